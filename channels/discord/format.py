@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from channels.markdown import MarkdownEvent, close_open_marks, parse, render_spans, split
+from channels.markdown import MarkdownEvent, close_open_marks, first, parse, render_spans, split
 
 LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
@@ -52,8 +52,8 @@ def pieces(markdown: str, limit: int = LIMIT) -> list[str]:
 def render_partial(markdown: str, limit: int = LIMIT) -> str:
     """Return the text of the first message while the answer is still being written."""
     beginning = markdown[: _PARTIAL_LIMITS * limit]
-    first = split(close_open_marks(beginning), limit, size)[:1]
-    return render(first[0]) if first else ""
+    shown = first(close_open_marks(beginning), limit, size)
+    return render(shown) if shown else ""
 
 
 class _Rewriter:

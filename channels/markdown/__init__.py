@@ -7,7 +7,7 @@ split   cuts text into pieces     autoclose  closes the marks of unfinished text
 
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import Rendered, Span, render_spans, text_outside_code, to_text
-from channels.markdown.split import split
+from channels.markdown.split import first, split
 from channels.markdown.tree import MarkdownEvent, parse
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Rendered",
     "Span",
     "close_open_marks",
+    "first",
     "parse",
     "render_spans",
     "split",

@@ -111,7 +111,8 @@ class Plan:
         at = max(0, bisect_right(self.leaves, start, key=itemgetter(0)) - 1)
         behind = bisect_left(self.leaves, stop, key=itemgetter(0))
         for leaf in self.leaves[at:behind]:
-            if not leaf.whole:
+            single = leaf.end - leaf.start == 1 and not self.text[leaf.start].isspace()
+            if not (leaf.whole or single):  # hostile text has thousands of leaves of one character
                 found += _words(self.text, leaf, max(start, leaf.start), min(stop, leaf.end))
         return sorted(found, key=itemgetter(0))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, chain, combines
@@ -10,6 +12,9 @@ from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\r\n]*")
+_LINE: Final = re.compile(r"[^\r\n]+")
+_STEPS: Final = {"open": 1, "close": -1, "leaf": 0}
+MAX_DEPTH: Final = 100
 _TICKS: Final = re.compile(r"`+")
 _SPANS: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
 _BLOCKS: Final = frozenset(
@@ -19,8 +24,14 @@ _ROWS: Final = frozenset({"TableHead", "TableRow"})
 
 
 def plan(text: str) -> Plan:
-    """Return the plan of a text; no cut falls inside a grapheme."""
-    return _Planner(text).plan()
+    """Return the plan of a text; no cut falls inside a grapheme.
+
+    Text that is nested deeper than any person would read is planned as if it had no Markdown: each
+    piece would repeat all of its marks.
+    """
+    events = parse(text)
+    depth = max(accumulate((_STEPS[event.phase] for event in events), initial=0))
+    return _Planner(text).plan(events if depth <= MAX_DEPTH else ())
 
 
 class _Planner:
@@ -40,8 +51,10 @@ class _Planner:
         self._code = False
         self._last = 0
 
-    def plan(self) -> Plan:
-        for event in parse(self._text):
+    def plan(self, events: Sequence[MarkdownEvent]) -> Plan:
+        if not events:
+            self._flat()
+        for event in events:
             if event.phase == "leaf":
                 self._leaf(event)
             elif event.phase == "close":
@@ -53,6 +66,12 @@ class _Planner:
             else:
                 self._open_block(event)
         return self._plan
+
+    def _flat(self) -> None:
+        for found in _LINE.finditer(self._text):
+            self._line(found.start())
+            self._cut(found.start(), Level.LINE)
+            self._plan.leaves.append(Leaf(*found.span(), None, Level.WORD))
 
     def _open_block(self, event: MarkdownEvent) -> None:
         self._stack.append(self._frame)

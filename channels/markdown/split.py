@@ -6,7 +6,7 @@ Existing libraries do not reopen fences, lists and quotes in the next piece.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -56,9 +56,29 @@ def cut(text: str, limit: int, measure: Measure) -> list[Piece]:
     """
     if not text.strip():
         return []
-    if len(text) <= 2 * limit and measure(text.strip("\r\n")) <= limit:
+    if _fits_whole(text, limit, measure):
         return [Piece(text.strip("\r\n"), text)]
-    return _Cutter(text, limit, measure).pieces()
+    found: list[Piece] = []
+    source_start = 0
+    for sent, end in _Cutter(text, limit, measure).pieces():
+        found.append(Piece(sent, text[source_start:end]))
+        source_start = end
+    if found and source_start < len(text):
+        found[-1] = Piece(found[-1].text, found[-1].source + text[source_start:])
+    return found
+
+
+def first(text: str, limit: int, measure: Measure) -> str:
+    """Return the text of the first piece, for a fraction of what all pieces cost; see `cut`."""
+    if not text.strip():
+        return ""
+    if _fits_whole(text, limit, measure):
+        return text.strip("\r\n")
+    return next(_Cutter(text, limit, measure).pieces(), ("", 0))[0]
+
+
+def _fits_whole(text: str, limit: int, measure: Measure) -> bool:
+    return len(text) <= 2 * limit and measure(text.strip("\r\n")) <= limit
 
 
 def _up_to(level: Level, cuts: Iterable[Cut]) -> list[Cut]:
@@ -76,20 +96,14 @@ class _Cutter:
         self.end = Cut(len(text), Level.BLOCK, None, line=True)
         self.lines = [_up_to(level, [*self.plan.cuts, self.end]) for level in _LINES]
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> Iterator[tuple[str, int]]:
+        """Yield the text of each piece, and where it ends in the source."""
         text = self.text
-        found: list[Piece] = []
         start = Cut(len(text) - len(text.lstrip("\r\n")), Level.BLOCK, None)
-        source_start = 0
         while start.place < len(text):
-            end, sent = _Search(self, start).best()
+            start, sent = _Search(self, start).best()
             if sent.strip():
-                found.append(Piece(sent, text[source_start : end.place]))
-                source_start = end.place
-            start = end
-        if found and source_start < len(text):
-            found[-1] = Piece(found[-1].text, found[-1].source + text[source_start:])
-        return found
+                yield sent, start.place
 
 
 class _Search:
@@ -121,10 +135,12 @@ class _Search:
 
     def _inside(self) -> None:
         """Cut an oversized line; for a table row, first try it without the repeated header."""
+        self._over = self._window
+        words = self._words()
+        lines = [cut for cut in words if cut.line]
         for only_lines, short in _TRIES:
             self._over, self._over_size, self._short = self._window, 0, short
-            words = self._words()
-            self._largest([cut for cut in words if cut.line] if only_lines else words)
+            self._largest(lines if only_lines else words)
             if self._best is not None:
                 return
         self._over, self._over_size, self._short = self._window, 0, False

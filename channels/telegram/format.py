@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import Span, render_spans, to_text
-from channels.markdown.split import split
+from channels.markdown.split import first, split
 from channels.telegram.fields import utf16_length
 
 LIMIT: Final = 4096
@@ -46,8 +46,8 @@ Rendered = tuple[str, list[Entity]]
 def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
     """Return the first message of an unfinished text, with its open marks closed."""
     begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs in later messages
-    first = split(close_open_marks(begun), limit, size)[:1]
-    return render(first[0]) if first else ("", [])
+    shown = first(close_open_marks(begun), limit, size)
+    return render(shown) if shown else ("", [])
 
 
 def plain(markdown: str) -> list[Rendered]:

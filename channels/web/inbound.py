@@ -16,6 +16,9 @@ EVERYONE: Final = ("everyone", "here")
 
 _ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
 
+MAX_PARSED: Final = 16_000
+"""Maximum characters in which a mention is looked for: parsing more would delay other chats."""
+
 
 def addressed(
     text: str, agent: str, others: Sequence[str], *, to_agent: bool, to_ours: bool
@@ -25,7 +28,9 @@ def addressed(
     to_agent  whether the page's switch is set to the agent
     to_ours   whether the message replies to one of the agent's messages
     """
-    plain = " ".join(word for word in text_outside_code(text).split() if not _ADDRESS.search(word))
+    plain = " ".join(
+        word for word in text_outside_code(text[:MAX_PARSED]).split() if not _ADDRESS.search(word)
+    )
     if text.startswith(","):
         return True, "command"
     if mentions(plain, agent):

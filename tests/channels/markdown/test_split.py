@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from channels.markdown.render import to_text
-from channels.markdown.split import cut, split
+from channels.markdown.split import cut, first, split
 from channels.markdown.tree import parse
 from tests.channels.markdown.samples import (
     code_of,
@@ -289,3 +289,33 @@ def _seconds(text: str) -> float:
     started = time.perf_counter()
     split(text, 4096, len)
     return time.perf_counter() - started
+
+
+@pytest.mark.parametrize("shape", ["- ", "> ", "[a]", "[a](", "<", "<a", "`a ", "*a ", "|a"])
+def test_hostile_markdown_takes_work_that_grows_with_its_length_only(shape: str) -> None:
+    def work(size: int) -> int:
+        """Return how many characters are measured, the bulk of what a split costs."""
+        measured = 0
+
+        def measure(text: str) -> int:
+            nonlocal measured
+            measured += len(text)
+            return len(text)
+
+        split((shape * size)[:size], 500, measure)
+        return measured
+
+    assert work(16_000) <= 6 * work(4_000)
+
+
+def test_text_that_is_nested_deeper_than_anybody_reads_is_cut_like_plain_text() -> None:
+    text = "- " * 5_000 + "a"
+    pieces = cut(text, 500, len)
+    assert rejoin(pieces) == text
+    assert sum(len(piece.text) for piece in pieces) <= len(text)
+
+
+@settings(deadline=None, max_examples=60)
+@given(markdowns | st.text(), limits)
+def test_the_first_piece_is_the_same_alone(text: str, limit: int) -> None:
+    assert [first(text, limit, len)][: bool(text.strip())] == split(text, limit, len)[:1]

@@ -44,7 +44,7 @@ from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
-from gateway.http.auth import Gate, WrongLogins
+from gateway.http.auth import Gatekeeper, WrongLogins
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.http.sessions import Sessions
 from gateway.intake.intake import Intake
@@ -383,7 +383,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]
     wrong = WrongLogins(gateway.services.clock)
-    gate = Gate(Sessions(gateway.services, token), wrong, token, bearer)
+    gate = Gatekeeper(Sessions(gateway.services, token), wrong, token, bearer)
     app = make_app(channels, health, routes, gate)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
 

@@ -108,6 +108,8 @@ class RemoteAdmin:
             async with self._client.stream(
                 "POST", "/api/tapes/import", params=wanted, content=_pieces(path)
             ) as response:
+                if response.status_code == 422:
+                    raise AdminError(orjson.loads(await response.aread())["error"])
                 _require_ok(response)
                 async for line in response.aiter_lines():
                     progress: Progress = orjson.loads(line)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from anyio import open_file
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from gateway.admin.tape_admin import TapeAdmin
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body, json_route
 from tape.errors import TapeError
+
+SPARE_BYTES: Final = 64 * 1024 * 1024
+"""Free bytes that an import leaves to the gateway's other work."""
 
 
 def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
@@ -54,15 +58,10 @@ def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
 
     async def import_file(request: Request) -> Response:
         wanted = request.query_params
-        number, name = tempfile.mkstemp(".jsonl", "import-", folder)
-        os.close(number)
         try:
-            async with await open_file(name, "wb") as spool:
-                async for piece in request.stream():
-                    await spool.write(piece)
-        except BaseException:
-            _discard(name)
-            raise
+            name = await _spool(request, folder)
+        except AdminError as refused:
+            return JSONResponse({"error": str(refused)}, status_code=422)
         session, tape = wanted.get("session", ""), wanted.get("tape", "")
         progress = admin.import_tape(Path(name), session, tape, dry_run="dry_run" in wanted)
         return StreamingResponse(_lines(progress, name), media_type="application/x-ndjson")
@@ -88,6 +87,32 @@ async def _lines(progress: AsyncIterator[dict[str, Any]], spool: str) -> AsyncIt
         yield orjson.dumps({"error": str(refused)}) + b"\n"
     finally:
         _discard(spool)
+
+
+async def _spool(request: Request, folder: Path) -> str:
+    """Write the body of a request to a file, and return the file's name."""
+    number, name = tempfile.mkstemp(".jsonl", "import-", folder)
+    os.close(number)
+    size = 0
+    try:
+        async with await open_file(name, "wb") as spool:
+            async for piece in request.stream():
+                size += len(piece)
+                _require_room(folder, size)
+                await spool.write(piece)
+    except BaseException:
+        _discard(name)
+        raise
+    return name
+
+
+def _require_room(folder: Path, size: int) -> None:
+    """Raise AdminError if the disk has no room to import a file of this size."""
+    # The file stays until its entries are in the database, which then are about as large.
+    if shutil.disk_usage(folder).free < size + SPARE_BYTES:
+        raise AdminError(
+            f"the disk of {folder} is too full to import this file: make room, and start again"
+        )
 
 
 def _discard(spool: str) -> None:

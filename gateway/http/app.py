@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from channels.base import Channel
-from gateway.http.auth import Gate, Guard
+from gateway.http.auth import Gatekeeper, Guard
 from gateway.http.limits import BodyLimit
 from gateway.http.logins import login_routes, session_routes
 from gateway.supervision.status import ChannelState
@@ -36,7 +36,7 @@ def make_app(
     channels: Sequence[Channel],
     health: Callable[[], Readiness],
     more: Sequence[BaseRoute],
-    gate: Gate,
+    gate: Gatekeeper,
 ) -> Starlette:
     """Return the application, whose requests the gate lets in."""
 

@@ -73,7 +73,7 @@ class WrongLogins:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Gatekeeper:
     """What the guard and the logins check: the sessions, and the token, if one is set.
 
     token   the access token, or ""
@@ -99,7 +99,7 @@ class Gate:
 class Guard:
     """Middleware that passes a request on, redirects it to the login page, or refuses it."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, gate: Gatekeeper) -> None:
         self._app = app
         self._gate = gate
 

@@ -16,7 +16,7 @@ from channels.room.routes import is_room
 from channels.room.session import session_of
 from channels.web.outbound import asset
 from gateway.errors import AdminError
-from gateway.http.auth import COOKIE, Gate, client_of, same
+from gateway.http.auth import COOKIE, Gatekeeper, client_of, same
 from gateway.http.json_route import json_body, json_route
 from gateway.http.sessions import SESSION_DAYS
 
@@ -25,7 +25,7 @@ MAX_INVITED: Final = 100
 MAX_INVITATION_MINUTES: Final = 30 * 24 * 60
 
 
-def login_routes(gate: Gate) -> list[BaseRoute]:
+def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
     """Return the routes for everybody: the login form, and the use of a code."""
 
     async def page(_request: Request) -> Response:
@@ -66,7 +66,7 @@ def login_routes(gate: Gate) -> list[BaseRoute]:
     ]
 
 
-def session_routes(gate: Gate, channels: Sequence[Channel]) -> list[BaseRoute]:
+def session_routes(gate: Gatekeeper, channels: Sequence[Channel]) -> list[BaseRoute]:
     """Return the routes for those who are let in; all but the first are the owner's."""
     sessions = gate.sessions
 

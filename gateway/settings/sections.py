@@ -35,7 +35,8 @@ class HttpSettings(Section):
     port: int = setting(8787, "The port to listen on.", ge=0, le=65535)
     token: SecretStr = setting(
         SecretStr(""),
-        "The page's access token. Without it or a token file, anyone on this machine has access.",
+        "The page's access token; it needs 16 characters if `host` is not loopback. Without it or a"
+        " token file, only the user who runs the gateway has access, on this machine.",
         example="a-long-random-text",
     )
     token_file: Path | None = setting(

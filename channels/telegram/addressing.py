@@ -68,7 +68,8 @@ def as_command(text: str, me: TelegramSelf) -> str | None:
     command = _COMMAND.match(text)
     if command is None or (command[2] and not _is_mine(command[2], me)):
         return None
-    return f",{command[1].lower()}{text[command.end() :]}"
+    line = f",{command[1].lower()}{text[command.end() :]}"
+    return ",forget me" if line.strip() == ",forget" else line  # the menu sends the bare name
 
 
 def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:

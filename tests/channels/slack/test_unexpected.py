@@ -18,6 +18,8 @@ ODD: list[Any] = [
     {"type": "event_callback", "authorizations": [None], "event": {}},
     {"type": "event_callback", "event": {"type": "message", "message": [1]}},
     {"type": "event_callback", "team": "T", "enterprise": "y", "user": 5, "event": [1]},
+    {"type": "block_actions", "actions": "x", "user": None},
+    {"type": "block_actions", "actions": [{"action_id": "tapeway.0"}], "channel": {"id": 5}},
     {"response_urls": [5]},
 ]
 

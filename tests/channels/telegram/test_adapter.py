@@ -96,6 +96,9 @@ BROKEN: list[Any] = [
     {"message": {"message_id": 1, "chat": {"id": "x"}, "text": "a"}},
     {"message": {"message_id": 1, "chat": {"id": 7}, "from": {"id": 7}, "date": 1e99}},
     {"my_chat_member": {}},
+    {"callback_query": []},
+    {"callback_query": {"id": "1", "message": {}, "data": "a:b"}},
+    {"callback_query": {"id": "1", "message": {"chat": {"id": 7}, "message_id": 1}}},
     {"stopped_message_generation": {}},
     {"edited_message": []},
 ]

@@ -162,6 +162,8 @@ def test_a_bot_that_does_not_know_its_name_is_still_mentioned_by_its_id() -> Non
         ("/start payload", ",start payload"),
         ("/start 4F7K-2Q", ",start 4F7K-2Q"),
         ("/open@tapeway_bot", ",open"),
+        ("/forget", ",forget me"),
+        ("/forget@tapeway_bot me", ",forget me"),
         ("/help@other_bot", "/help@other_bot"),
         ("/etc/hosts", "/etc/hosts"),
         ("say /help", "say /help"),

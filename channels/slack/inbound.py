@@ -214,7 +214,7 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
         text=_read(text, me),
         addressed=True,
         why="command" if text.startswith(",") else BY_COMMAND,
-        server_id=me.workspace.team,
+        server_id="" if private else me.workspace.team,
         raw={"team": str(body.get("team_id") or me.workspace.team)},
     )
 
@@ -301,7 +301,8 @@ def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
         "message_id": ts,
         "thread_id": str(thread) if thread and thread != ts else None,
         "date": datetime.fromtimestamp(float(ts), UTC).isoformat(),
-        "server_id": me.workspace.team,
+        # Opening a workspace opens its channels, not the direct messages of everybody in them.
+        "server_id": "" if private else me.workspace.team,
     }
 
 

@@ -47,7 +47,9 @@ async def test_who_of_a_workspace_may_start_over_in_a_channel(
         assert bool(found) is may
 
 
-async def test_the_owner_lets_a_whole_workspace_in(tmp_path: Path) -> None:
+async def test_the_owner_opens_a_whole_workspace_but_not_its_direct_messages(
+    tmp_path: Path,
+) -> None:
     async with playing("slack", tmp_path, ACCESS__MODE="paired") as play:
         fake = fake_of(play)
         ada, bob = play.person("Ada"), play.person("Bob")

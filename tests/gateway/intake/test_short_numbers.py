@@ -103,7 +103,8 @@ async def test_search_takes_and_returns_the_numbers_of_this_chat(tmp_path: Path)
         unknown = replace(ask, ext_id="-100/4", text=",tape.search plum author=#9")
         await heard(gateway, channel, unknown)
         entries = await settled(gateway, CHAT)
-    found, refused = (one.payload["data"]["text"] for one in entries if one.name == "outbound")
+    sent = [one.payload["data"] for one in entries if one.name == "outbound"]
+    found, refused = (one["text"] for one in sent if one["idem"].startswith("n-command"))
     assert "plum two" in found
     assert "plum one" not in found
     assert refused == "nobody in this chat has the number #9"

@@ -27,7 +27,6 @@ from typing import Any, Final, Self
 
 import anyio
 
-from agent.anchoring import as_said
 from agent.anchors import rests_on, shown_since, state_of
 from agent.calls import Calls
 from agent.ends import ending
@@ -44,39 +43,24 @@ from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
 from agent.links import without_new_links
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
+from agent.plain_view import plain_retake, plain_view
 from agent.spent import ESTIMATED, USED
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls, run_allowed
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
-from agent.wire import attach, wire_of
-from tape.context import LATEST, Message, pair_up, to_messages, view_entries
-from tape.entry import MESSAGE, NewEntry, dump, event, handoff, message, tool_call, tool_result
-from tape.snapshot import TapeSnapshot
+from agent.wire import wire_of
+from tape.context import Message, pair_up
+from tape.entry import NewEntry, dump, event, handoff, message, tool_call, tool_result
 from tape.tokens import estimate
-from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE, TurnRetake
+from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE
 
 OVERFLOW_NOTICED: Final = "context:overflow"
 OVERFLOW_REPORTED: Final = "auto_handoff/context_overflow"
 MIN_RETAKE_TOKENS: Final = 1500
 MAX_REASON_CHARACTERS: Final = 500
 """Maximum characters of a provider's error in an anchor, since every later view shows them."""
-
-
-async def plain_view(log: TurnLog, upto: int) -> list[Message]:
-    """Build a turn's messages from its tape up to an entry, starting at the latest anchor."""
-    tape = TapeSnapshot(log.tape, upto)
-    entries = as_said(await view_entries(tape, LATEST, log.lane, log.turn))
-    log.sources.look(entries)
-    return attach(to_messages(entries), entries)
-
-
-async def plain_retake(log: TurnLog, _budget: int) -> None:
-    """Show a turn's own question again after an anchor, without anything older."""
-    own = await log.tape.find(turn=log.turn, kinds=(MESSAGE,))
-    question = tuple(entry.id for entry in own if entry.payload.get("role") == "user")
-    await log.record(TurnRetake(log.turn, question).to_entry())
 
 
 async def _nothing() -> None:

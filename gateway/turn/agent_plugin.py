@@ -12,9 +12,10 @@ import anyio
 from agent.calls import Calls, CountedModel
 from agent.events import AgentEvent
 from agent.handoffs import Handoffs
-from agent.loop import Task, plain_view, run_turn
+from agent.loop import Task, run_turn
 from agent.model import ChatModel, ModelReply, ModelRequest
 from agent.model_strategy import ByModel
+from agent.plain_view import plain_view
 from agent.subagents import MAX_DEPTH, Subagents, close_left
 from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
 from agent.taint import TAINT

@@ -9,6 +9,7 @@ other sites are refused: otherwise, a foreign website could use its visitor's se
 from __future__ import annotations
 
 import hmac
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -136,7 +137,9 @@ class Guard:
             return None
         if _is_foreign(scope, headers):
             return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
-        session = await self._gate.session(scope)
+        session = None
+        with suppress(*(StoreUnavailable,) if path.startswith(OPEN_PATHS) else ()):
+            session = await self._gate.session(scope)
         scope.setdefault("state", {})["session"] = session or NOBODY
         if path.startswith(OPEN_PATHS):
             return None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -278,3 +280,23 @@ async def test_a_page_of_another_site_reads_nothing_with_its_visitor_s_user_id(
         ):
             assert (await web.get("/api/tapes")).status_code == 403
             assert (await web.get("/")).status_code == 200
+
+
+async def test_slack_s_install_page_is_behind_the_login_and_its_events_are_not(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path) as gateway, outside(gateway.url) as web:
+        assert (await web.get("/slack/install")).headers["location"] == "/login"
+        assert (await web.post("/slack/events", json={})).status_code == 404  # Slack is off
+
+
+async def test_an_import_that_the_disk_cannot_hold_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = type(shutil.disk_usage(tmp_path))(10**9, 10**9, 1000)
+    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _path: full)
+        answer = await owner.post("/api/tapes/import?tape=x", content=b'{"a": 1}\n')
+        assert answer.status_code == 422
+        assert "too full" in answer.json()["error"]
+        assert [name for name in os.listdir(tmp_path) if "import-" in name] == []  # noqa: PTH208

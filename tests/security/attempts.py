@@ -54,6 +54,7 @@ SECOND: Final = _rows(
     helper launch
     page send
     asked kinds
+    reply fetch
     """
 )
 THREAD: Final = _rows(

@@ -55,6 +55,9 @@ SECOND: Final = _rows(
     page send
     asked kinds
     reply fetch
+    press send
+    press anchor
+    press fetch
     """
 )
 THREAD: Final = _rows(
@@ -99,7 +102,8 @@ BUSY_ROOM: Final = _rows(
     name launch
     page leak
     helper launch
-    choose launch
+    asked send
+    reply fetch
     reply say
     """
 )

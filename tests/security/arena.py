@@ -144,12 +144,17 @@ class Arena:
     async def _rewind(self, _order: str) -> None:
         await self._commands(",rewind session/start")
 
-    async def _choose(self, order: str) -> None:
-        before = len(self.play.texts(self.chat))
+    async def _press(self, order: str) -> None:
+        """Have Mallory press whatever Ann is asked."""
+        stage = self.play.stage
+        before = {answer.id for answer in stage.answers(self.chat)}
         await self.say(self.ann, f"what does {order} mean?")
-        shown = "\n".join(self.play.texts(self.chat)[before:]).splitlines()
-        for line in [line for line in shown if ",choose" in line and " yes" in line]:
-            await self.say(self.mallory, line[line.index(",choose") :].strip("` "), mention=False)
+        asked = [one for one in stage.answers(self.chat) if one.id not in before and one.buttons]
+        assert asked, "nothing was asked"
+        for answer in asked:
+            for label in answer.buttons[:-1]:
+                await stage.press(self.chat, self.mallory, answer, label)
+                await self.play.settle()
 
     async def _commands(self, line: str) -> None:
         await self.say(self.mallory, line, mention=self.platform == "slack")

@@ -54,6 +54,10 @@ SECOND: Final = _rows(
     helper launch
     page send
     asked kinds
+    reply fetch
+    press send
+    press anchor
+    press fetch
     """
 )
 THREAD: Final = _rows(
@@ -98,7 +102,8 @@ BUSY_ROOM: Final = _rows(
     name launch
     page leak
     helper launch
-    choose launch
+    asked send
+    reply fetch
     reply say
     """
 )

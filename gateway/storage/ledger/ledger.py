@@ -24,6 +24,7 @@ import functools
 from typing import Final
 
 from gateway.clock import Clock
+from gateway.storage.erasures import ErasureTable
 from gateway.storage.ledger.access import AccessTable
 from gateway.storage.ledger.budgets import BudgetTable
 from gateway.storage.ledger.cards import CardTable
@@ -68,3 +69,4 @@ class Ledger:
         self.people = PeopleTable(store)
         self.access = AccessTable(store)
         self.budgets = BudgetTable(store)
+        self.erasures = ErasureTable(store, clock)

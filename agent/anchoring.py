@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agent.powers import OTHERS_LANES, TAPE_WIDE, may
+from agent.taint import TAINT, author_of
 from agent.tool import Role, ToolContext
 from agent.turn_log import SUGGESTION
 from tape.entry import ANCHOR, MESSAGE, Entry, NewEntry, event
@@ -49,7 +50,7 @@ async def anchors_at_once(context: ToolContext, shown: Iterable[Entry]) -> bool:
     """Return whether a model's anchor counts at once, and needs nobody to accept it."""
     if isinstance(context.tape, ForkTape):
         return True  # nobody's view is built from a subagent's fork
-    if any(_is_others(entry, context.asker) for entry in shown):
+    if context.taint or any(_is_others(entry, context.asker) for entry in shown):
         return False
     place = (context.tape, context.lane, context.asker, context.role)
     return await may_anchor(*place, shared=context.shared)
@@ -59,14 +60,8 @@ def suggestion(name: str, state: dict[str, Any]) -> NewEntry:
     return event(SUGGESTION, {"name": name, "state": state})
 
 
-def author_of(entry: Entry) -> str:
-    """Return the author of a person's entry as `channel:id`, or ""."""
-    author = entry.meta.get("author")
-    return f"{entry.meta.get('channel', '')}:{author}" if author else ""
-
-
 def _is_others(entry: Entry, asker: str) -> bool:
-    return author_of(entry) not in ("", asker) or bool(entry.meta.get("taint"))
+    return author_of(entry) not in ("", asker) or bool(entry.meta.get(TAINT))
 
 
 def framed(header: str, name: str, summary: str, next_steps: str) -> str:

@@ -44,8 +44,8 @@ from agent.hooks import LoopHooks, NoHooks
 from agent.links import without_new_links
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
 from agent.plain_view import plain_retake, plain_view
-from agent.spent import ESTIMATED, USED
-from agent.token_meter import Meter, estimate_request
+from agent.spent import USED
+from agent.token_meter import Meter, facts_of
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls, run_allowed
 from agent.toolbox import Toolbox, to_wire
@@ -284,7 +284,7 @@ def _again(task: Task, why: str) -> Iterator[AgentEvent]:
 async def _finish(task: Task, model: ChatModel, call: _ModelCall) -> ModelReply:
     if call.reply is None:
         raise AgentError(f"the model {model.name} gave no reply")
-    task.meter.learn(model.name, _facts(call))
+    task.meter.learn(model.name, facts_of(call.request, call.reply))
     await task.hooks.after_llm_call(call.request, call.reply)
     return call.reply
 
@@ -297,7 +297,7 @@ async def _make_calls(
     if sources.taint:  # later views must not find a link that was withheld
         said = without_new_links(said, sources)
     text = [message("assistant", said)] if said.strip() else []
-    used = {USED: _facts(call)}
+    used = {USED: facts_of(call.request, call.reply)}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)
     with anyio.CancelScope(shield=True):
         # A Stop comes before the write or after the first event below, which says that the tape
@@ -344,32 +344,9 @@ def _step(call: _ModelCall, status: str, **more: Any) -> NewEntry:
         data["system"] = digest(str(opening["content"]))
         data["system_entry"] = call.system_entry
     if call.reply is not None:
-        data |= _facts(call)
+        data |= facts_of(call.request, call.reply)
         data["finish_reason"] = call.reply.finish_reason
     return event(LOOP_STEP, {**data, **more})
-
-
-def _facts(call: _ModelCall) -> dict[str, Any]:
-    if call.reply is None:
-        return {}
-    facts: dict[str, Any] = {"model": call.reply.model, "usage": dict(call.reply.usage)}
-    if call.reply.requested not in ("", call.reply.model):
-        facts["requested"] = call.reply.requested
-    if call.reply.usage.get("prompt_tokens"):
-        estimated = estimate_request(call.request.messages, call.request.tools)
-        if estimated is not None:
-            facts["estimate"] = estimated
-    else:
-        facts[ESTIMATED] = {
-            "prompt_tokens": estimate(call.request.messages),
-            "completion_tokens": estimate(_written(call.reply)),
-        }
-    return facts
-
-
-def _written(reply: ModelReply) -> list[Message]:
-    calls = [wanted.as_openai() for wanted in reply.calls]
-    return [{"role": "assistant", "content": reply.text, "tool_calls": calls}]
 
 
 async def _recall_overflows(task: Task) -> None:

@@ -16,6 +16,8 @@ from typing import Any, Final, Literal
 
 import anyio.to_thread
 
+from agent.model import ModelReply, ModelRequest
+from agent.spent import ESTIMATED
 from tape.entry import dump
 from tape.handle import Tape
 from tape.tokens import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, estimate, estimate_text
@@ -93,6 +95,25 @@ def estimate_request(messages: Messages, tools: Sequence[Mapping[str, Any]]) -> 
     if any(isinstance(message.get("content"), list) for message in messages):
         return None
     return estimate(messages) + (estimate_text(dump(list(tools))) if tools else 0)
+
+
+def facts_of(request: ModelRequest, reply: ModelReply | None) -> dict[str, Any]:
+    """Return the model and the tokens of a call: those that the server reports, or an estimate."""
+    if reply is None:
+        return {}
+    facts: dict[str, Any] = {"model": reply.model, "usage": dict(reply.usage)}
+    if reply.requested not in ("", reply.model):
+        facts["requested"] = reply.requested
+    if reply.usage.get("prompt_tokens"):
+        estimated = estimate_request(request.messages, request.tools)
+        if estimated is not None:
+            facts["estimate"] = estimated
+        return facts
+    calls = [wanted.as_openai() for wanted in reply.calls]
+    written = {"role": "assistant", "content": reply.text, "tool_calls": calls}
+    prompt, output = estimate(request.messages), estimate([written])
+    facts[ESTIMATED] = {"prompt_tokens": prompt, "completion_tokens": output}
+    return facts
 
 
 def _prompt_tokens(step: Mapping[str, Any]) -> int:

@@ -48,6 +48,15 @@ def spend(services: Services, unit: Unit, question: Question) -> None:
         services.ledger.budgets.spend(unit, _spender(services, question), limits)
 
 
+async def check(services: Services, question: Question) -> None:
+    """Raise UnitFailed if no turns are left: tapes in files would begin one all the same."""
+    limits = limits_of(services.settings.budget, question.role)
+    if limits is not None and limits.turns:
+        used, _refused = await services.ledger.budgets.read(_spender(services, question))
+        if used >= limits.turns:
+            raise UnitFailed(SPEND, 1, 0)
+
+
 def is_used_up(cause: UnitFailed) -> bool:
     return cause.statement == SPEND
 
@@ -60,9 +69,9 @@ async def refuse(
     Its author gets one a day, and so does each owner, in private, for all people together.
     """
     who, message = _spender(services, question), question.message
-    first = not await services.ledger.budgets.refused(who)
+    _turns, refused = await services.ledger.budgets.read(who)
     sends = []
-    if first:
+    if not refused:
         get_log().warning("budget.used_up", person=who.person, session=who.session_id)
         idem = f"n-budget:{message.account}:{who.person}:{who.session_id}:{who.day}"
         sends = [OutboundMessage(**address_of(message), text=USED_UP, kind="notice", idem=idem)]

@@ -31,7 +31,7 @@ from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
-from gateway.turn.budgets import is_used_up, refuse
+from gateway.turn.budgets import check, is_used_up, refuse
 from gateway.turn.stopped import STOPPED, mark_final, mark_last
 from gateway.turn.transactions import (
     begin,
@@ -166,6 +166,8 @@ class TurnRunner:
         if not question.turn_id and not self._services.store.one_transaction:
             lost = await begun_before(tape, question)
             question = question.resuming(lost) if lost else question
+            if not lost:
+                await check(self._services, question)
         if question.turn_id:
             return await begin(self._services, question, Selection(), steered)
         waiting = await self._services.ledger.inbox.waiting_entries(question.session_id)

@@ -42,8 +42,8 @@ class BudgetTable:
         """Count a question that was refused."""
         unit.run("ledger.refuse_turn", **asdict(who))
 
-    async def refused(self, who: Spender) -> int:
-        """Return how many of a person's questions were refused."""
+    async def read(self, who: Spender) -> tuple[int, int]:
+        """Return how many of a person's turns began, and how many questions were refused."""
         values = {"day": who.day, "person": who.person, "session_id": who.session_id}
         rows = await self._store.select("ledger.budget", values)
-        return int(rows[0]["refused"]) if rows else 0
+        return (int(rows[0]["turns"]), int(rows[0]["refused"])) if rows else (0, 0)

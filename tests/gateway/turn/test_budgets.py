@@ -73,6 +73,15 @@ async def test_beyond_the_day_s_turns_a_person_is_refused_with_one_notice(
     assert names(entries).count("turn.start") == 2
 
 
+async def test_where_tapes_are_files_no_turn_begins_beyond_the_budget(tmp_path: Path) -> None:
+    more = {"BUDGET__MEMBER_TURNS": "1", "TAPE__URL": f"file://{tmp_path / 'tapes'}"}
+    async with group(tmp_path, **more) as room:
+        mine = await ask(room, ANN, 2)
+        entries = await room.entries()
+    assert [room.replies(one) for one in mine] == [["ok"], [USED_UP]]
+    assert names(entries).count("turn.start") == 1
+
+
 async def test_a_budget_survives_a_restart_and_is_whole_again_the_next_day(tmp_path: Path) -> None:
     clock = ManualClock()
     limits: dict[str, Any] = {"BUDGET__MEMBER_TURNS": "2", "clock": clock}

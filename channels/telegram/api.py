@@ -247,7 +247,9 @@ class BotApi:
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         found = bytearray()
         try:
-            async with session.get(f"{self._files}/{path}", timeout=timeout) as response:
+            async with session.get(
+                f"{self._files}/{path}", timeout=timeout, allow_redirects=False
+            ) as response:
                 if response.status != 200:
                     raise SendRefused(f"the file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolRefused
-from agent.tool import Role
+from agent.tool import Role, ToolContext
 from agent.tools.web_fetch import MAX_TEXT, PAGE_NOTE
 from agent.web.fetcher import MAX_BYTES, MAX_UNPACKED
 from tape.handle import Tape
@@ -125,3 +125,21 @@ def test_it_is_for_members_and_its_libraries_are_loaded_when_it_is_used() -> Non
     asks = "import agent.tools, sys; print({'aiohttp', 'selectolax', 'yarl'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "taint", "waits"),
+    [
+        ("read http://good.example/x?y=1 please", ("page",), False),
+        ("read http://good.example/x?y=12", ("page",), True),
+        ("read good.example", ("person",), True),
+        ("read good.example", (), False),
+    ],
+)
+def test_only_a_url_that_the_person_wrote_is_fetched_unasked_in_a_tainted_view(
+    tape: Tape, said: str, taint: tuple[str, ...], waits: bool
+) -> None:
+    found = TOOLS["web.fetch"]
+    context = ToolContext(tape, Role.MEMBER, said=said, taint=taint)
+    assert found.must_wait(found.check({"url": "http://good.example/x?y=1"}), context) is waits
+    assert found.taints == "page"

@@ -1,0 +1,1 @@
+"""Every parser that meets bytes from outside, fed with what nobody would send."""

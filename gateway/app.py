@@ -21,11 +21,11 @@ import anyio
 from agent.models.registry import make_model
 from channels.base import Channel
 from channels.message import InboundMessage
-from channels.registry import CHANNELS, make_channel
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
 from gateway.access.roles import Roles
 from gateway.admin.access_admin import AccessAdmin
+from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
 from gateway.background import Background
@@ -35,12 +35,15 @@ from gateway.context.room_memory import RoomMemories, open_linker
 from gateway.context.vision_model import VisionModel
 from gateway.delivery.sender import OutboxSender
 from gateway.embeddings.registry import open_meaning
+from gateway.erasing.eraser import Eraser
+from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, make_workspace, withdraw
 from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
 from gateway.http.admin_access import access_routes
+from gateway.http.admin_erasing import erase_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
@@ -71,10 +74,12 @@ from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
+from gateway.storage.instance import narrow_files
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
+from gateway.supervision.channels import close_channels, open_channels
 from gateway.supervision.host import GatewayHost
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
@@ -109,6 +114,7 @@ class GatewayParts:
     presses: Presses
     requests: AccessRequests
     pairing: Pairing
+    eraser: Eraser
 
 
 @dataclass(slots=True)
@@ -163,6 +169,7 @@ async def running_gateway(
     Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
+        narrow_files(settings)
         # In a container, a new gateway often gets the process id of one that was killed.
         withdraw(settings.home_path)
         token = token_of(settings) if http else ""
@@ -186,6 +193,7 @@ async def running_gateway(
                         await gateway.status.settled()
                     await gateway.services.settle_threads(gateway.channels, SETTLE_SECONDS)
                     await gateway.parts.recovery.resume(backlog)
+                    await gateway.parts.eraser.resume()
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
@@ -227,8 +235,8 @@ async def _opened(
         register_builtin(hooks, AgentPlugin(services, vision))
         parts = _parts(services, access)
         await parts.requests.openings.find_former()
-        channels.update(await _channels(settings, hooks, only))
-        stack.push_async_callback(_shielded, lambda: _close_channels(channels))
+        channels.update(await open_channels(settings, hooks, only))
+        stack.push_async_callback(_shielded, lambda: close_channels(channels))
         running = list(channels.values())
         status = StatusBoard(clock, running)
         make_host = partial(
@@ -293,7 +301,9 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
     notices = Notices(services, access, sender, requests)
     stopper = Stopper(scheduler, debouncer, notices, access)
+    eraser = Eraser(services, scheduler, debouncer, memories)
     handlers: dict[str, CardHandler] = {
+        FORGET: ForgetMe(services, sender, eraser),
         ACCESS: requests,
         SUGGESTION: Suggestions(services, roles.of),
     }
@@ -306,15 +316,7 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     intake = Intake(services, access, dispatcher, lanes, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)
     handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
-    return GatewayParts(*handling, presses, requests, pairing)
-
-
-async def _close_channels(channels: Mapping[str, Channel]) -> None:
-    for channel in channels.values():
-        try:
-            await channel.close()
-        except Exception as cause:
-            get_log().error("channel.close_failed", channel=channel.name, exc_info=cause)
+    return GatewayParts(*handling, presses, requests, pairing, eraser)
 
 
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
@@ -346,22 +348,6 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
     return open_store(settings.tape_url, schemas, clock.now)
 
 
-async def _channels(
-    settings: Settings, hooks: HookRuntime, only: Sequence[str] | None
-) -> dict[str, Channel]:
-    """Create the enabled channels; a plugin's channel replaces a builtin one of the same name."""
-    found: dict[str, Channel] = {}
-    for provided in await hooks.call_many("provide_channels"):
-        for channel in provided or ():
-            if only is None or channel.name in only:
-                found.setdefault(channel.name, channel)
-    for name in CHANNELS:
-        own = getattr(settings, name)
-        if own.enabled and name not in found and (only is None or name in only):
-            found[name] = make_channel(name, own)
-    return found
-
-
 def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> QuietServer:
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
@@ -380,6 +366,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
         *access_routes(access_admin(gateway)),
         *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
         *tape_routes(TapeAdmin(gateway.services), home),
+        *erase_routes(EraseAdmin(gateway.services, gateway.parts.eraser)),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]
     wrong = WrongLogins(gateway.services.clock)

@@ -39,7 +39,7 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
     """Hold a folder's lock; raises HomeInUse with the id of the process that holds it."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(home / lock, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(home / lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as cause:
         raise GatewayError(
             f"the home folder {home} cannot be used ({cause.strerror}): make it writable, or choose"

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tape.deletions import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.erasing import erased_on
 from tape.payloads import is_sound, sound
 from tape.reads import Reads
 from tape.turn_events import TURN_START, DayLines, is_take, read_take
@@ -284,7 +285,7 @@ def to_messages(entries: Iterable[Entry]) -> list[Message]:
     for entry in entries:
         # Turns of a tape run concurrently: a result answers the calls of its own turn.
         loop = f"{entry.meta.get('turn')} {entry.meta.get('fork')}"
-        if not is_sound(entry):
+        if not is_sound(entry) or erased_on(entry):
             continue
         if entry.kind == ANCHOR:
             messages.append(_anchor_message(entry))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, KINDS, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, NewEntry
+from tape.erasing import ERASED, erased_on
 from tape.errors import AppendRefused
 from tape.query import MESSAGE_CHANGES
 from tape.turn_events import TURN_RETAKE, TURN_START
@@ -66,11 +67,12 @@ def check(batch: Iterable[NewEntry], *, imported: bool = False) -> None:
 
 
 def sound(tape: str, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries that a view of a tape can show, and report the others."""
+    """Return the entries that a view of a tape can show, and report the unreadable others."""
     kept = []
     for entry in entries:
         if is_sound(entry):
-            kept.append(entry)
+            if ERASED not in entry.meta or not erased_on(entry):
+                kept.append(entry)
         else:
             left_out.note(tape, entry)
     return kept

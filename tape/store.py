@@ -7,7 +7,8 @@ the order in which they started. A store writes what `NewEntry.placed` returns f
 writes the bootstrap before its batch (`with_bootstrap`); an empty append to a tape without an
 anchor writes only the bootstrap. An append returns the entries of its batch, without the bootstrap.
 An append with a key that the tape has seen writes nothing and returns the entries of the first
-append. A query sees every append that has returned, and every entry of the tape before those.
+append. A query sees every append that has returned, and every entry of the tape before those. Only
+an `ErasingStore` takes words out of an entry.
 
 Forks ask no more of a store (see `tape.fork`): how a fork ends is one keyed append to its tape, and
 the order on that tape decides which appends were in time, whichever process wrote them.
@@ -93,6 +94,26 @@ class BatchStore(Protocol):
 
         Raises AppendRefused, and writes nothing, if the tape has another number of entries or the
         batch cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class ErasingStore(Protocol):
+    """A store that can erase what entries say."""
+
+    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
+        """Put what is left of entries in their place, in one transaction.
+
+        Their ids, kinds and dates stay; raises AppendRefused if an entry would say more.
+        """
+        ...
+
+    async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
+        """Remove what was erased from all files.
+
+        resumed  whether an earlier process erased some of it
+        rewrite  whether to write databases once more; without, only their logs are emptied
         """
         ...
 

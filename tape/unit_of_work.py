@@ -86,6 +86,21 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
+class Erase:
+    """Put what is left of entries in their place; see `tape.erasing`."""
+
+    tape: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """Empty the database's log, and perhaps write the database once more, without what is free."""
+
+    rewrite: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FirstId:
     """Stands for the first id that an earlier append of the same unit wrote."""
 
@@ -114,7 +129,9 @@ class Outcome:
 class Unit:
     """Steps that a store runs in order, in one transaction."""
 
-    steps: list[Append | AppendBatch | Copy | Publish | Drop | Run] = field(default_factory=list)
+    steps: list[Append | AppendBatch | Copy | Publish | Drop | Erase | Purge | Run] = field(
+        default_factory=list
+    )
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; returns a placeholder for its first id, to use in later statements."""

@@ -11,6 +11,7 @@ import httpx2
 import orjson
 from anyio import open_file
 
+from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import Progress, TapeAdmin
 from gateway.app import Gateway, access_admin, running_gateway
@@ -36,6 +37,9 @@ _ROUTES: Final = {
     "tapes.prompts": ("POST", "/api/tapes/prompts", ""),
     "tapes.rewind": ("POST", "/api/tapes/rewind", ""),
     "tapes.reindex": ("POST", "/api/tapes/index", ""),
+    "erasures.begin": ("POST", "/api/erasures", ""),
+    "erasures.state": ("GET", "/api/erasures/{name}", ""),
+    "erasures.mentions": ("GET", "/api/erasures", ""),
     "tapes.index_state": ("GET", "/api/tapes/index", ""),
 }
 """Maps each call to its HTTP method, path and result field; "" stands for the whole body."""
@@ -47,7 +51,7 @@ class AdminClient(Protocol):
     """What an operator's command uses: calls methods of the admins by name."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call `access.NAME`, `ledger.NAME` or `tapes.NAME`; raises AdminError if it is refused."""
+        """Call `access.NAME`, `erasures.NAME`, `ledger.NAME` or `tapes.NAME`; raises AdminError."""
         ...
 
     def import_tape(
@@ -65,6 +69,7 @@ class LocalAdmin:
         self._tapes = TapeAdmin(services)
         self._parts: dict[str, object] = {
             "access": access_admin(gateway),
+            "erasures": EraseAdmin(services, gateway.parts.eraser),
             "ledger": LedgerAdmin(services, None),
             "tapes": self._tapes,
         }

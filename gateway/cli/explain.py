@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ from gateway.explain.read_only import read_only
 from gateway.explain.report import Report, to_text
 from gateway.home import Running, find_running
 from gateway.settings import Settings, load_settings
+from gateway.settings.files import with_remembered
 from tape.errors import TapeError
 
 TIMEOUT_SECONDS: Final = 30.0
@@ -28,7 +30,7 @@ TIMEOUT_SECONDS: Final = 30.0
 def explain(message: str, as_json: bool) -> int:
     """Print the report about a message; return 1 if no message or several match."""
     try:
-        report = _report(load_settings(), message)
+        report = _report(load_settings(with_remembered(os.environ)), message)
     except (GatewayError, TapeError, OSError) as cause:
         print(f"tapeway: {cause}", file=sys.stderr)
         return cause.exit_code if isinstance(cause, GatewayError) else 1

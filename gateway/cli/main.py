@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 from importlib.metadata import version
@@ -42,8 +43,16 @@ def _options(
             "--version", help="Show the version and exit.", is_eager=True, callback=_show_version
         ),
     ] = False,
+    env_file: Annotated[
+        str,
+        typer.Option(
+            help="Read settings from this file, and from a tapeway.toml beside it, instead of those"
+            " in the instance directory."
+        ),
+    ] = "",
 ) -> None:
-    pass
+    if env_file:
+        os.environ["TAPEWAY_ENV_FILE"] = env_file
 
 
 @app.command()
@@ -137,7 +146,8 @@ def hooks(
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what it writes is for its user alone."""
+    os.umask(0o077)
     add_plugin_commands(app, sys.argv[1:])
     app()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from traceback import format_exception
@@ -17,6 +17,13 @@ from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.redaction import Redactor, secrets_of
 from gateway.settings import LogSettings, Settings, load_settings, unknown_names
+from gateway.settings.files import (
+    ignored_here,
+    open_files,
+    remember,
+    settings_files,
+    with_remembered,
+)
 from tape.errors import TapeError
 
 P = ParamSpec("P")
@@ -33,9 +40,11 @@ def run_command(
     redactor = Redactor()
     try:
         refuse_django_channels()
-        settings = load_settings()
+        variables = with_remembered(os.environ) if quiet else dict(os.environ)
+        settings = load_settings(variables)
         redactor = Redactor(secrets_of(settings))
         set_up_logs(_quiet(settings.log) if quiet else settings.log, redactor)
+        _name_files(settings, variables, quiet=quiet)
         for sentence in unknown_names(os.environ):
             get_log().warning("settings.unknown", what=sentence)
         code = _run(partial(work, settings, *arguments, **options))
@@ -48,6 +57,17 @@ def run_command(
         if quiet and isinstance(cause, BrokenPipeError):
             return _discard_output()
         return _print_error(cause, redactor)
+
+
+def _name_files(settings: Settings, variables: Mapping[str, str], *, quiet: bool) -> None:
+    """Name the settings' files that are ignored; a gateway also names those open to others."""
+    files = settings_files(variables)
+    for sentence in ignored_here(files):
+        print(f"tapeway: {sentence}", file=sys.stderr)
+    if not quiet:
+        remember(variables)
+        for sentence in open_files(settings.home_path, files):
+            get_log().warning("files.open", what=sentence)
 
 
 def _run(work: Callable[[], int | Coroutine[Any, Any, int]]) -> int:

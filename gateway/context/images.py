@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +26,7 @@ from gateway.pipeline.turn import Turn
 from gateway.services import Services
 from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
+from tape.private_file import open_private
 
 SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
@@ -115,7 +117,8 @@ def _keep(folder: Path, name: str, data: bytes) -> None:
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = folder / f".{name}.{token_hex(8)}"  # Two turns may store the same image at once.
-    part.write_bytes(data)
+    with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        file.write(data)
     part.replace(path)
 
 

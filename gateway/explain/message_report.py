@@ -11,6 +11,7 @@ from gateway.explain.turn_report import send_lines, turn_lines
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry
+from tape.erasing import ERASED
 from tape.linking.utterance import AGENT
 from tape.query import Query
 from tape.turn_events import is_take, read_take
@@ -23,6 +24,8 @@ NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
 
 async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLine]:
     payload = payload_of(row)
+    if payload.get("why") == ERASED:
+        return _erased(row)
     entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
     entry = entries[0] if entries else None
     lines = [_seen(row, payload, entry), _addressed(payload), _access(row, entry)]
@@ -41,6 +44,16 @@ async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLi
         lines += await send_lines(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
     lines.append(ReportLine("", "outcome", outcome(row, payload), {"status": row["status"]}))
     return lines
+
+
+def _erased(row: Row) -> list[ReportLine]:
+    accepted = f"accepted by {row['account_id']} as {row['ext_id']}"
+    says = f"{row['why']}: only its ids, its kind and its date are left"
+    data = {"status": row["status"]}
+    return [
+        ReportLine(row["received_at"], "seen", accepted, {"row": f"in-{row['id']}"}),
+        ReportLine("", "outcome", says, data),
+    ]
 
 
 def _is_closed(row: Row, entry: Entry | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gateway.explain.report import ReportLine, StoreReads, quoted
@@ -27,13 +28,13 @@ async def quote_lines(
     """Return a line for each later entry that repeats a message, and one that lists them all."""
     edits = [change.payload["data"] for change in changes if change.name == MESSAGE_EDIT]
     said = [entry.meta.get("text") or entry.text]
-    runs = _runs([*said, *(str(edit.get("text") or edit.get("content")) for edit in edits)])
+    runs = word_runs([*said, *(str(edit.get("text") or edit.get("content")) for edit in edits)])
     found: list[Entry] = []
     after, last = entry.id, entry.id + MAX_SCANNED
     while runs and after < last:
         page = await reads.query(Query(tape, after=after, limit=PAGE))
         # In a thread: a long text on a long tape takes seconds.
-        found += await asyncio.to_thread(_repeating, page, runs)
+        found += await asyncio.to_thread(repeating, page, runs)
         after = page[-1].id if page else last
         if len(page) < PAGE:
             break
@@ -51,7 +52,7 @@ def _line(entry: Entry) -> ReportLine:
     return ReportLine(entry.date, "quoted", says, {"entry": entry.id, "kind": entry.kind})
 
 
-def _runs(texts: Sequence[str]) -> set[tuple[str, ...]]:
+def word_runs(texts: Sequence[str]) -> set[tuple[str, ...]]:
     """Return the runs of words by which the texts are recognized."""
     runs: set[tuple[str, ...]] = set()
     for text in texts:
@@ -61,14 +62,16 @@ def _runs(texts: Sequence[str]) -> set[tuple[str, ...]]:
     return runs
 
 
-def _repeating(entries: Sequence[Entry], runs: set[tuple[str, ...]]) -> list[Entry]:
-    sizes = {len(run) for run in runs}
-    found = []
-    for entry in entries:
-        words = terms(fold(_text(entry)))
-        if not all(runs.isdisjoint(_windows(words, size)) for size in sizes):
-            found.append(entry)
-    return found
+def repeating(entries: Sequence[Entry], runs: AbstractSet[tuple[str, ...]]) -> list[Entry]:
+    """Return the entries that have any of the runs of words."""
+    return [entry for entry in entries if repeats(entry.payload, runs)]
+
+
+def repeats(value: object, runs: AbstractSet[tuple[str, ...]]) -> bool:
+    """Return whether the texts of a JSON value have any of the runs of words."""
+    words = terms(fold(" \n".join(_texts(value)))) if runs else []
+    sizes = range(1, RUN_TERMS + 1)
+    return any(not runs.isdisjoint(_windows(words, size)) for size in sizes)
 
 
 def _windows(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:

@@ -19,6 +19,8 @@ from gateway.storage.ledger.rows import InboxRow
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deletion
 from tape.entry import event
+from tape.erasing import ERASED
+from tape.store import ErasingStore
 from tape.unit_of_work import Unit
 
 
@@ -32,6 +34,9 @@ async def take_edit(services: Services, access: Access, row: InboxRow) -> InboxR
         decision = access.decide(message)
         status, rule = ("taped", None) if decision.allowed else ("refused", decision.rule)
         await end_row(services, row, status, rule)
+        return None
+    if original.message.why == ERASED:
+        await _wipe(services, row)
         return None
     if original.status == "refused" or last.message.text == message.text:
         await end_row(services, row, "refused" if original.status == "refused" else "taped")
@@ -73,6 +78,9 @@ async def take_deletion(services: Services, access: Access, row: InboxRow) -> In
     if original.status == "refused":
         await end_row(services, row, "refused")
         return None
+    if original.message.why == ERASED:
+        await _wipe(services, row)
+        return None
     if (await services.ledger.inbox.head_of(original)).message.parts:
         # The deleted message is a part of a merged message, whose other parts stay.
         await take_edit(services, access, replace(row, message=replace(row.message, text="")))
@@ -94,6 +102,14 @@ async def end_row(services: Services, row: InboxRow, status: str, why: str | Non
     unit = Unit()
     services.ledger.inbox.end(unit, [row], status, why)
     await services.store.commit(unit)
+
+
+async def _wipe(services: Services, row: InboxRow) -> None:
+    """End the edit or deletion of an erased message, and keep nothing of it."""
+    await end_row(services, row, "taped")
+    await services.ledger.erasures.wipe_rows([row.id], "its message was erased")
+    if isinstance(services.store, ErasingStore):
+        await services.store.purge(rewrite=False)
 
 
 async def _with_edit(

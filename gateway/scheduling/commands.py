@@ -43,6 +43,7 @@ OWN: Final = {
     "stop": "stop the answer that I'm writing for you (`,stop all`: every one in this chat)",
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
     "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
+    "forget": "erase what you wrote (`,forget me`: I'll ask once more first)",
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
@@ -106,6 +107,7 @@ class Commands:
                 "stop": self._stopped,
                 "start": self._hello,
                 "choose": self._choose,
+                "forget": self._forget,
                 "reset": self._reset,
                 "rewind": self._rewind,
                 "handoff": self._handoff,
@@ -134,6 +136,9 @@ class Commands:
 
     async def _choose(self, question: Question, command: Command) -> str:
         return await self._presses.choose(question.message, *_two(command.words))
+
+    async def _forget(self, question: Question, _command: Command) -> str:
+        return await self._presses.ask("forget", question)
 
     async def _stopped(self, question: Question, command: Command) -> str:
         everything = command.words == ("all",)

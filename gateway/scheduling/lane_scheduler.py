@@ -174,6 +174,12 @@ class LaneScheduler:
         while self._running or (self._held and self._open):
             await self._freed.wait()
 
+    async def outlast(self, session_id: str) -> None:
+        """Wait until the turns that run in a session now have ended."""
+        begun = {id(question) for question, _turn_id in self.running(session_id)}
+        while any(id(question) in begun for question, _turn_id in self.running(session_id)):
+            await self._freed.wait()
+
     def _start(self, *session_ids: str) -> None:
         self._next.update(dict.fromkeys(session_ids))
         while self._open and self._next and self._running < self._settings.running:

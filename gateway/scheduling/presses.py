@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from channels.errors import ChannelError
 from channels.message import InboundMessage, OutboundMessage
@@ -17,6 +17,7 @@ from gateway.delivery.sender import OutboxSender
 from gateway.errors import CommandRefused
 from gateway.hooks.messages import address_of
 from gateway.logs import get_log
+from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card, read_token
 from gateway.storage.ledger.rows import InboxRow
@@ -57,6 +58,14 @@ class CardHandler(Protocol):
         """Decide what an answer does; raises CommandRefused if the person may not answer."""
 
 
+@runtime_checkable
+class AskingHandler(CardHandler, Protocol):
+    """A handler whose card a command asks for."""
+
+    async def ask(self, question: Question) -> str:
+        """Send a card; return the reply to the command, or "" if the card is the reply."""
+
+
 @dataclass(slots=True)
 class Presses:
     """Finds the card of each press, and lets the handler of its purpose decide."""
@@ -84,6 +93,11 @@ class Presses:
             await channel.answer_press(press, shown)
         except ChannelError as cause:
             get_log().info("press.not_answered", channel=press.channel, why=str(cause))
+
+    async def ask(self, purpose: str, question: Question) -> str:
+        """Let the handler of a purpose send its card; raises CommandRefused."""
+        handler = self.handlers.get(purpose)
+        return await handler.ask(question) if isinstance(handler, AskingHandler) else ""
 
     async def choose(self, message: InboundMessage, card_id: str, choice: str) -> str:
         """Answer a card by a command; return the reply; raises CommandRefused."""

@@ -1,6 +1,7 @@
 """Load the settings, frozen. If several sources contain a setting, the first source wins.
 
-In order: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`.
+In order: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`. The
+module `gateway.settings.files` says where the files are.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from channels.telegram.settings import TelegramSettings
 from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
 from gateway.settings import sections
+from gateway.settings.files import CONFIG, DEFAULT_HOME, ENV_FILE, settings_files
 from gateway.settings.sections import setting
 
 PREFIX: Final = "TAPEWAY_"
@@ -45,7 +47,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = setting(
-        Path("~/.tapeway"),
+        Path(DEFAULT_HOME),
         "The instance directory, which holds the gateway's files, including its database.",
         example="/srv/tapeway",
     )
@@ -98,12 +100,14 @@ class Settings(BaseSettings):
 
 
 def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
-    """Load the settings; `environ` and `folder` default to the process's own.
+    """Load the settings; `folder` has their files, unless `environ` names them.
+
+    `environ` defaults to the process's own, and `folder` to the instance directory.
 
     Raises SettingsError, which lists every wrong setting with the problem and an example.
     """
     variables = dict(os.environ if environ is None else environ)
-    base = folder or Path.cwd()
+    files = settings_files(variables, folder)
 
     class Sourced(Settings):
         @classmethod
@@ -116,15 +120,14 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             secrets = Path(variables.get("TAPEWAY_SECRETS", "/run/secrets"))
-            toml = Path(variables.get("TAPEWAY_CONFIG", base / "tapeway.toml"))
             return (
                 init_settings,
                 _GivenEnvironment(settings_cls, variables),
-                DotEnvSettingsSource(settings_cls, env_file=base / ".env", env_ignore_empty=True),
+                DotEnvSettingsSource(settings_cls, env_file=files.env, env_ignore_empty=True),
                 NestedSecretsSettingsSource(
                     file_secret_settings, secrets_dir=secrets, secrets_dir_missing="ok"
                 ),
-                TomlConfigSettingsSource(settings_cls, toml_file=toml),
+                TomlConfigSettingsSource(settings_cls, toml_file=files.toml),
             )
 
     try:
@@ -137,7 +140,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         raise SettingsError("\n".join(lines)) from None
     except (SourceError, ValueError, OSError) as cause:
         raise SettingsError(
-            f"cannot read the settings: {cause}: check .env and tapeway.toml"
+            f"cannot read the settings: {cause}: check {files.env} and {files.toml}"
         ) from cause
 
 
@@ -155,7 +158,7 @@ class _GivenEnvironment(EnvSettingsSource):
 
 def unknown_names(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each TAPEWAY_ variable that is not a setting, with the closest name."""
-    known = {name for name, _section, _field in fields()} | {"TAPEWAY_SECRETS", "TAPEWAY_CONFIG"}
+    known = {name for name, _section, _field in fields()} | {"TAPEWAY_SECRETS", CONFIG, ENV_FILE}
     wrong = (name for name in sorted(environ) if name.startswith(PREFIX))
     return [_not_a_setting(name, known) for name in wrong if name.upper() not in known]
 

@@ -77,6 +77,19 @@ class TapeSettings(Section):
         " in progress can still be saved.",
         ge=0,
     )
+    keep_days: dict[str, int] = setting(
+        {},
+        "How many days messages are kept, by chat, as JSON; `*` stands for every other chat. Older"
+        " entries are erased once a day. Default: for ever.",
+        example='{"telegram:-100123": 30, "*": 365}',
+    )
+
+    @field_validator("keep_days")
+    @classmethod
+    def _are_days(cls, value: dict[str, int]) -> dict[str, int]:
+        if any(days < 1 for days in value.values()):
+            raise ValueError("each chat is kept for at least one day")
+        return value
 
 
 class AccessSettings(Section):

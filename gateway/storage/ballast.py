@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.logs import get_log
+from tape.private_file import open_private
 
 NAME: Final = "ballast"
 SIZE: Final = 16 * 1024 * 1024
@@ -36,11 +37,11 @@ class Ballast:
 
     def _make(self) -> bool:
         try:
-            if self._path.exists() and self._path.stat().st_size == self._size:
+            if self._path.is_file() and self._path.lstat().st_size == self._size:
                 return True
             if shutil.disk_usage(self._path.parent).free < FREE_FACTOR * self._size:
                 return False
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            descriptor = open_private(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             with os.fdopen(descriptor, "wb") as file:
                 # Written in full, because a sparse file would reserve nothing.
                 for start in range(0, self._size, BLOCK):

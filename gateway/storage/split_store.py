@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from tape.entry import Entry, NewEntry
-from tape.errors import TapeMismatch
+from tape.errors import AppendRefused, TapeMismatch
 from tape.query import Query
-from tape.store import BatchStore, NotingStore, TapeInfo, TapeStore, UnitStore
+from tape.store import BatchStore, ErasingStore, NotingStore, TapeInfo, TapeStore, UnitStore
 from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Run, Unit, as_given, resolve
 
 
@@ -56,6 +56,16 @@ class SplitStore:
             raise TapeMismatch(tape, batch.after, await self._tapes.size(tape))
         else:
             await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
+
+    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
+        if not isinstance(self._tapes, ErasingStore):
+            raise AppendRefused("the plugin's tape store cannot erase: erase the entries there")
+        await self._tapes.erase(tape, entries)
+
+    async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
+        for store in (self._tapes, self._database):
+            if isinstance(store, ErasingStore):
+                await store.purge(resumed=resumed, rewrite=rewrite)
 
     async def query(self, query: Query) -> list[Entry]:
         return await self._tapes.query(query)

@@ -14,6 +14,7 @@ from tape.database.query_compiler import compose
 from tape.database.schema import Schema
 from tape.entry import Entry, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable, UnitFailed
+from tape.private_file import make_private
 from tape.query import Query, fold, located
 from tape.store import TapeInfo
 from tape.unit_of_work import Outcome, Row, Run, resolve
@@ -42,7 +43,8 @@ class Database:
         try:
             if path.exists() and path.stat().st_size:
                 _check_before_touching(path, schemas)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(path)
             statements = {name: sql for s in schemas for name, sql in s.statements.items()}
             database = cls(path, statements)
             with closing(database.writer()) as connection:
@@ -89,6 +91,7 @@ class Database:
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
+        connection.pragma("secure_delete", True)
         return connection
 
     def reader(self) -> Reader:

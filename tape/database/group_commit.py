@@ -20,10 +20,22 @@ import apsw
 from tape.database.connection import read_entry, run_step
 from tape.database.staging import OLD, PIECE_SIZE
 from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
+from tape.erasing import check_left
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.store import Now
-from tape.unit_of_work import Append, AppendBatch, Copy, Drop, Outcome, Publish, Unit
+from tape.unit_of_work import (
+    Append,
+    AppendBatch,
+    Copy,
+    Drop,
+    Erase,
+    Outcome,
+    Publish,
+    Purge,
+    Run,
+    Unit,
+)
 
 MAX_UNITS: Final = 256
 """Maximum units in one transaction, so that the first unit does not wait long."""
@@ -37,6 +49,9 @@ UNIT_ERRORS: Final = (
 )
 """SQLite errors that concern one unit; others come from the disk and fail the whole batch."""
 
+
+COLUMNS: Final = ("author", "lane", "turn")
+"""The columns that are filled from an entry's meta."""
 
 FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
@@ -136,7 +151,7 @@ class Transaction:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._wrote = {}
-            results = [self._one(job) for job in batch]
+            results = [self._one(job) for job in batch if not _purge_of(job)]
             self._connection.execute("COMMIT")
         except Exception as cause:  # the thread and its callers must survive any error
             if self._connection.in_transaction:
@@ -144,7 +159,8 @@ class Transaction:
             return failed(batch, f"the database refused the write ({cause}): try again", cause)
         if self._wrote:
             self._on_commit(self._wrote)
-        return results
+        purges = [job for job in batch if _purge_of(job)]
+        return [*results, *self._purge(purges)] if purges else results
 
     def close(self) -> None:
         self._connection.close()
@@ -176,7 +192,9 @@ class Transaction:
                 outcomes.append(self._publish(step))
             elif isinstance(step, Drop):
                 outcomes.append(self._drop(step))
-            else:
+            elif isinstance(step, Erase):
+                outcomes.append(self._erase(step))
+            elif isinstance(step, Run):
                 outcomes.append(run_step(self._connection, self._sql, step, outcomes))
         return outcomes
 
@@ -240,6 +258,39 @@ class Transaction:
                 self._sequence(name, {"tape": tape})
         return Outcome(changed=dropped)
 
+    def _erase(self, step: Erase) -> Outcome:
+        tape = self._tape(step.tape)
+        old = [self._block(tape, entry.id, 1) for entry in step.entries]
+        check_left(step.tape, [entry for found in old for entry in found], step.entries)
+        for entry in step.entries:
+            self._sequence("begin_erasing", {"tape": tape, "id": entry.id})
+            self._sequence(
+                "erase_entry",
+                {
+                    "tape": tape,
+                    "id": entry.id,
+                    "name": entry.name,
+                    **dict(zip(COLUMNS, meta_columns(entry), strict=True)),
+                    "payload": dump(entry.payload),
+                    "meta": dump(entry.meta),
+                },
+            )
+        self._sequence("end_erasing", {})
+        return Outcome(changed=len(step.entries))
+
+    def _purge(self, jobs: list[Job]) -> list[Result]:
+        """Rewrite the database: the free space of its pages may still have erased text."""
+        try:
+            if any(purge.rewrite for job in jobs for purge in _purge_of(job)):
+                self._connection.execute("VACUUM")
+            busy, _log, _done = next(self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            if busy:
+                raise StoreUnavailable("the database is being read")
+        except Exception as cause:
+            why = f"the database still has words that were erased ({cause}): try again"
+            return failed(jobs, why, cause)
+        return [(job, [Outcome()]) for job in jobs]
+
     def _write(
         self, tape: int, newest: int, dated: tuple[str, int], batch: list[NewEntry]
     ) -> list[Entry]:
@@ -302,10 +353,14 @@ def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, 
 
 
 def meta_columns(entry: Entry) -> Iterator[str | None]:
-    """Yield an entry's values for the columns `author`, `lane` and `turn`."""
-    for name in ("author", "lane", "turn"):
+    """Yield an entry's values for COLUMNS."""
+    for name in COLUMNS:
         value = entry.meta.get(name)
         yield value if isinstance(value, str) else None
+
+
+def _purge_of(job: Job) -> list[Purge]:
+    return [step for step in job.unit.steps if isinstance(step, Purge)]
 
 
 def _as_tape_error(cause: Exception) -> TapeError:

@@ -14,6 +14,7 @@ from typing import Final
 import apsw
 
 from tape.database.schema import Schema, read_schema
+from tape.private_file import make_private
 from tape.search.tokenizer import VERSION
 
 SUFFIX: Final = "-search"
@@ -66,17 +67,25 @@ class IndexFile:
 
 def open_file(path: Path, make: Callable[[apsw.Connection, bool], None]) -> apsw.Connection:
     """Open a file for writing; `make` fills an empty file, or checks the version of any other."""
+    make_private(path)
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "normal")
+        connection.pragma("secure_delete", True)
         with connection:
             make(connection, not connection.execute("SELECT count(*) FROM sqlite_schema").get)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def settle_file(connection: apsw.Connection) -> None:
+    """Write a file once more, without what was deleted from it."""
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def drop_file(path: Path) -> None:

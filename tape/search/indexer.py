@@ -24,7 +24,7 @@ from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
 from tape.search.edits import edited_ids, edits_of, with_edits
-from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
+from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema, settle_file
 from tape.search.index_rows import SPAN, Row, row_of, table_of
 
 GATHER_SECONDS: Final = 0.2
@@ -335,6 +335,7 @@ class Indexer:
                     self._write("forget_work", place)
             for table in ("talk", "work") if rows else ():
                 self._write(f"settle_{table}", ())
+            settle_file(index)
         except Exception as cause:
             if not done.cancelled():
                 done.set_exception(

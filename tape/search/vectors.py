@@ -22,7 +22,7 @@ from tape.database.schema import Schema, read_schema
 from tape.entry import dump
 from tape.errors import EmbedderFailed
 from tape.search.embedder import Vector
-from tape.search.index_file import BROKEN, drop_file, open_file
+from tape.search.index_file import BROKEN, drop_file, open_file, settle_file
 
 SUFFIX: Final = "-vectors"
 
@@ -79,6 +79,7 @@ class VectorFile:
         with self._connection:
             rows = ({"name": tape, "id": number} for number in ids)
             self._connection.executemany(self._sql["forget"], rows)
+        settle_file(self._connection)
 
     def close(self) -> None:
         self._connection.close()

@@ -13,6 +13,7 @@ from tape.database.connection import migrate, rows_of, run_step
 from tape.database.schema import Schema
 from tape.database.staging import next_piece
 from tape.entry import Entry, NewEntry, anchors, dump, numbered, utc_iso, with_bootstrap
+from tape.erasing import check_left
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.query import Query
@@ -92,6 +93,18 @@ class MemoryStore:
     ) -> list[Row]:
         self._refuse_when_closed()
         return rows_of(self._database.execute(self._sql[statement], values))
+
+    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
+        self._refuse_when_closed()
+        found = self._tapes.setdefault(tape, _Tape())
+        check_left(tape, found.entries, entries)
+        left = {entry.id: entry for entry in _copies(entries)}
+        found.entries = [left.get(entry.id, entry) for entry in found.entries]
+        for key, own in found.keys.items():
+            found.keys[key] = tuple(left.get(entry.id, entry) for entry in own)
+
+    async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
+        """Do nothing: memory has no files."""
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         self._refuse_when_closed()

@@ -21,7 +21,18 @@ from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Unit, as_given, prepared
+from tape.unit_of_work import (
+    Append,
+    Batch,
+    Erase,
+    Outcome,
+    Prepare,
+    Purge,
+    Row,
+    Unit,
+    as_given,
+    prepared,
+)
 
 
 class SqliteStore:
@@ -37,6 +48,7 @@ class SqliteStore:
             lambda: Transaction(database.writer(), database.statements, now, on_commit)
         )
         self._readers = ReaderPair(database.reader)
+        self._erased: dict[str, set[int]] = {}
         self.staging = anyio.Lock()
         self.prepare: Prepare = as_given
 
@@ -97,6 +109,21 @@ class SqliteStore:
         """Remove the text of erased entries from the search index and the index file."""
         self._readers.require_open()
         await self._search.forget(tape, ids)
+
+    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
+        await self.commit(Unit([Erase(tape, tuple(entries))]))
+        self._erased.setdefault(tape, set()).update(entry.id for entry in entries)
+
+    async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
+        if resumed:
+            self._erased.clear()
+            self.reindex()  # an earlier process may have erased words that the index still has
+            await self.indexed()
+        while self._erased:
+            tape, ids = next(iter(self._erased.items()))
+            await self.forget(tape, sorted(ids))
+            del self._erased[tape]
+        await self.commit(Unit([Purge(rewrite)]))
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         found = await self._readers.in_thread(lambda reader: reader.tapes(prefix))

@@ -1,8 +1,8 @@
 """Checks that a tape store keeps its contract, for any test framework.
 
-Run every check in `STORE_CHECKS` and `SEARCH_CHECKS` on a new, empty store, and those in
-`UNIT_CHECKS` if the store has a unit of work. `STORE_CHECKS` includes `TAPE_CHECKS`, which read
-tapes. A check that fails raises AssertionError.
+Run every check in `STORE_CHECKS` and `SEARCH_CHECKS` on a new, empty store, those in `UNIT_CHECKS`
+if the store has a unit of work, and those in `ERASING_CHECKS` if it can erase. `STORE_CHECKS`
+includes `TAPE_CHECKS`, which read tapes. A check that fails raises AssertionError.
 
     for check in (*STORE_CHECKS, *SEARCH_CHECKS):
         store = make_store()
@@ -12,8 +12,17 @@ tapes. A check that fails raises AssertionError.
             await store.close()
 """
 
+from tape.testing.erasing import ERASING_CHECKS
 from tape.testing.search import SEARCH_CHECKS
 from tape.testing.stores import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
 from tape.testing.tapes import TAPE_CHECKS
 
-__all__ = ["SEARCH_CHECKS", "STORE_CHECKS", "TAPE_CHECKS", "UNIT_CHECKS", "StoreCheck", "UnitCheck"]
+__all__ = [
+    "ERASING_CHECKS",
+    "SEARCH_CHECKS",
+    "STORE_CHECKS",
+    "TAPE_CHECKS",
+    "UNIT_CHECKS",
+    "StoreCheck",
+    "UnitCheck",
+]

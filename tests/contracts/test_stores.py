@@ -10,7 +10,14 @@ import pytest
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
-from tape.testing import SEARCH_CHECKS, STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
+from tape.testing import (
+    ERASING_CHECKS,
+    SEARCH_CHECKS,
+    STORE_CHECKS,
+    UNIT_CHECKS,
+    StoreCheck,
+    UnitCheck,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -52,4 +59,9 @@ async def test_unit(check: UnitCheck, unit_store: UnitStore) -> None:
 
 @pytest.mark.parametrize("check", SEARCH_CHECKS, ids=lambda check: check.__name__)
 async def test_search(check: StoreCheck, store: TapeStore) -> None:
+    await check(store)
+
+
+@pytest.mark.parametrize("check", ERASING_CHECKS, ids=lambda check: check.__name__)
+async def test_erasing(check: StoreCheck, store: TapeStore) -> None:
     await check(store)

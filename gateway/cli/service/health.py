@@ -49,7 +49,8 @@ def _home(environ: Mapping[str, str]) -> Path:
     # In a container, the environment sets the home, so the settings need not be loaded.
     if named := environ.get("TAPEWAY_HOME"):
         return Path(named).expanduser().absolute()
-    home: Path = import_module("gateway.settings").load_settings(environ).home_path
+    variables = import_module("gateway.settings.files").with_remembered(environ)
+    home: Path = import_module("gateway.settings").load_settings(variables).home_path
     return home
 
 

@@ -132,7 +132,7 @@ def _offline_lines(settings: Settings) -> list[str]:
         return [f"  {named} is set, but {missing}: set it, {example}."]
     return [
         "  No model is configured, so the offline model answers. For a real one, set",
-        "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY (see .env.example).",
+        "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY in .env (see .env.example).",
     ]
 
 

@@ -131,6 +131,36 @@ def rewind(
     run("gateway.cli.tape.actions:rewind", name, to, room)
 
 
+@app.command("erase")
+def erase(
+    name: Annotated[
+        str, typer.Argument(help="The chat; leave it out for a person everywhere.")
+    ] = "",
+    message: Annotated[str, typer.Option(help="A message's ID, or # and its entry's number.")] = "",
+    person: Annotated[str, typer.Option(help="All that a person wrote: telegram:42.")] = "",
+    chat: Annotated[bool, typer.Option("--chat", help="The whole chat.")] = False,
+    mentions: Annotated[
+        bool, typer.Option("--list", help="Only list what may still mention erased messages.")
+    ] = False,
+    sure: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+) -> None:
+    """Erase a message, a person or a chat for good; only ids, kinds and dates stay.
+
+    Answers to others and anchors that repeat erased words are listed, not erased.
+    """
+    if mentions:
+        run("gateway.cli.tape.erasing:show_mentions")
+        return
+    chosen = {"message": message, "person": person, "chat": name if chat else ""}
+    given = {what: value for what, value in chosen.items() if value}
+    if len(given) != 1 or not (name or person):
+        raise typer.BadParameter("name the chat, and one of --message, --person and --chat")
+    ((what, value),) = given.items()
+    if not sure:
+        typer.confirm(f"Erase the {what} {value}? This cannot be undone.", abort=True)
+    run("gateway.cli.tape.erasing:erase", what, name, value)
+
+
 @app.command("follow")
 def follow(name: _Tape, as_json: _AsJson = False) -> None:
     """Print a tape's newest entries, then new ones as they arrive, until Ctrl-C."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import threading
 import time
 from collections import deque
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from tape.errors import AppendRefused, StoreUnavailable
+from tape.private_file import open_private
 
 SUFFIX: Final = ".jsonl"
 LOCK: Final = "lock"
@@ -30,12 +32,14 @@ _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
 class Folder:
     """A folder that this process has locked; create it with `Folder.open`.
 
-    `notes` says what was cut off the ends of files since then.
+    `notes` says what was cut off the ends of files since then. `rewriting` is held while a file and
+    its index do not match, and during reads.
     """
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
         self.notes: deque[str] = deque(maxlen=100)
+        self.rewriting = threading.RLock()
         self._lock = lock
 
     @classmethod
@@ -43,7 +47,7 @@ class Folder:
         """Create the folder if it is missing, and lock it; raises StoreUnavailable."""
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            lock = open_private(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as cause:
             raise StoreUnavailable(
                 f"{path} cannot be opened ({cause.strerror}): check the disk and the permissions of"
@@ -95,8 +99,8 @@ class Folder:
 
 def copy_end(path: Path, copy: Path, start: int = 0) -> None:
     """Copy a file from an offset on to a new file, and sync that."""
-    with path.open("rb") as file, copy.open("xb") as new:
-        copy.chmod(0o600)
+    made = open_private(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    with os.fdopen(made, "wb") as new, path.open("rb") as file:
         file.seek(start)
         shutil.copyfileobj(file, new, 1024 * 1024)
         new.flush()

@@ -16,13 +16,14 @@ from typing import Any
 import apsw
 
 from tape.database.connection import Database
-from tape.database.group_commit import late_entries, meta_columns
+from tape.database.group_commit import COLUMNS, late_entries, meta_columns
 from tape.database.schema import Schema, read_schema
 from tape.entry import Entry
 from tape.errors import StoreTooNew, StoreUnusable
 from tape.query import subject_of
 from tape.stores.jsonl.check import Check, Checkpoint, FileReplaced
 from tape.stores.jsonl.folder import copy_end
+from tape.stores.jsonl.rewriting import Place
 from tape.stores.sqlite import tape_schema
 
 
@@ -113,6 +114,15 @@ class FileIndex:
         for entry, _at, _size in located:
             if entry.id in late:
                 self.run("add_late", tape=number, id=entry.id, date=entry.date)
+
+    def erase(self, number: int, left: Sequence[Entry], places: Sequence[Place]) -> None:
+        """Take over what is left of entries, and where every line of the file stands now."""
+        for entry in left:
+            columns = dict(zip(COLUMNS, meta_columns(entry), strict=True))
+            values = {"name": entry.name, "about": _about(entry), **columns}
+            self.run("erase_entry", tape=number, id=entry.id, **values)
+        rows = ((number, *place) for place in places)
+        self._connection.executemany(self._sql["tape.move_entry"], rows)
 
     def add_key(self, number: int, key: str, entries: Sequence[Entry]) -> None:
         first = entries[0].id if entries else 0

@@ -30,7 +30,7 @@ from tape.stores.jsonl.folder import INDEX, Folder, copy_end
 from tape.stores.jsonl.index import open_index
 from tape.stores.jsonl.line import unseal
 from tape.stores.jsonl.writer import FileBatches, verify
-from tape.unit_of_work import Append, Batch, Outcome, Unit
+from tape.unit_of_work import Append, Batch, Erase, Outcome, Unit
 
 
 class FileStore:
@@ -114,6 +114,13 @@ class FileStore:
         scan = scanning(query, wanted, MAX_SCANNED)
         return await self._readers.in_thread(lambda reader: scan_here(scan, reader.query).hits)
 
+    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
+        await self._verify(tape)
+        await self.commit(Unit([Erase(tape, tuple(entries))]))
+
+    async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
+        """Do nothing: every erasure writes a new file, and the index has no words."""
+
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         found = await self._readers.in_thread(lambda reader: reader.tapes(prefix))
         return [info for info in found if info.size and not info.name.startswith(STAGING)]
@@ -164,7 +171,7 @@ class FileReader(Reader):
     def _opened(self, tape: str) -> Iterator[None]:
         """Keep a tape's file open during the block, if the tape has a file."""
         path = self.folder.file_of(tape)
-        with self._connection:
+        with self.folder.rewriting, self._connection:
             # This reads the index first: a file may be longer than the index says, never shorter.
             self._tape(tape)
             try:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
+import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -19,14 +21,17 @@ import apsw
 from tape.database.group_commit import Job, Result, copied_rows, failed
 from tape.database.staging import OLD, STAGING
 from tape.entry import Entry, dump, numbered, utc_iso, with_bootstrap
+from tape.erasing import check_left
 from tape.errors import StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
+from tape.private_file import open_private
 from tape.store import Now
 from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
 from tape.stores.jsonl.index import FileIndex
 from tape.stores.jsonl.line import Block, seal, unseal
-from tape.unit_of_work import Append, AppendBatch, Copy, Drop, Outcome, Publish, Run, Unit
+from tape.stores.jsonl.rewriting import SUFFIX, rewrite
+from tape.unit_of_work import Append, AppendBatch, Copy, Drop, Erase, Outcome, Publish, Run, Unit
 
 VERIFY: Final = "file.know"
 """The step that verifies a tape's file; its value `tape` is the tape's name."""
@@ -72,6 +77,13 @@ class FileBatches:
         self._published: dict[str, int] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
+        results: list[Result] = []
+        for erases, jobs in itertools.groupby(batch, lambda job: _is_erase(job.unit)):
+            found = list(jobs)
+            results += [self._erased(job) for job in found] if erases else self._written(found)
+        return results
+
+    def _written(self, batch: list[Job]) -> list[Result]:
         before = set(self._verified)
         self._stages, self._published = {}, {}
         try:
@@ -87,6 +99,40 @@ class FileBatches:
         self._verified.update(self._stages)
         return results
 
+    def _erased(self, job: Job) -> Result:
+        """Replace a tape's file by one with less in it, and let the index follow."""
+        (step,) = job.unit.steps
+        assert isinstance(step, Erase)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._erase(step)
+        except Exception as cause:  # the thread and its callers must survive any error
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._verified.discard(step.tape)
+            if isinstance(cause, TapeError):
+                return job, cause
+            return failed([job], f"the tapes' folder refused the write ({cause})", cause)[0]
+        return job, [Outcome(changed=len(step.entries))]
+
+    def _erase(self, step: Erase) -> None:
+        path, number = self._folder.file_of(step.tape), self._index.make(step.tape)
+        rows = [
+            row
+            for entry in step.entries
+            for row in self._index.run("block", tape=number, first=entry.id, last=entry.id)
+        ]
+        check_left(step.tape, _read(path, rows), step.entries)
+        copy, places, end = rewrite(path, {entry.id: entry for entry in step.entries})
+        self._index.erase(number, step.entries, places)
+        self._index.set_checkpoint(number, end)
+        with self._folder.rewriting:
+            copy.replace(path)
+            _sync_folder(self._folder.path)
+            self._connection.execute("COMMIT")
+        for torn in self._folder.path.glob(f"{glob.escape(path.name)}.cut-*"):
+            torn.unlink()  # what a crash cut off may have the same words
+
     def close(self) -> None:
         self._connection.close()
 
@@ -96,6 +142,8 @@ class FileBatches:
         for tape in [name for name in sizes if name.startswith(STAGING)]:
             self._folder.file_of(tape).unlink()  # an import that a crash cut off
             del sizes[tape]
+        for left in self._folder.path.glob(f"*{SUFFIX}"):
+            left.unlink()  # an erasure that a crash cut off
         with self._connection:
             marks = dict(self._index.run("marks"))
             for tape in marks.keys() - sizes.keys():
@@ -123,7 +171,7 @@ class FileBatches:
                 outcome = self._publish(step)
             elif isinstance(step, Drop):
                 outcome = self._drop(step)
-            else:
+            elif isinstance(step, Run):
                 self._verify(str(step.values["tape"]))
                 outcome = Outcome()
         except TapeError as cause:
@@ -264,9 +312,7 @@ class FileBatches:
             return ()
         last = first + count - 1
         rows = self._index.run("block", tape=stage.number, first=first, last=last)
-        with stage.path.open("rb") as file:
-            read = (os.pread(file.fileno(), size, at) for _id, at, size in rows)
-            return tuple(unseal(line).entry for line in read)
+        return tuple(_read(stage.path, rows))
 
     def _write(self) -> None:
         with contextlib.ExitStack() as opened:
@@ -296,9 +342,21 @@ class FileBatches:
                 os.truncate(self._folder.file_of(tape), size)
 
 
+def _is_erase(unit: Unit) -> bool:
+    return any(isinstance(step, Erase) for step in unit.steps)
+
+
+def _read(path: Path, rows: Sequence[tuple[int, ...]]) -> list[Entry]:
+    """Return the entries of a file at these places."""
+    if not rows:
+        return []
+    with path.open("rb") as file:
+        read = (os.pread(file.fileno(), size, at) for _id, at, size in rows)
+        return [unseal(line).entry for line in read]
+
+
 def _open(stage: _Stage) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    file = os.open(stage.path, flags, 0o600)
+    file = open_private(stage.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     if os.fstat(file).st_size != stage.start:
         os.close(file)
         raise OSError(errno.EBUSY, "another program wrote to it", str(stage.path))

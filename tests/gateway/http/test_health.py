@@ -18,6 +18,7 @@ from channels.message import OutboundMessage, Receipt
 from gateway.cli.service.health import ask, health
 from gateway.home import Running, announce, locked
 from gateway.hooks.specs import hookimpl
+from gateway.settings.files import remember
 from tape.entry import NewEntry, numbered
 from tape.payloads import left_out
 from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
@@ -118,8 +119,9 @@ def test_what_answers_something_else_is_not_ready(tmp_path: Path, answer: bytes)
 def test_settings_that_name_no_home_are_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("tapeway.toml").write_text("[http\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".tapeway").mkdir()
+    (tmp_path / ".tapeway" / "tapeway.toml").write_text("[http\n")
     assert health({}) == 1
     assert "tapeway.toml" in capsys.readouterr().err
 
@@ -127,8 +129,10 @@ def test_settings_that_name_no_home_are_a_sentence(
 def test_the_home_of_the_other_settings_is_used_where_the_environment_names_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(".env").write_text(f"TAPEWAY_HOME={tmp_path / 'other'}\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    env_file = tmp_path / ".env"
+    env_file.write_text(f"TAPEWAY_HOME={tmp_path / 'other'}\n")
+    remember({"TAPEWAY_ENV_FILE": str(env_file)})
     assert health({}) == 1
     assert f"no gateway is running on {tmp_path / 'other'}" in capsys.readouterr().err
 

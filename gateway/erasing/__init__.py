@@ -1,0 +1,1 @@
+"""Erase what people wrote, from every place where it is kept."""

@@ -1,0 +1,118 @@
+"""Decide what an erasure leaves of each entry of a tape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gateway.explain.quotes import repeats
+from tape.entry import ANCHOR, EVENT, FORK_OPEN, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, is_start
+from tape.erasing import erased_on, tombstone
+from tape.fork import DISCARDED, MERGED, MERGING
+from tape.query import subject_of
+from tape.turn_events import TAKES, TURN_END
+
+ERASE: Final = "erase"
+"""The event that records an erasure on a tape."""
+
+_STRUCTURE: Final = {FORK_OPEN, MERGING, MERGED, DISCARDED, ERASE}
+_OLD_QUOTE: Final = "[in reply to "
+_QUOTE: Final = re.compile(r"^(\[[^\]]*?), replying to [^\]]*\]")
+_END: Final = ("turn", "status")
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """What an erasure takes from one tape.
+
+    roots     the entries of the messages themselves
+    messages  the platform's ids of these messages
+    turns     the turns that answered them
+    runs      runs of their words, by which quotations are recognized
+    whole     whether everything older than `until` goes
+    """
+
+    roots: frozenset[int] = frozenset()
+    messages: frozenset[str] = frozenset()
+    turns: frozenset[str] = frozenset()
+    runs: frozenset[tuple[str, ...]] = frozenset()
+    whole: bool = False
+    until: str = ""
+    person: str = ""
+
+    def left_of(self, entry: Entry, day: str) -> Entry | None:
+        """Return what is left of an entry, or None if it stays as it is."""
+        if erased_on(entry) or entry.name in _STRUCTURE or is_start(entry):
+            return None
+        if self._takes(entry):
+            return tombstone(entry, day)
+        left = entry
+        if self._is_answered(entry) and entry.name == TURN_END:
+            data = entry.payload["data"]
+            left = replace(entry, payload={"name": TURN_END, "data": _only(data, _END)})
+        elif entry.kind == MESSAGE and self._is_quoted(entry):
+            left = _unquoted(entry)
+        elif entry.kind == TOOL_RESULT:
+            found = entry.payload["results"]
+            results = ["" if repeats(one, self.runs) else one for one in found]
+            left = replace(entry, payload={**entry.payload, "results": results})
+        return None if left == entry else left
+
+    def is_mentioned(self, entry: Entry) -> bool:
+        """Return whether an anchor or an answer to somebody else repeats words of the messages."""
+        said = entry.kind == MESSAGE and entry.payload.get("role") == "assistant"
+        if not (said or entry.kind == ANCHOR) or self._takes(entry) or erased_on(entry):
+            return False
+        long = {run for run in self.runs if len(run) > 1}
+        return repeats(entry.payload, long)
+
+    def _takes(self, entry: Entry) -> bool:
+        meta = entry.meta
+        if self.whole:
+            return not self.until or entry.date < self.until
+        if entry.id in self.roots or subject_of(entry) in self.roots:
+            return True
+        if meta.get("prompt_of") in self.roots or meta.get("edit_of") in self.roots:
+            return True
+        if self.person and _origin(entry, "forwarded") == self.person:
+            return True
+        if self._is_answered(entry):
+            return entry.name not in (*TAKES, TURN_END)
+        if entry.kind == EVENT and self.person and _author(entry) == self.person:
+            return True  # a refused message
+        return entry.kind == TOOL_CALL and repeats(entry.payload, self.runs)
+
+    def _is_quoted(self, entry: Entry) -> bool:
+        by_them = bool(self.person) and _origin(entry, "quote") == self.person
+        return by_them or entry.meta.get("reply_to") in self.messages
+
+    def _is_answered(self, entry: Entry) -> bool:
+        # A subagent's turn is named after the turn that asked it.
+        return str(entry.meta.get("turn", "")).partition("/")[0] in self.turns
+
+
+def _author(entry: Entry) -> object:
+    data = entry.payload.get("data")
+    return data.get("author") if isinstance(data, dict) else None
+
+
+def _only(data: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: data[name] for name in names if name in data}
+
+
+def _unquoted(entry: Entry) -> Entry:
+    """Return a message without what it quotes, in the form of any version's frame."""
+    content = entry.payload.get("content")
+    if not isinstance(content, str):
+        return entry
+    lines = [line for line in content.split("\n") if not line.startswith(_OLD_QUOTE)]
+    lines[0] = _QUOTE.sub(r"\1]", lines[0])
+    meta = {name: value for name, value in entry.meta.items() if name != "quote"}
+    return replace(entry, payload={**entry.payload, "content": "\n".join(lines)}, meta=meta)
+
+
+def _origin(entry: Entry, name: str) -> object:
+    found = entry.meta.get(name)
+    return found.get("author") if isinstance(found, dict) else None

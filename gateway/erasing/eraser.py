@@ -1,0 +1,283 @@
+"""Run erasures: on record first, then in batches, and finished at the next start if cut off.
+
+Answers that are being written for the messages are stopped, and waiting questions are dropped.
+Turns of other people may have the messages in their view: what they write is looked through when
+they have ended. The rows of the ledger go last, because they say what belongs to a person.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.context.images import SCHEME
+from gateway.context.room_memory import RoomMemories
+from gateway.erasing.doomed import ERASE, Doomed
+from gateway.explain.quotes import word_runs
+from gateway.logs import get_log
+from gateway.pipeline.turn import Question
+from gateway.scheduling.debounce import Debouncer
+from gateway.scheduling.lane_scheduler import INTERRUPTED, LaneScheduler
+from gateway.services import Services
+from gateway.storage.ledger.erasures import Erasure
+from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
+from tape.entry import EVENT, Entry, event, utc_iso
+from tape.errors import AppendRefused, TapeError
+from tape.fork import INFIX
+from tape.query import Query
+from tape.search.semantic import SemanticIndex
+from tape.store import ErasingStore
+from tape.unit_of_work import Unit
+
+PAGE: Final = 500
+DAY_SECONDS: Final = 86_400.0
+MAX_FOUND: Final = 1000  # maximum entries that mention what was erased to list
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How much an erasure has erased, and which entries of others may still mention it."""
+
+    entries: int = 0
+    found: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Eraser:
+    """Runs erasures one at a time."""
+
+    _services: Services
+    _scheduler: LaneScheduler
+    _debouncer: Debouncer
+    _memories: RoomMemories
+    _waiting: list[tuple[Erasure, bool]] = field(default_factory=list)
+    _busy: bool = False
+    problem: str = ""
+
+    async def begin(self, **what: Any) -> str:
+        """Put an erasure on record and start it; see `Erasure`. Raises AppendRefused."""
+        unit = Unit()
+        erasure = self.prepare(unit, **what)
+        await self._services.commit(unit, waiting="erasure")
+        self.start(erasure)
+        return erasure.erasure_id
+
+    def prepare(self, unit: Unit, **what: Any) -> Erasure:
+        """Put an erasure on record in a unit of work; `start` it after the commit."""
+        if not isinstance(self._services.store, ErasingStore):
+            raise AppendRefused("this store cannot erase: erase the entries there")
+        erasure = Erasure(secrets.token_hex(8), **what)
+        self._services.ledger.erasures.begin(unit, erasure)
+        return erasure
+
+    def start(self, erasure: Erasure, *, resumed: bool = False) -> None:
+        self._waiting.append((erasure, resumed))
+        if not self._busy:
+            self._busy = True
+            self._services.spawn("erasing", self._work)
+
+    async def resume(self) -> None:
+        """Finish what an earlier process left, and erase what is kept for a limited time only."""
+        table = self._services.ledger.erasures
+        if any(row["state"] == "purging" for row in await table.read()):
+            self._services.spawn("purge", partial(self._purge, resumed=True))
+        for erasure in await table.open():
+            self.start(erasure, resumed=True)
+        if self._services.settings.tape.keep_days:
+            self._services.spawn("retention", self._retain)
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                erasure, resumed = self._waiting.pop(0)
+                try:
+                    await self._run(erasure, resumed)
+                except (TapeError, OSError) as cause:  # the next start tries again
+                    self.problem = f"erasing stopped, and goes on at the next start: {cause}"
+                    get_log().error("erasing.failed", why=str(cause))
+        finally:
+            self._busy = False
+
+    async def _retain(self) -> None:
+        while True:
+            now, keep = self._services.clock.now(), self._services.settings.tape.keep_days
+            for session, tape in (await self._sessions()).items():
+                days = keep.get(session, keep.get("*"))
+                until = utc_iso(now - timedelta(days=days)) if days else ""
+                if until and await self._has_older(tape, until):
+                    what: dict[str, Any] = {"what": "chat", "tape": tape, "until": until}
+                    await self.begin(**what, asked_by="retention")
+            await self._services.clock.sleep(DAY_SECONDS)
+
+    async def _has_older(self, tape: str, until: str) -> bool:
+        doomed = Doomed(whole=True, until=until)
+        async for page in self._pages(tape, until=until):
+            if any(doomed.left_of(entry, "") for entry in page):
+                return True
+        return False
+
+    async def _run(self, erasure: Erasure, resumed: bool) -> None:
+        table, progress = self._services.ledger.erasures, _Progress()
+        for session, tape in (await self._targets(erasure)).items():
+            rows = await table.rows_of(erasure, session, self._now()) if session else []
+            doomed = await self._doomed(erasure, tape, rows)
+            await self._withdraw(session, erasure, doomed)
+            await self._erase(tape, doomed, progress)
+            newest = await self._services.store.size(tape)
+            await self._scheduler.outlast(session)
+            await self._erase(tape, doomed, progress, after=newest)
+            why = f"erased on {self._day()}"
+            if session:
+                rows = await table.rows_of(erasure, session, self._now())
+                await table.wipe(erasure, session, rows, why)
+                await table.wipe_person(erasure, session)
+            self._memories.forget([tape])
+            self._services.ledger.people.forget([session])
+        if erasure.what == "person" and not erasure.tape:  # also what is on no tape
+            rows = await table.rows_of(erasure, "", self._now())
+            await table.wipe(erasure, "", rows, f"erased on {self._day()}")
+        await table.end(erasure.erasure_id, progress.entries, progress.found[:MAX_FOUND])
+        await self._purge(resumed=resumed)
+        get_log().info("erased", what=erasure.what, entries=progress.entries)
+
+    async def _purge(self, *, resumed: bool) -> None:
+        store = self._services.store
+        assert isinstance(store, ErasingStore)
+        await store.purge(resumed=resumed)
+        await self._services.ledger.erasures.purged()
+
+    async def _targets(self, erasure: Erasure) -> dict[str, str]:
+        """Map the sessions to erase from to their tapes; a tape of no session maps from ""."""
+        sessions = await self._sessions()
+        if erasure.tape:
+            found = {name: tape for name, tape in sessions.items() if tape == erasure.tape}
+            return found or {"": erasure.tape}
+        return {k: tape for k, tape in sessions.items() if k.startswith(f"{erasure.channel}:")}
+
+    async def _sessions(self) -> dict[str, str]:
+        rows = await self._services.store.select("ledger.sessions", {})
+        return {row["session_id"]: row["tape"] for row in rows}
+
+    async def _doomed(self, erasure: Erasure, tape: str, rows: Sequence[Any]) -> Doomed:
+        if erasure.what == "chat":
+            return Doomed(whole=True, until=erasure.until)
+        roots = {row["entry_id"] for row in rows if row["entry_id"]} | set(erasure.entries)
+        handle = self._services.tapes.tape(tape)
+        if erasure.person:
+            roots |= {entry.id for entry in await handle.find(author=erasure.person)}
+        said = list((await handle.entries(sorted(roots))).values())
+        edits = await handle.find(kinds=(EVENT,), about=tuple(roots)) if roots else []
+        texts = [str(entry.meta.get("text") or entry.text) for entry in said]
+        for edit in edits:
+            if edit.name == MESSAGE_EDIT:
+                data = edit.payload["data"]
+                texts.append(str(data.get("text") or data.get("content")))
+        return Doomed(
+            roots=frozenset(roots),
+            messages=frozenset(
+                str(one.meta["message_id"]) for one in said if "message_id" in one.meta
+            )
+            | {str(row["message_id"]) for row in rows if row["message_id"]},
+            turns=frozenset(
+                row["turn_id"] for row in rows if row["turn_id"] and erasure.what == "person"
+            ),
+            runs=frozenset(word_runs(texts)),
+            person=erasure.person,
+        )
+
+    async def _withdraw(self, session: str, erasure: Erasure, doomed: Doomed) -> None:
+        """Stop the answers to what is erased, and drop questions that wait for one."""
+
+        def wanted(question: Question) -> bool:
+            own = question.message.sender.id == erasure.person and bool(erasure.person)
+            whole = doomed.whole and not doomed.until
+            found = whole or own or not doomed.roots.isdisjoint(question.entry_ids)
+            return found and question.session_id == session
+
+        _running, waiting = self._scheduler.stop(session, wanted, dict(INTERRUPTED))
+        for question in (*waiting, *self._debouncer.take_away(wanted)):
+            await self._services.router.end_without_answer(question.message, silent=True)
+
+    async def _erase(self, tape: str, doomed: Doomed, progress: _Progress, after: int = 0) -> None:
+        """Erase from a tape and its forks: quotations first, as they are found by the messages."""
+        forks = [info.name for info in await self._services.store.tapes(f"{tape}{INFIX}")]
+        for name in (tape, *forks):
+            done = 0
+            for last in (False, True):
+                async for page in self._pages(name, after if name == tape else 0, doomed.until):
+                    if not last:
+                        found = [(name, entry.id) for entry in page if doomed.is_mentioned(entry)]
+                        progress.found += found
+                    done += await self._erase_page(name, page, doomed, last=last)
+            progress.entries += done
+            if done and name == tape:
+                await self._record(tape, doomed, done)
+
+    async def _erase_page(
+        self, tape: str, page: Sequence[Entry], doomed: Doomed, *, last: bool
+    ) -> int:
+        day = self._day()
+        chosen = [entry for entry in page if last or entry.id not in doomed.roots]
+        left = [(entry, doomed.left_of(entry, day)) for entry in chosen]
+        found = [(entry, rest) for entry, rest in left if rest is not None]
+        if not found:
+            return 0
+        await self._drop_images(tape, [entry for entry, _rest in found])
+        store = self._services.store
+        assert isinstance(store, ErasingStore)
+        await self._services.guard.retrying(
+            "erasing", partial(store.erase, tape, [rest for _entry, rest in found])
+        )
+        semantic = self._services.tapes.semantic
+        if isinstance(semantic, SemanticIndex):
+            await semantic.forget(tape, [entry.id for entry, _rest in found])
+        return len(found)
+
+    async def _record(self, tape: str, doomed: Doomed, count: int) -> None:
+        what = "chat" if doomed.whole else "person" if doomed.person else "message"
+        await self._services.store.append(tape, [event(ERASE, {"what": what, "entries": count})])
+
+    async def _drop_images(self, tape: str, erased: Sequence[Entry]) -> None:
+        """Delete the image files of erased messages that no other message shows."""
+        own = {entry.id for entry in erased}
+        names = {name for entry in erased for name in _images(entry)}
+        if not names:
+            return
+        for info in await self._services.store.tapes():
+            shown = await self._services.tapes.tape(info.name).find(
+                kinds=(EVENT,), name=MESSAGE_MEDIA
+            )
+            for entry in shown:
+                if info.name != tape or entry.id not in own:
+                    names -= set(_images(entry))
+        for name in names:
+            file = Path(name.removeprefix(SCHEME)).name
+            (self._services.settings.home_path / "media" / file).unlink(missing_ok=True)
+
+    async def _pages(
+        self, tape: str, after: int = 0, until: str = ""
+    ) -> AsyncIterator[list[Entry]]:
+        """Yield the entries of a tape, read in a thread."""
+        size = await self._services.store.size(tape)
+        while after < size:
+            # Without a limit, the store reads in its thread.
+            query = Query(tape, after=after, before=after + PAGE + 1, until=until or None)
+            yield await self._services.store.query(query)
+            after += PAGE
+
+    def _now(self) -> str:
+        return utc_iso(self._services.clock.now())
+
+    def _day(self) -> str:
+        return self._services.clock.now().date().isoformat()
+
+
+def _images(entry: Entry) -> list[str]:
+    if entry.name != MESSAGE_MEDIA:
+        return []
+    return [str(name) for name in entry.payload["data"].get("images", ())]

@@ -1,0 +1,117 @@
+"""Erasures: what is to be erased, and the rows of the ledger that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from gateway.clock import Clock
+from gateway.storage.ledger.rows import run_alone
+from tape.entry import dump, load, utc_iso
+from tape.store import UnitStore
+from tape.unit_of_work import Row, Unit
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What to erase.
+
+    what        some messages, all that a person wrote, or a chat (up to a moment)
+    tape        the only tape to erase from; for a person, "" stands for every chat of the channel
+    entries     the entries of the messages
+    until       for a chat: only what is older; "" stands for everything
+    asked_by    `person`, `operator` or `retention`; never who that is
+    """
+
+    erasure_id: str
+    what: Literal["message", "person", "chat"]
+    asked_by: str
+    tape: str = ""
+    channel: str = ""
+    person: str = ""
+    entries: tuple[int, ...] = ()
+    until: str = ""
+
+
+class ErasureTable:
+    """The erasures that are open or done, and what they remove from the ledger."""
+
+    def __init__(self, store: UnitStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def begin(self, unit: Unit, erasure: Erasure) -> None:
+        """Put an erasure on record."""
+        moment = utc_iso(self._clock.now())
+        values = {name: getattr(erasure, name) for name in ("erasure_id", "what", "asked_by")}
+        unit.run("ledger.begin_erasure", **values, asked_at=moment, data=dump(asdict(erasure)))
+
+    async def open(self) -> list[Erasure]:
+        """Return the erasures that were not finished, oldest first."""
+        rows = [load(row["data"]) for row in await self.read() if row["state"] == "open"]
+        return [Erasure(**{**row, "entries": tuple(row["entries"])}) for row in reversed(rows)]
+
+    async def read(self) -> list[Row]:
+        return await self._store.select("ledger.erasures", {})
+
+    async def end(self, erasure_id: str, entries: int, found: Sequence[Any]) -> None:
+        """Record the result of an erasure in place of what it was about."""
+        values = {"erasure_id": erasure_id, "entries": entries, "found": dump(list(found))}
+        await run_alone(self._store, "ledger.end_erasure", **values)
+
+    async def purged(self) -> None:
+        """Record that no file has anything of what was erased."""
+        await run_alone(self._store, "ledger.purged")
+
+    async def rows_of(self, erasure: Erasure, session_id: str, now: str) -> list[Row]:
+        """Return the received messages that an erasure is about, in one session or in all."""
+        values: dict[str, Any] = {"session_id": session_id}
+        if erasure.what == "person":
+            values |= {"channel": erasure.channel, "person": erasure.person}
+            return await self._store.select("ledger.rows_of_person", values, long=True)
+        if erasure.what == "message":
+            values["entries"] = dump(list(erasure.entries))
+            return await self._store.select("ledger.rows_of_entries", values, long=True)
+        values["until"] = erasure.until or now
+        return await self._store.select("ledger.rows_of_session", values, long=True)
+
+    async def wipe(self, erasure: Erasure, session_id: str, rows: Sequence[Row], why: str) -> None:
+        """Take the words of these messages, their answers and their quotes out of the ledger."""
+        messages = dump(sorted({row["message_id"] for row in rows if row["message_id"]}))
+        chat = erasure.what == "chat"
+        until = (erasure.until or utc_iso(self._clock.now())) if chat else ""
+        answered = erasure.what != "message"
+        turns = sorted({row["turn_id"] for row in rows if row["turn_id"] and answered})
+        values = {"session_id": session_id, "ids": messages, "until": until, "turns": dump(turns)}
+        about = {"person": erasure.person, "channel": erasure.channel}
+        quotes = await self._store.select("ledger.quotes_of", {**values, **about}, long=True)
+        sends: Sequence[Row] = ()
+        if answered:
+            sends = await self._store.select("ledger.sends_of", values, long=True)
+        await self._wipe("ledger.wipe_quotes", quotes)
+        await self._wipe("ledger.wipe_outbox", sends, why=why)
+        await self._wipe("ledger.wipe_inbox", rows, why=why)
+
+    async def wipe_rows(self, ids: Sequence[int], why: str) -> None:
+        """Take the words of messages out of the inbox."""
+        await self._wipe("ledger.wipe_inbox", [{"id": number} for number in ids], why=why)
+
+    async def wipe_person(self, erasure: Erasure, session_id: str) -> None:
+        """Remove a person, or a whole chat, from usage and cards."""
+        if erasure.what == "message" or erasure.until:
+            return
+        person = f"{erasure.channel}:{erasure.person}" if erasure.what == "person" else "\0"
+        session_id = session_id if erasure.what == "chat" else "\0"
+        await run_alone(self._store, "ledger.wipe_usage", person=person, session_id=session_id)
+        values = {"channel": erasure.channel, "person": erasure.person, "session_id": session_id}
+        if erasure.what == "person":
+            await run_alone(self._store, "ledger.wipe_number", **values)
+        await run_alone(self._store, "ledger.wipe_cards", **values)
+
+    async def _wipe(self, statement: str, rows: Sequence[Row], **values: str) -> None:
+        for start in range(0, len(rows), BATCH):
+            ids = dump([row["id"] for row in rows[start : start + BATCH]])
+            await run_alone(self._store, statement, ids=ids, **values)

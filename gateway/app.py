@@ -43,9 +43,8 @@ from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
 from gateway.http.admin_access import access_routes
-from gateway.http.admin_erasing import erase_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
-from gateway.http.admin_tapes import tape_routes
+from gateway.http.admin_tapes import erase_routes, tape_routes
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.auth import Gatekeeper, WrongLogins
 from gateway.http.server import QuietServer, listen, make_server

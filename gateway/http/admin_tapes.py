@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.tape_admin import TapeAdmin
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body, json_route
@@ -76,6 +77,26 @@ def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
         json_route("/api/tapes/prompts", prompts, "POST"),
         json_route("/api/tapes/rewind", rewind, "POST"),
         Route("/api/tapes/import", import_file, methods=["POST"]),
+    ]
+
+
+def erase_routes(admin: EraseAdmin) -> list[BaseRoute]:
+    """Return the routes of `tapeway tape erase`; the guard checks access."""
+
+    async def begin(request: Request) -> Any:
+        body = await json_body(request)
+        return await admin.begin(*(str(body.get(name, "")) for name in ("what", "tape", "name")))
+
+    async def state(request: Request) -> Any:
+        return await admin.state(request.path_params["name"])
+
+    async def mentions(_request: Request) -> Any:
+        return await admin.mentions()
+
+    return [
+        json_route("/api/erasures", begin, "POST"),
+        json_route("/api/erasures", mentions),
+        json_route("/api/erasures/{name}", state),
     ]
 
 

@@ -95,7 +95,7 @@ class Presses:
             get_log().info("press.not_answered", channel=press.channel, why=str(cause))
 
     async def ask(self, purpose: str, question: Question) -> str:
-        """Let the handler of a purpose send its card; raises CommandRefused."""
+        """Send the card of a purpose, if it has one; raises CommandRefused."""
         handler = self.handlers.get(purpose)
         return await handler.ask(question) if isinstance(handler, AskingHandler) else ""
 

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench bench-gateway chaos chaos-busy chaos-long browser pins env-example clean
+.PHONY: help venv run test check format lint types layers bench bench-gateway chaos chaos-busy chaos-long browser audit pins env-example clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -73,6 +73,9 @@ chaos-busy: $(VENV)/.dev ## a short form of it beside two cores that compute
 
 chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a channel and more
 	$(BIN)/python -m bench.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20
+
+audit: $(VENV)/.dev ## known vulnerabilities of the pinned requirements (asks an advisory service)
+	@$(BIN)/python -m bench.audit
 
 pins: ## pin the requirements anew (needs uv)
 	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt

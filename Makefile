@@ -35,7 +35,7 @@ $(VENV)/.dev: requirements-dev.txt pyproject.toml
 venv: $(VENV)/.dev ## the virtual environment with every tool
 
 run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say otherwise
-	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml") exec $(BIN)/tapeway $(if $(wildcard .env),--env-file "$(CURDIR)/.env") gateway
+	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") gateway
 
 test: $(VENV)/.dev ## the tests
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal

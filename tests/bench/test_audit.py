@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 
 import pytest
 
 from bench.audit import UNREACHED, audit
 
 
-def printing(*packages: dict[str, object], code: int = 0) -> tuple[str, ...]:
+def printing(*packages: Mapping[str, object], code: int = 0) -> tuple[str, ...]:
     """Return a command that reports these packages as pip-audit does."""
     report = json.dumps({"dependencies": packages})
     return (sys.executable, "-c", f"import sys; print({report!r}); sys.exit({code})")

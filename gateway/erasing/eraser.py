@@ -24,7 +24,7 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.lane_scheduler import INTERRUPTED, LaneScheduler
 from gateway.services import Services
-from gateway.storage.ledger.erasures import Erasure
+from gateway.storage.erasures import Erasure
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import EVENT, Entry, event, utc_iso
 from tape.errors import AppendRefused, TapeError

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from subprocess import run
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -44,15 +45,14 @@ def read_as_nobody(folder: Path) -> dict[str, int]:
 
 
 @pytest.fixture
-def open_home(tmp_path: Path) -> Path:
+def open_home() -> Iterator[Path]:
     """A home that everybody may enter and list: its files are all that is left to protect them."""
-    home = tmp_path / "home"
-    home.mkdir()
-    home.chmod(0o755)
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and not folder.stat().st_mode & stat.S_IXOTH:
-            folder.chmod(0o755)
-    return home
+    with TemporaryDirectory() as folder:  # pytest closes its own folders to others
+        home = Path(folder) / "home"
+        home.mkdir()
+        for path in (home, home.parent):
+            path.chmod(0o755)
+        yield home
 
 
 @pytest.mark.anyio

@@ -12,7 +12,7 @@ import pytest
 from channels.message import InboundMessage
 from gateway.explain.explainer import Explainer
 from gateway.explain.report import to_text
-from gateway.storage.ledger.erasures import Erasure
+from gateway.storage.erasures import Erasure
 from tape.erasing import erased_on
 from tape.unit_of_work import Unit
 from tests.clock import START, ManualClock

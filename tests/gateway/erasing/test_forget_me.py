@@ -36,7 +36,7 @@ async def test_a_person_who_confirms_is_forgotten_and_others_are_not(tmp_path: P
         await hear(gateway, channel, said(4, yes))
         assert channel.posts[-1].text == ERASING
         await erased(gateway)
-        assert holding(tmp_path, *MARKS, ANN.name, ANN.id) == []
+        assert holding(tmp_path, *MARKS, ANN.name) == []
         assert [e.meta["text"] for e in await tape_of(gateway, CHAT).find(author=BOB.id)] == [
             "of Bob"
         ]

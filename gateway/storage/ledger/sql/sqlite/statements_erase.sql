@@ -92,6 +92,13 @@ UPDATE person SET person = 'erased:' || number
 WHERE (person = :person
        AND (session_id = :session_id OR substr(session_id, 1, length(:channel) + 1) = :channel || ':'))
 
+-- name: wipe_budget
+-- The day's budget stays, without the name: who is forgotten does not begin the day once more.
+UPDATE budget SET name = '' WHERE person = :person OR session_id = :session_id
+
+-- name: wipe_old_budget
+DELETE FROM budget WHERE day < :day AND (person = :person OR session_id = :session_id)
+
 -- name: wipe_cards
 DELETE FROM card
 WHERE (channel = :channel AND person = :person AND person <> '') OR session_id = :session_id

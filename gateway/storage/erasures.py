@@ -105,7 +105,11 @@ class ErasureTable:
             return
         person = f"{erasure.channel}:{erasure.person}" if erasure.what == "person" else "\0"
         session_id = session_id if erasure.what == "chat" else "\0"
-        await run_alone(self._store, "ledger.wipe_usage", person=person, session_id=session_id)
+        of = {"person": person, "session_id": session_id}
+        day = self._clock.now().date().isoformat()
+        await run_alone(self._store, "ledger.wipe_usage", **of)
+        await run_alone(self._store, "ledger.wipe_budget", **of)
+        await run_alone(self._store, "ledger.wipe_old_budget", **of, day=day)
         values = {"channel": erasure.channel, "person": erasure.person, "session_id": session_id}
         if erasure.what == "person":
             await run_alone(self._store, "ledger.wipe_number", **values)

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from agent.taint import Sources
+from agent.tool import Role, ToolContext
+from agent.tools.web_fetch import fetch_page
 from tape.entry import Entry, NewEntry, anchor, message, tool_call, tool_result
+from tape.handle import Tape
+from tape.stores.memory import MemoryStore
 
 ASKER = "telegram:7"
 MINE = {"author": "7", "channel": "telegram", "inbox": 1}
@@ -74,3 +78,20 @@ def test_links_of_people_and_results_are_known_and_the_model_s_own_are_not() -> 
         anchor("task/done", {"summary": "https://laundered.example/1"}, taint=["page"]),
     )
     assert sources.links() == {"https://people.example/1", "https://result.example/1"}
+
+
+@pytest.mark.parametrize(
+    ("said", "taint", "waits"),
+    [
+        ("read https://a.example/x please", ("person",), False),
+        ("read https://a.example/xy please", ("person",), True),
+        ("read it", ("person",), True),
+        ("read it", (), False),
+    ],
+)
+def test_a_page_that_the_asking_person_did_not_name_waits_in_a_tainted_view(
+    said: str, taint: tuple[str, ...], waits: bool
+) -> None:
+    context = ToolContext(Tape(MemoryStore(), "chat"), Role.MEMBER, said=said, taint=taint)
+    arguments = fetch_page.check({"url": "https://a.example/x"})
+    assert fetch_page.must_wait(arguments, context) is waits

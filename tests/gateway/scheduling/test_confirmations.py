@@ -238,6 +238,20 @@ async def test_long_arguments_go_to_the_presser_in_private_as_they_are(tmp_path:
     assert not any("xxxx" in one.text for one in play.channel.sent if one.chat_id == "1")
 
 
+async def test_a_subagent_asks_nobody_and_hands_its_taint_on(tmp_path: Path) -> None:
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        give = ToolCalls((Call("call_0", "subagent", '{"task":"launch it"}'),))
+        play.server.enqueue(give, launching(), Text(("I was refused.",)), Text(("It can't.",)))
+        entries = await play.says(ALICE, "what does Bob want?")
+    assert play.launcher.ran == []
+    assert not any(message.buttons for message in play.channel.sent)
+    refused = play.server.requests[2].body["messages"][-1]["content"]
+    assert "a person must allow it" in refused
+    result = next(entry for entry in reversed(entries) if entry.kind == "tool_result")
+    assert "person" in result.meta["taint"]
+
+
 async def test_of_two_calls_that_wait_the_first_is_asked_for(tmp_path: Path) -> None:
     two = ToolCalls(
         (Call("call_1", "launch", '{"where":"a"}'), Call("call_2", "launch", '{"where":"b"}'))

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -24,6 +25,7 @@ MIN_CHARACTERS: Final = 8  # a shorter secret may be a word that people use
 SHOWN_CHARACTERS: Final = 3
 """Maximum characters of a secret that a stream shows before it is known to be one."""
 
+MAX_TOKEN: Final = 4096
 HIDDEN: Final = "(redacted)"
 WIRE: Final = "wire"
 """The key of an entry's meta that keeps what the provider needs verbatim; it is never shown."""
@@ -143,8 +145,19 @@ class RedactedStream:
 
 
 def secrets_of(settings: Settings, more: Iterable[str] = ()) -> list[str]:
-    """Return the secrets of the settings, and those of the environment that a library reads."""
-    return [*_secrets(settings), os.environ.get("OPENAI_API_KEY", ""), *more]
+    """Return the secrets of the settings and their files, and what libraries read themselves."""
+    files = (settings.http.token_file, settings.slack.installations)
+    found = [text for file in files if file for text in _in_file(settings.home_path / file)]
+    return [*_secrets(settings), *found, os.environ.get("OPENAI_API_KEY", ""), *more]
+
+
+def _in_file(path: Path) -> Iterator[str]:
+    """Yield the token that a file consists of, or the tokens of a JSON file of installations."""
+    try:
+        text = path.expanduser().read_text()
+    except (OSError, ValueError):
+        return
+    yield from re.findall(r'"(xox[^"]+)"', text) or [text.strip()[:MAX_TOKEN]]
 
 
 def _secrets(value: object) -> Iterator[str]:

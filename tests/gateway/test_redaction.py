@@ -142,3 +142,15 @@ def test_every_secret_of_the_settings_is_known(tmp_path: Path) -> None:
         "model-secret",
     ):
         assert secret in known
+
+
+def test_the_secrets_in_the_files_of_the_settings_are_known(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("a-token-in-a-file\n")
+    installed = tmp_path / "slack.json"
+    installed.write_text('{"T1": {"bot_token": "xoxb-of-a-workspace", "name": "Ops"}}')
+    settings = make_settings(
+        tmp_path, HTTP__TOKEN_FILE="token", SLACK__INSTALLATIONS=str(installed)
+    )
+    known = secrets_of(settings)
+    assert {"a-token-in-a-file", "xoxb-of-a-workspace"} <= set(known)
+    assert "Ops" not in known

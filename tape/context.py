@@ -100,7 +100,9 @@ async def view_entries(
     own question and calls.
     """
     own = sound(tape.name, await tape.find(turn=turn)) if turn else []
-    opened = max((entry.id for entry in own if _opens(entry)), default=None)
+    opened = max(
+        (entry.id for entry in own if is_take(entry) and not read_take(entry).steered), default=None
+    )
     start: Entry | None = None
     outdated: set[str] = set()
     if anchor is LATEST:
@@ -183,10 +185,6 @@ async def _entries_after(
     return first + await tape.find(after=first[-1].id, **conditions)
 
 
-def _opens(entry: Entry) -> bool:
-    return is_take(entry) and not read_take(entry).steered
-
-
 async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
     if any(is_take(entry) for entry in listed):
         return True
@@ -220,11 +218,13 @@ def arrange(
             take = read_take(entry)
             days = DayLines(take.dates)
             for number in take.shown:
-                taken = prompts.get(number) or known.get(number)
+                said = known.get(number)
+                taken = prompts.get(number) or said
                 if taken is not None:
-                    day = days.above(known.get(number, taken))
+                    day = days.above(said or taken)
+                    framed = said is None or said.text in taken.text  # a plugin's prompt may not be
                     taken = _with_media(_as_taken(taken, entry.id, edits), media.get(number))
-                    shown.append(_below(day, taken) if day else taken)
+                    shown.append(_below(day, taken) if day and framed else taken)
         elif not (is_inbox_message(entry) or "prompt_of" in entry.meta):
             shown.append(entry)
     return shown

@@ -59,7 +59,7 @@ async def test_a_context_that_a_plugin_loads_stands_before_the_question(tmp_path
         entries = await settled(gateway)
         shown = server.requests[0].body["messages"][-1]["content"]
     (asked,) = [entry for entry in entries if "inbox" in entry.meta]
-    assert shown == f"Today is Monday.\n\n{asked.text}"
+    assert shown.partition("\n")[2] == f"Today is Monday.\n\n{asked.text}"  # below the date
 
 
 async def test_the_state_of_hooks_is_plain_and_saved_when_a_turn_is_stopped(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ async def test_an_anchor_that_a_turn_sets_counts_from_the_next_turn_on(tmp_path:
         await alice.answer(await alice.say("finish it"))
         await alice.answer(await alice.say("what now?"))
         second, third = (r.body["messages"] for r in server.requests[1:])
-    assert "> finish it" in str(second)
+    assert "] finish it" in str(second)
     assert second[-1]["role"] == "tool"
     assert "finish it" not in str(third)
     assert "all is well" in third[1]["content"]

@@ -94,7 +94,7 @@ async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_with
     ]
     assert alone == beside
     assert read.splitlines()[0].endswith("messages; exactly as sent")
-    assert "        > are the plums\\u001b[31m ripe? 你好\n" in read
+    assert "] are the plums\\u001b[31m ripe? 你好\n" in read
     assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
 
 

@@ -180,7 +180,8 @@ async def test_e2_three_long_answers_at_once_arrive_whole_within_the_platform_s_
 ) -> None:
     async with playing(channel, tmp_path, limits=True) as play:
         # Where others' text is in view, the model's new links arrive as plain text.
-        named = {name: long_text(name, KINDS[:-1]) for name in ("uno", "dos", "tres")}
+        kinds = [kind for kind in KINDS if kind not in (linked, solid)]
+        named = {name: long_text(name, kinds) for name in ("uno", "dos", "tres")}
 
         def answer(request: Request) -> Text:
             return spoken(play, together(named[request.last_user_text.split()[-1]]))

@@ -17,7 +17,7 @@ from agent.tools.words import as_code
 from channels.message import InboundMessage
 from gateway.errors import CommandRefused
 from gateway.pipeline.turn import Question
-from gateway.scheduling.presses import UNKNOWN, Settled
+from gateway.scheduling.presses import NOT_YOURS, UNKNOWN, Settled
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card
 from gateway.turn.suggestion_card import ACCEPT, PURPOSE, suggestion_of
@@ -46,6 +46,8 @@ class Suggestions:
     _role: Callable[[InboundMessage], Awaitable[Role]]
 
     async def settle(self, card: Card, choice: str, by: InboundMessage) -> Settled:
+        if await self._services.pipeline.resolve_session(by) != card.session_id:
+            raise CommandRefused(NOT_YOURS)  # in another chat, a person may have another role
         tape, lane = self._services.tapes.tape(card.data["tape"]), card.data["lane"]
         asker, shared = f"{by.channel}:{by.sender.id}", by.chat_kind == "group"
         if not await may_anchor(tape, lane, asker, await self._role(by), shared=shared):

@@ -73,9 +73,7 @@ class Waiting:
             text = dump(load(self.arguments or "{}"))
         except ValueError:
             text = self.arguments
-        return "".join(
-            f"\\u{ord(one):04x}" if unicodedata.category(one) in _INVISIBLE else one for one in text
-        )
+        return visible(text)
 
 
 def confirm_card(services: Services, turn: Turn, call: ToolCall) -> tuple[Card, OutboundMessage]:
@@ -122,6 +120,13 @@ def cut(text: str) -> str:
     """Return the beginning of a text for a group."""
     more = len(text) - MAX_SHOWN_CHARACTERS
     return text if more <= 0 else f"{text[:MAX_SHOWN_CHARACTERS]}... ({more} more characters)"
+
+
+def visible(text: str) -> str:
+    """Return a text in one line, with a code in place of each invisible character."""
+    return "".join(
+        f"\\u{ord(one):04x}" if unicodedata.category(one) in _INVISIBLE else one for one in text
+    )
 
 
 def fenced(text: str) -> str:

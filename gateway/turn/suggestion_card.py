@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from agent.tools.words import MAX_STATE_CHARACTERS, as_code
+from agent.tools.words import as_code
 from agent.turn_log import SUGGESTION
 from channels.message import OutboundMessage
 from gateway.hooks.messages import address_of
 from gateway.pipeline.turn import Turn
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card, new_card_id
+from gateway.turn.confirm_card import fenced, visible
 from tape.entry import EVENT, Entry
 from tape.handle import Tape
 from tape.unit_of_work import Unit
@@ -20,9 +21,9 @@ PURPOSE: Final = "suggestion"
 ACCEPT: Final = "yes"
 OPEN_FOR: Final = timedelta(days=7)
 ASKS: Final = (
-    "I suggest the checkpoint {name} here{summary}. From then on I would see only that of what came"
-    " before. Whoever began this conversation may accept it, unless others have asked in it since;"
-    " an admin may."
+    "I suggest setting the checkpoint {name} here. Of what came before, I would then see {what}"
+    "\n\nWhoever began this conversation may accept it, unless others have asked in it since; an"
+    " admin always may."
 )
 
 
@@ -49,8 +50,12 @@ async def ask(services: Services, unit: Unit, turn: Turn) -> list[OutboundMessag
         expires_at=services.clock.now() + OPEN_FOR,
     )
     services.ledger.cards.issue(unit, card)
-    words = as_code(str(data["state"].get("summary", ""))[:MAX_STATE_CHARACTERS])
-    text = ASKS.format(name=as_code(data["name"]), summary=f": {words}" if words != "``" else "")
+    # Whoever accepts it must have seen all of it: it is what everybody here is shown later.
+    words = [str(data["state"].get(key, "")) for key in ("summary", "next_steps")]
+    lines = [visible(line) for line in "\n".join(filter(None, words)).splitlines()]
+    shown = "\n".join(lines)
+    what = f"only this:\n\n{fenced(shown)}" if lines else "nothing."
+    text = ASKS.format(name=as_code(data["name"]), what=what)
     buttons = (card.button("Set it", ACCEPT), card.button("No", "no"))
     address = {**address_of(turn.message), "answers": None}
     idem = f"n-suggestion:{turn.id}"

@@ -8,7 +8,7 @@ the same view can be built again. Each lane gets at most one suggestion per anch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -98,7 +98,9 @@ class Handoffs:
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
-        if self.context is not None and not await anchors_at_once(self.context, shown):
+        if self.context is not None and not await anchors_at_once(
+            replace(self.context, taint=tuple(sorted(log.sources.taint))), shown
+        ):
             return (suggestion(_NAMES[self.due], {**state, "why": self.due}),)
         takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
         # The next view begins with the questions and the answer to them.

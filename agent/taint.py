@@ -12,11 +12,12 @@ writes is tainted too (`meta.taint`, with `meta.asked_by`), and every later view
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent.links import links_in
+from tape.context import REWIND
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text, dump
 
 TAINT: Final = "taint"
@@ -26,6 +27,7 @@ QUOTE: Final = "quote"
 FILE: Final = "file"
 
 _OWN_ANCHORS: Final = ("session/", "context:", "auto_handoff/")  # the gateway's: no model's words
+_OWN_STATE: Final = frozenset({"by", "reason", "rests_on"})
 _OLD_QUOTES: Final = ("\n[in reply to ", "\n[forwarded from ")
 
 
@@ -106,8 +108,7 @@ def taint_of(entry: Entry, author: str, asker: str) -> set[str]:
     if meta.get("media"):
         found.add(FILE)
     if entry.kind == ANCHOR:
-        own = str(entry.name).startswith(_OWN_ANCHORS) or not entry.payload.get("state")
-        if not own and asker not in (author, meta.get(ASKED_BY)):
+        if not _is_own_anchor(entry) and asker not in (author, meta.get(ASKED_BY)):
             found.add(PERSON)
     elif entry.kind == MESSAGE:
         if author:
@@ -119,6 +120,14 @@ def taint_of(entry: Entry, author: str, asker: str) -> set[str]:
         if foreign:
             found.add(PERSON)
     return found
+
+
+def _is_own_anchor(entry: Entry) -> bool:
+    """Return whether an anchor has no words but the gateway's."""
+    state = entry.payload.get("state") or {}
+    if entry.name == REWIND:  # it repeats an older anchor's state, whoever gave it
+        return isinstance(state, Mapping) and _OWN_STATE.issuperset(state)
+    return str(entry.name).startswith(_OWN_ANCHORS) or not state
 
 
 def _is_ours(entry: Entry) -> bool:

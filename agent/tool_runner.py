@@ -173,7 +173,10 @@ async def run_allowed(
     log: TurnLog, runner: ToolRunner, look: Callable[[], Awaitable[object]]
 ) -> AsyncGenerator[AgentEvent, None]:
     """Run the call that a person has allowed, unless the turn has begun to run it before."""
-    if log.allowed is None or await log.tape.find(turn=log.turn, kinds=(TOOL_CALL,), limit=1):
+    if log.allowed is None:
+        return
+    if await log.tape.find(turn=log.turn, kinds=(TOOL_CALL,), limit=1):
+        log.allowed = None  # the permission is used up
         return
     await look()  # the result is as tainted as the view
     call = log.allowed = runner.prepare(log.allowed)

@@ -1,4 +1,7 @@
-"""The tools `tape.info` and `tape.context_summary`, which describe a tape in numbers."""
+"""The tools `tape.info` and `tape.context_summary`, which describe a tape in numbers.
+
+They taint a view as other tools do: the names of anchors are words of people and models.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from tape.turn_events import LOOP_STEP
 MAX_COUNTED_ENTRIES = 1000  # maximum newest entries to count
 
 
-@tool(name="tape.info", side_effects=False, taints="", first=True)
+@tool(name="tape.info", side_effects=False, first=True)
 async def tape_info(context: ToolContext) -> object:
     """How much this chat's tape holds, and what came since the last anchor."""
     tape = context.tape
@@ -50,7 +53,7 @@ def _usage(entry: Entry) -> dict[str, Any]:
     return dict(entry.payload["data"].get("usage") or {})
 
 
-@tool(name="tape.context_summary", side_effects=False, taints="")
+@tool(name="tape.context_summary", side_effects=False)
 async def summarize_context(context: ToolContext) -> object:
     """The tape in figures: anchors with dates, tokens and kinds since the last one."""
     return await context.tape.context_summary()

@@ -125,8 +125,8 @@ class Recovery:
 
     def _belongs(self, question: Question, burst: Question) -> bool:
         """Return whether a message was part of a burst, rather than queued behind it."""
-        if is_command(question.message) or is_command(burst.message):
-            return False
+        if any(one.kind == "press" or is_command(one) for one in (question.message, burst.message)):
+            return False  # a turn runs one call that a person has allowed
         if burst.burst_key != question.burst_key or burst.lane != question.lane:
             return False
         gap = parse_date(question.message.date) - parse_date(burst.message.date)

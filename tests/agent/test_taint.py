@@ -55,6 +55,9 @@ def edited(of: int) -> NewEntry:
         ([anchor("task/done", {"summary": "s"}, asked_by=ASKER, taint=["page"])], {"page"}),
         ([anchor("task/done", {"summary": "s"}, asked_by="telegram:8")], {"person"}),
         ([anchor("task/done", {"summary": "of an older version"})], {"person"}),
+        ([anchor("session/rewind", {"summary": "s"}, asked_by="telegram:8")], {"person"}),
+        ([anchor("session/rewind", {"summary": "s"}, asked_by=ASKER)], set()),
+        ([anchor("session/rewind", {"by": "7"})], set()),
         ([tool_result(["hi"], taint=["page"])], {"page"}),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from agent.errors import ToolRefused
 from agent.testing import call
 from agent.tool import NoArguments, Tool, ToolContext
-from agent.tool_runner import MAX_RESULT_CHARACTERS, UNKNOWN_OUTCOME, finish_open_calls
+from agent.tool_runner import MAX_RESULT_CHARACTERS, UNKNOWN_OUTCOME, finish_open_calls, run_allowed
 from tape.entry import NewEntry, event, tool_call, tool_result
 from tests.agent.scripted import BREAK, ECHO, HANG, Stage, begin, returning, stage_of
 
@@ -232,3 +232,11 @@ async def test_the_finish_of_another_turn_is_not_this_one_s() -> None:
 async def test_a_turn_without_open_calls_writes_nothing(left: list[NewEntry]) -> None:
     stage = await resumed(*left)
     assert len(await results(stage)) == len(left) // 3
+
+
+async def test_a_permission_is_used_up_once_its_call_has_begun() -> None:
+    stage = await resumed(calls(("a", "echo")))
+    stage.log.allowed = call("echo")
+    async for _happened in run_allowed(stage.log, stage.runner, stage.tape.size):
+        pytest.fail("it ran again")
+    assert stage.log.allowed is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.tools.info import summarize_context, tape_info
 from tape.entry import event, message
 from tape.handle import Tape
 from tape.tokens import estimate_text
@@ -79,3 +80,7 @@ async def test_the_summary_is_the_tape_s_own(tape: Tape) -> None:
 async def test_looking_may_be_repeated_and_handing_off_or_a_subagent_may_not() -> None:
     once = {name for name, tool in TOOLS.items() if not tool.repeatable}
     assert once == {"tape.handoff", "subagent"}
+
+
+async def test_names_of_anchors_are_others_words() -> None:
+    assert tape_info.taints == summarize_context.taints == "tool"

@@ -264,6 +264,24 @@ async def test_of_two_calls_that_wait_the_first_is_asked_for(tmp_path: Path) -> 
     assert play.launcher.ran == ["a"]
 
 
+async def test_each_of_two_allowed_calls_runs_after_a_restart(tmp_path: Path) -> None:
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching("a"), launching("b"))
+        await play.says(ALICE, "what does Bob want?")
+        await play.says(ALICE, "and what else?", reply_to="s2")
+        first, second = [message for message in play.channel.sent if message.buttons]
+        play.gateway.parts.dispatcher.close()  # the process ends before they run
+        for card in (first, second):
+            play.channel.sent.append(card)
+            await play.presses(ALICE, "yes")
+        assert play.launcher.ran == []
+    async with scene(tmp_path, BUFFER__DEBOUNCE="9") as play:
+        play.server.default = lambda _request: Text(("Done.",))
+        await settled(play.gateway, "editing:1")
+    assert sorted(play.launcher.ran) == ["a", "b"]
+
+
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize(
     "at", ["ledger.issue_card", "ledger.ask_allowed", "tool_call", "tool.done", "turn.end"]

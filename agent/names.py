@@ -15,13 +15,22 @@ _UNFIT: Final = re.compile(
 )
 
 
+_MARKS: Final = re.compile('[#\uff03\ufe5f,\uff0c"\uff02\u201c-\u201f]')
+"""What stands between the parts of a header: a name with it could pass for more than a name."""
+
+
 def fit(text: str, most: int = 80) -> str:
     """Return a text in one line, without brackets and invisible characters, and not too long."""
     return _UNFIT.sub(" ", text).strip()[:most]
 
 
+def fit_quote(text: str, most: int = 80) -> str:
+    """Return a text for between quotation marks, which it cannot end."""
+    return fit(text, most).replace('"', "'")
+
+
 def shown_name(name: str, number: int | None) -> str:
     """Return a person's short number in the chat, if there is one, and their name."""
-    # A name must not look like somebody's number.
-    flat = " ".join(fit(name.replace("#", " "), MAX_NAME).split())
+    # A name must not look like somebody's number, or like a name and what it replies to.
+    flat = " ".join(fit(_MARKS.sub(" ", name), MAX_NAME).split())
     return f"{f'#{number}' if number else ''} {flat}".strip() or "somebody"

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from agent.names import fit, shown_name
+from agent.names import fit, fit_quote, shown_name
 from channels.message import InboundMessage, Media
 from tape.entry import parse_date
 
@@ -32,7 +32,7 @@ def frame(message: InboundMessage, numbers: Mapping[str, int]) -> str:
     if message.quote is not None:
         quote = message.quote
         whose = "you" if quote.ours else who(quote.author_id, quote.author, numbers)
-        header += f', replying to {whose}: "{fit(quote.text, MAX_QUOTE)}"'
+        header += f', replying to {whose}: "{fit_quote(quote.text, MAX_QUOTE)}"'
     if message.forwarded is not None:
         origin = message.forwarded
         header += f", forwarding {who(origin.author_id, origin.author, numbers)}"
@@ -61,7 +61,7 @@ def describe(media: Media) -> str:
     """Describe an attachment by its name, type and size."""
     parts = [media.label]
     if media.name:
-        parts.append(f'"{fit(media.name)}"')
+        parts.append(f'"{fit_quote(media.name)}"')
     if media.mime and media.kind not in ("image", "other"):
         parts.append(fit(media.mime))
     if media.width and media.height:

@@ -76,6 +76,7 @@ class ToolRunner:
         report: Callable[[str, BaseException], None] = _log_failure,
     ) -> None:
         self._log = log
+        log.role = context.role
         self._toolbox = toolbox
         self._context = replace(
             context, offer=toolbox.offer, known=toolbox.known, record=log.record

@@ -10,6 +10,7 @@ from typing import Any, Final
 from agent.model import ToolCall
 from agent.spent import Spent
 from agent.taint import Sources
+from agent.tool import Role
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, NewEntry
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, read_take
@@ -55,6 +56,7 @@ class TurnLog:
     sources      whose text the turn's views have held
     allowed      a call that a person has allowed, which the turn runs first
     waiting      a call that waits for a person, which ends the turn
+    role         the role with which the turn's tools run
     """
 
     tape: Tape
@@ -67,6 +69,7 @@ class TurnLog:
     sources: Sources = field(default_factory=Sources, init=False)
     allowed: ToolCall | None = field(default=None, init=False)
     waiting: ToolCall | None = field(default=None, init=False)
+    role: Role = field(default=Role.STRANGER, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Append entries to the tape; they are durable when this returns."""

@@ -34,7 +34,7 @@ class Waiting:
     """A call that waits, as its card records it.
 
     question  the question that it was called for, without its text
-    role      the role of the person who asked it
+    role      the role of the person who asked it, also where somebody else allowed a call since
     """
 
     tool: str
@@ -45,11 +45,11 @@ class Waiting:
     question: InboundMessage
 
     @classmethod
-    def of(cls, call: ToolCall, asked: Question) -> Waiting:
+    def of(cls, call: ToolCall, asked: Question, role: Role) -> Waiting:
         cleared: dict[str, Any] = dict.fromkeys(("media", "mentions", "parts"), ())
         cleared |= dict.fromkeys(("quote", "forwarded", "alt_id", "reply_to"))
         question = replace(asked.message, **cleared, text="", joins="", raw={}, backlog=False)
-        return cls(call.name, call.arguments, asked.tape, asked.lane, asked.role, question)
+        return cls(call.name, call.arguments, asked.tape, asked.lane, role, question)
 
     def to_data(self) -> dict[str, Any]:
         question = self.question.to_payload()
@@ -79,7 +79,7 @@ class Waiting:
 def confirm_card(services: Services, turn: Turn, call: ToolCall) -> tuple[Card, OutboundMessage]:
     """Return the card for a call that waits, and the message that shows it."""
     message = turn.message
-    waiting = Waiting.of(call, turn.question)
+    waiting = Waiting.of(call, turn.question, turn.log.role)
     card = Card(
         new_card_id(),
         CONFIRM,

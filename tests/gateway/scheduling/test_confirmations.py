@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import orjson
 import pytest
 
-from agent.tool import Tool, ToolContext
+from agent.tool import Role, Tool, ToolContext
 from agent.tool_decorator import tool
 from channels.base import Capability
 from channels.message import Author, InboundMessage, OutboundMessage, Quote, Receipt
@@ -20,6 +20,7 @@ from channels.testing import Chat
 from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN
+from gateway.storage.ledger.access import AccessRule
 from tape.entry import Entry
 from tests.clock import QuickClock
 from tests.contracts.mortal import Moment
@@ -39,12 +40,13 @@ ALICE, BOB = Author("7", "Alice"), Author("8", "Bob")
 class Launcher:
     """A plugin whose tool has side effects; it counts its runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, role: Role = Role.MEMBER) -> None:
         self.ran: list[str] = []
+        self.role = role
 
     @hookimpl
     def provide_tools(self) -> list[Tool]:
-        @tool(name="launch", side_effects=True, first=True)
+        @tool(name="launch", role=self.role, side_effects=True, first=True)
         async def launch(context: ToolContext, where: str) -> object:
             """Launch it."""
             self.ran.append(where)
@@ -125,8 +127,10 @@ def launching(where: str = "mars") -> ToolCalls:
 
 
 @asynccontextmanager
-async def scene(home: Path, allow: str = "editing:1", **more: Any) -> AsyncIterator[Scene]:
-    channel, launcher = ButtonChannel(), Launcher()
+async def scene(
+    home: Path, allow: str = "editing:1", role: Role = Role.MEMBER, **more: Any
+) -> AsyncIterator[Scene]:
+    channel, launcher = ButtonChannel(), Launcher(role)
     async with FakeOpenAI() as server:
         plugins = (Brings(channel), launcher)
         more = {"ACCESS__ALLOW": allow, **more}
@@ -261,6 +265,22 @@ async def test_of_two_calls_that_wait_the_first_is_asked_for(tmp_path: Path) -> 
         play.server.enqueue(two, Text(("Done.",)))
         await play.says(ALICE, "what does Bob want?")
         await play.presses(ALICE, "yes")
+    assert play.launcher.ran == ["a"]
+
+
+async def test_an_admin_who_allows_a_stranger_s_calls_lends_no_role(tmp_path: Path) -> None:
+    stranger = Author("-500", "A channel", acts_as="other")
+    async with scene(tmp_path, role=Role.STRANGER) as play:
+        play.gateway.parts.requests.openings.access.put(AccessRule("editing", "7", "admin"))
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching("a"), launching("b"), Text(("Done.",)))
+        await play.says(stranger, "what does Bob want?")
+        await play.presses(ALICE, "yes")
+        cards = play.gateway.services.ledger.cards
+        (waiting,) = await cards.open("confirm", play.gateway.services.clock.now())
+        assert waiting.data["arguments"] == '{"where":"b"}'
+        assert waiting.data["role"] == Role.STRANGER
+        await play.presses(BOB, "yes")
     assert play.launcher.ran == ["a"]
 
 

@@ -39,8 +39,9 @@ class Roles:
         """Return the role of a message's author; `fresh` asks the platform now, if at all."""
         decision = self._access.decide(message)
         settled = decision.role >= Role.ADMIN or message.chat_kind == "private"
-        if settled or message.sender.acts_as != "person" or not (decision.allowed or fresh):
-            return decision.role
+        person = message.sender.acts_as == "person" and not message.sender.is_bot
+        if settled or not person or not (decision.allowed or fresh):
+            return decision.role  # a bot that manages a chat may repeat what anybody says elsewhere
         return Role.ADMIN if await self.administers(message, fresh=fresh) else decision.role
 
     def owners(self, message: InboundMessage) -> list[AccessRule]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent.events import AgentEvent
+from agent.tool import Role
 from channels.message import InboundMessage
 from gateway.access.access import Decision
 from gateway.background import KeyedQueue
@@ -69,7 +70,7 @@ class Dispatcher(IntakeSink, Pending):
         if is_command(message):
             await self._command(question)
             return
-        if self._scheduler.waiting(question.session_id) >= self._services.settings.turn.waiting:
+        if self._is_full(question):
             await self._notices.full(question)
             return
         await self._services.router.dispatch_event(AgentEvent("accepted"), message)
@@ -129,6 +130,13 @@ class Dispatcher(IntakeSink, Pending):
         if removed is not None:
             end = partial(self._services.router.end_without_answer, removed.message, silent=True)
             self._services.spawn("forget", end)
+
+    def _is_full(self, question: Question) -> bool:
+        """Return whether too many questions wait; others' questions don't shut the owner out."""
+        waiting = self._scheduler.queued(question.session_id)
+        if question.role >= Role.OWNER:
+            waiting = [one for one in waiting if one.asker == question.asker]
+        return len(waiting) >= self._services.settings.turn.waiting
 
     async def _command(self, question: Question) -> None:
         if question.message.text.split()[0].lower() == ",stop":

@@ -107,9 +107,6 @@ class LaneScheduler:
         session = self.sessions.get(session_id)
         return session is not None and lane in session.lanes
 
-    def waiting(self, session_id: str) -> int:
-        return len(self.queued(session_id))
-
     def running(self, session_id: str) -> list[tuple[Question, str]]:
         """Return a session's running questions, each with the id of its turn, if that has begun."""
         session = self.sessions.get(session_id)
@@ -189,25 +186,28 @@ class LaneScheduler:
                 self._next[first] = None  # the session's other lanes wait for other sessions
 
     def _start_one(self, session_id: str) -> bool:
-        """Start the first lane of a session that is ready to run; return whether there was one."""
+        """Start a lane of a session that is ready to run; return whether there was one."""
         session = self.sessions.get(session_id)
         if session is None or session.running >= self._settings.lanes:
             return False
-        for lane in session.lanes.values():
-            if lane.queue and lane.running is None:
-                if self._is_full(lane.queue[0]):
-                    continue
-                if lane.queue[0].is_suspect:
-                    if self._held or self._suspect is not None:
-                        continue
-                    self._suspect = lane.queue[0]
-                lane.running = lane.queue.popleft()
-                session.running += 1
-                self._running += 1
-                self._of_person[lane.running.asker] += 1
-                self._spawn("turn", partial(self._work, lane, lane.running))
-                return True
-        return False
+        ready = [lane for lane in session.lanes.values() if self._may_start(lane)]
+        if not ready:
+            return False
+        # Whoever has the fewest turns running is next, so nobody's many questions shut others out.
+        lane = min(ready, key=lambda one: self._of_person[one.queue[0].asker])
+        lane.running = lane.queue.popleft()
+        if lane.running.is_suspect:
+            self._suspect = lane.running
+        session.running += 1
+        self._running += 1
+        self._of_person[lane.running.asker] += 1
+        self._spawn("turn", partial(self._work, lane, lane.running))
+        return True
+
+    def _may_start(self, lane: _Lane) -> bool:
+        if not lane.queue or lane.running is not None or self._is_full(lane.queue[0]):
+            return False
+        return not (lane.queue[0].is_suspect and (self._held or self._suspect is not None))
 
     def _is_full(self, question: Question) -> bool:
         """Return whether a person has as many running turns as one may have."""

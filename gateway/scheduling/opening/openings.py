@@ -158,9 +158,10 @@ class Openings:
         place = Place(message.channel, message.account, one, one)
         rule = self.rule(place, cast(RuleRole, role), f"{message.channel}:{message.sender.id}")
         await self.apply(rule)
-        return (
-            f"{shown('', one)} is now {role}." if role != "none" else f"I forgot {shown('', one)}."
-        )
+        who, article = shown("", one), "an" if role == "admin" else "a"
+        if role == "none":
+            return f"{who} has no role of their own any more."
+        return f"{who} is now {article} {role}."
 
     async def waiting(self, channel: str = "", account: str = "") -> list[AccessRequest]:
         """Return the chats that were never opened or closed; of all channels if none is given."""

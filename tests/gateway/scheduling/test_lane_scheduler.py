@@ -100,6 +100,15 @@ async def test_more_lanes_than_may_run_wait_and_none_is_starved(bench: Bench) ->
     assert bench.running[-1] == 3
 
 
+async def test_one_person_s_many_questions_do_not_shut_another_out(bench: Bench) -> None:
+    for number in range(1, 9):
+        bench.sessions.submit(in_lane(number, f"a{number}", "a"))
+    bench.sessions.submit(in_lane(9, "b", "b"))
+    await anyio.wait_all_tasks_blocked()
+    await bench.let_go(1)
+    assert bench.running == [1, 2, 9]
+
+
 async def test_sessions_do_not_wait_for_each_other(bench: Bench) -> None:
     for number in range(5):
         bench.sessions.submit(in_lane(number, None, session=f"s{number}"))
@@ -233,7 +242,7 @@ async def test_nobody_s_question_interrupts_the_answer_to_somebody_else(bench: B
     bench.sessions.submit(in_lane(3, "x", author="b"), "interrupt")
     await anyio.wait_all_tasks_blocked()
     assert (bench.running, bench.ended) == ([1], [])
-    assert bench.sessions.waiting("s") == 2
+    assert len(bench.sessions.queued("s")) == 2
 
 
 async def test_steer_goes_into_the_running_turn_of_the_same_author_only(bench: Bench) -> None:
@@ -241,7 +250,7 @@ async def test_steer_goes_into_the_running_turn_of_the_same_author_only(bench: B
     await anyio.wait_all_tasks_blocked()
     bench.sessions.submit(in_lane(2, "x", author="b"), "steer")
     bench.sessions.submit(in_lane(3, "x"), "steer")
-    assert bench.sessions.waiting("s") == 1
+    assert len(bench.sessions.queued("s")) == 1
 
 
 async def test_what_was_steered_and_not_taken_runs_next(bench: Bench) -> None:
@@ -270,7 +279,7 @@ async def test_after_close_nothing_new_is_started(bench: Bench) -> None:
     bench.sessions.submit(in_lane(1, "x"))
     await anyio.wait_all_tasks_blocked()
     assert bench.running == []
-    assert bench.sessions.waiting("s") == 1
+    assert len(bench.sessions.queued("s")) == 1
 
 
 async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
@@ -294,7 +303,7 @@ async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
         await anyio.wait_all_tasks_blocked()
         group.cancel_scope.cancel()
     assert begun == [1]
-    assert sessions.waiting("s") == 1
+    assert len(sessions.queued("s")) == 1
 
 
 async def test_a_message_that_is_forgotten_leaves_its_question_where_it_stands(

@@ -121,6 +121,20 @@ async def test_a_turn_that_is_resumed_counts_once(tmp_path: Path) -> None:
         assert answered(room, *await ask(room, ANN, 1)) == 0
 
 
+async def test_however_many_questions_wait_the_owner_s_is_taken(tmp_path: Path) -> None:
+    more = {"TURN__WAITING": "2", "TURN__LANES": "1"}
+    async with group(tmp_path, **more) as room:
+        gate = asyncio.Event()
+        room.server.default = lambda _request: Text(("ok",), gate=gate)
+        await room.accept(*(room.message(ANN, f"q {n}", thread_id=f"t{n}") for n in range(5)))
+        await room.server.wait_for_requests(1)
+        asked = room.message(OWNER, "mine", thread_id="o")
+        await room.accept(asked)
+        gate.set()
+        await room.entries()
+        assert room.replies(asked) == ["ok"]
+
+
 async def test_a_person_has_so_many_turns_running_and_others_do_not_wait(tmp_path: Path) -> None:
     more = {"BUDGET__RUNNING": "2", "TURN__LANES": "8"}
     async with group(tmp_path, **more) as room:

@@ -203,13 +203,24 @@ async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(tmp_pa
             assert await openings.waiting() == []
 
 
+async def test_a_bot_that_manages_a_group_is_no_admin(tmp_path: Path) -> None:
+    more = {"ACCESS__ALLOW": "plain:-100", "ACCESS__BOTS": "answer"}
+    async with court(tmp_path, **more) as (gateway, channel):
+        channel.admins.add("7")
+        await channel.say(gateway, ",reset", "7", sender=Author("7", "Bridge", is_bot=True))
+        await channel.say(gateway, ",reset", "7")
+        refused, done = channel.in_group()
+    assert refused.startswith("Only admins")
+    assert done.startswith("I'm starting over")
+
+
 async def test_an_owner_names_an_admin_and_nobody_else_does(tmp_path: Path) -> None:
     async with court(tmp_path) as (gateway, channel):
         await channel.pair(gateway)
         await channel.whisper(gateway, ",grant 9 admin", "1")
-        assert channel.to("1")[-1].text == "`9` is now admin."
+        assert channel.to("1")[-1].text == "`9` is now an admin."
         await channel.whisper(gateway, ",grant 7 admin", "9")
-        assert "now admin" not in channel.to("9")[-1].text
+        assert "now an admin" not in channel.to("9")[-1].text
         await channel.say(gateway, ",open", "9")
         await channel.say(gateway, ",grant 7 admin", "1")  # not in a group
         await channel.say(gateway, ",grant 7 admin", "9")

@@ -7,6 +7,7 @@ because they look like a token.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +51,7 @@ _PATTERNS: Final = tuple(
         ("glpat-", r"\bglpat-[\w-]{16,}"),
         ("AIza", r"\bAIza[\w-]{30,}"),
         ("IA", r"\bA(?:KI|SI)A[A-Z0-9]{16}\b"),
-        ("eyJ", r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),  # a JSON web token
+        ("eyJ", r"\beyJ[\w-]{8,500}+\.[\w-]{8,}+\.[\w-]*"),  # a JSON web token
         ("PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*"),
     )
 )
@@ -182,8 +183,9 @@ def _passwords(url: str) -> Iterator[str]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret as it is, URL-encoded, and as a part of base64 text, wherever it begins."""
+    """Yield a secret as it is, quoted, URL-encoded, and as a part of base64 text anywhere."""
     encoded = quote(secret, safe="")
+    yield from (_in_json(secret).decode(), json.dumps(secret)[1:-1], repr(secret)[1:-1])
     yield from (secret, encoded, re.sub("%..", lambda found: found[0].lower(), encoded))
     yield from (quote(secret), encoded.replace("%20", "+"))
     raw = secret.encode()

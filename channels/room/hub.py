@@ -18,6 +18,8 @@ Json = dict[str, Any]
 MAX_PENDING_EVENTS: Final = 512
 """Maximum unread events of a listener; one that lags further is disconnected, and reconnects."""
 
+MAX_STREAMS: Final = 16  # maximum event streams of a member, such as tabs of their browsers
+
 
 @dataclass(frozen=True, slots=True)
 class _Listener:
@@ -33,11 +35,19 @@ class _Room:
     typing: set[str] = field(default_factory=set)
 
 
+def _close_oldest(state: _Room, person: str) -> None:
+    """Make room for one more stream of a person: many could use up the gateway's connections."""
+    own = [number for number, one in state.listeners.items() if one.session.person == person]
+    if len(own) >= MAX_STREAMS:
+        state.listeners.pop(own[0]).stream.close()
+
+
 class Hub:
     """Publishes events to the listeners of each room; drops empty rooms."""
 
     def __init__(self) -> None:
         self.rooms: dict[str, _Room] = {}
+        self._dismissed: set[str] = set()  # they never come back: each session has a new id
         self._numbers = count(1)
 
     @asynccontextmanager
@@ -48,8 +58,12 @@ class Hub:
         send, receive = anyio.create_memory_object_stream[Json](MAX_PENDING_EVENTS)
         number = next(self._numbers)
         state = self.rooms.setdefault(room, _Room())
+        if not session.owner:
+            _close_oldest(state, session.person)
         state.listeners[number] = _Listener(send, session)
-        if name:
+        if session.person in self._dismissed:  # the session ended while the request came in
+            send.close()
+        elif name:
             state.people[number] = {"id": session.person, "name": name}
             self._publish_people(room)
         try:
@@ -78,7 +92,8 @@ class Hub:
                 state.listeners.pop(number, None)
 
     def dismiss(self, person_id: str) -> None:
-        """Disconnect a person whose session has ended."""
+        """Disconnect a person whose session has ended, also while a request is on its way."""
+        self._dismissed.add(person_id)
         for state in list(self.rooms.values()):
             for listener in list(state.listeners.values()):
                 if listener.session.person == person_id:

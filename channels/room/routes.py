@@ -6,6 +6,7 @@ A request says a name, which only shows; the person's id and role are those of t
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID, uuid4
@@ -80,8 +81,10 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     async def events(request: Request) -> Response:
         room, session = _room(channel, request)
         name = request.query_params.get("name", "").strip()[:60]
+        stream = _stream(channel, room, session, name)
+        first = await anext(stream)  # a room that can't be read is no stream
         return StreamingResponse(
-            _stream(channel, room, session, name),
+            _with(first, stream),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
@@ -149,6 +152,8 @@ def _guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:
         except InboundRefused as cause:
             return _refusal(str(cause))
         except Exception:
+            if request.method == "GET":
+                raise
             # The post was not stored, so retrying with the same id is safe.
             channel.host.log_exception("channel.accept_failed")
             return JSONResponse({"error": "Not saved. Try again later."}, status_code=503)
@@ -177,6 +182,13 @@ def _room(channel: RoomChannel, request: Request) -> tuple[str, PageSession]:
     if not channel.admits(session, room):
         raise HTTPException(403, "You are not a member of this room.")
     return room, session
+
+
+async def _with(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(rest):
+        yield first
+        async for piece in rest:
+            yield piece
 
 
 async def _stream(

@@ -12,7 +12,7 @@ import hmac
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -105,7 +105,7 @@ class Guard:
         self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         try:
@@ -161,7 +161,7 @@ def _away() -> Response:
 def _is_foreign(scope: Scope, headers: Headers) -> bool:
     """Return whether a page of another site sent the request."""
     origin = headers.get("origin")
-    if scope["method"] != "GET" and origin and urlsplit(origin).netloc != headers.get("host", ""):
+    if scope["method"] != "GET" and origin and _split(origin).netloc != headers.get("host", ""):
         return True
     is_cross = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
     return is_cross and scope["path"].startswith("/api/")
@@ -175,8 +175,16 @@ def is_own_user(scope: Scope, headers: Headers) -> bool:
     if scope.get("http_version") == "1.0":
         return False
     peer = scope.get("state", {}).get("peer")
-    name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    name = _split(f"//{headers.get('host', '')}").hostname or ""
     return is_loopback(name) and isinstance(peer, Peer) and peer.is_own_user
+
+
+def _split(url: str) -> SplitResult:
+    """Split what a stranger sent as an address; what is none has no parts."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def client_of(scope: Scope) -> str:

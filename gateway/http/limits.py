@@ -23,6 +23,7 @@ RESERVED_DESCRIPTORS: Final = 96
 WANTED_DESCRIPTORS: Final = 8192
 HEADER_SECONDS: Final = 10.0  # maximum seconds until a request's headers are complete
 BODY_SECONDS: Final = 30.0  # maximum seconds without progress of a request's body
+ANSWER_SECONDS: Final = 30.0  # maximum seconds in which a client reads nothing of an answer
 MAX_BODY_BYTES: Final = 1_000_000
 
 _READS: Final = ("GET", "HEAD", "OPTIONS")
@@ -123,6 +124,8 @@ class WatchedConnection(H11Protocol):
         super().__init__(**given)
         self._crowd = crowd
         self._since = self.loop.time()  # when the wait for headers began, or the last progress
+        self._unread = 0  # bytes of the answer that the client has not taken
+        self._read_at = 0.0  # when it last took some
 
     @property
     def has_request(self) -> bool:
@@ -132,7 +135,13 @@ class WatchedConnection(H11Protocol):
         return not self.cycle.response_complete
 
     def is_overdue(self, now: float) -> bool:
-        """Return whether the rest of a request is missing for too long."""
+        """Return whether a request's rest is missing, or its answer unread, for too long."""
+        unread, before = self.transport.get_write_buffer_size(), self._unread
+        self._unread = unread
+        if unread < before or not before:
+            self._read_at = now
+        elif now - self._read_at > ANSWER_SECONDS:
+            return True
         if self.conn.their_state is h11.SEND_BODY:
             if self.flow.read_paused:  # the gateway makes it wait
                 self._since = now
@@ -143,7 +152,8 @@ class WatchedConnection(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self.app_state = {**self.app_state, "peer": Peer(self.client, self._own_end())}
+        peer = Peer(self.client, self._own_end(), transport.get_extra_info("socket"))
+        self.app_state = {**self.app_state, "peer": peer}
         if not self._crowd.admit(self, self.client[0] if self.client else ""):
             transport.abort()
 
@@ -155,6 +165,10 @@ class WatchedConnection(H11Protocol):
         if self.timeout_keep_alive_task is not None or self.conn.their_state is h11.SEND_BODY:
             self._since = self.loop.time()
         super().data_received(data)
+
+    def resume_writing(self) -> None:
+        self._read_at = self.loop.time()
+        super().resume_writing()
 
     def _own_end(self) -> tuple[str, int] | None:
         return (self.server[0], self.server[1] or 0) if self.server else None

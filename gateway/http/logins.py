@@ -148,5 +148,5 @@ def _set_cookie(request: Request, response: Response, cookie: str) -> None:
         max_age=SESSION_DAYS * 24 * 3600,
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=request.scope["scheme"] == "https",
     )

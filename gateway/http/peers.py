@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from asyncio.trsock import TransportSocket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import Final
 
 Endpoint = tuple[str, int]
+Socket = socket.socket | TransportSocket
 
-ESTABLISHED: Final = "01"
+CONNECTED: Final = 1
+ESTABLISHED: Final = "01"  # how the kernel's tables write it
 TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 
@@ -28,6 +31,7 @@ class Peer:
 
     theirs: Endpoint | None
     ours: Endpoint | None
+    socket: Socket | None = None
 
     @cached_property
     def is_own_user(self) -> bool:
@@ -36,7 +40,8 @@ class Peer:
             return False
         if sys.platform != "linux":
             return True  # the user cannot be found out there
-        return uid_of(self.theirs, self.ours) in (os.geteuid(), 0)
+        # Looked at last: once a connection has ended, its port may be somebody else's by now.
+        return uid_of(self.theirs, self.ours) in (os.geteuid(), 0) and is_connected(self.socket)
 
 
 def is_loopback(host: str) -> bool:
@@ -48,6 +53,16 @@ def is_loopback(host: str) -> bool:
         return False
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_loopback
+
+
+def is_connected(connection: Socket | None) -> bool:
+    """Return whether neither end has closed a connection."""
+    if connection is None:
+        return False
+    try:
+        return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == CONNECTED
+    except OSError:
+        return False
 
 
 def uid_of(theirs: Endpoint, ours: Endpoint) -> int | None:

@@ -124,6 +124,7 @@ def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
     config = uvicorn.Config(
         app,
         http=partial(WatchedConnection, crowd),  # type: ignore[arg-type]
+        ws="none",  # the guard and the limits know HTTP alone
         backlog=ACCEPTED_AT_ONCE,
         # Its warnings are about what strangers send, one line for each request.
         log_level="error",

@@ -34,6 +34,7 @@ class Sessions:
         self._clock = services.clock
         self._token = digest_of(f"token {token}") if token else ""
         self._known: OrderedDict[str, tuple[PageSession, float]] = OrderedDict()
+        self._ended = 0
 
     async def find(self, cookie: str) -> PageSession | None:
         """Return a cookie's session, or None; raises StoreUnavailable."""
@@ -43,10 +44,14 @@ class Sessions:
         known = self._known.get(digest)
         if known is not None and self._clock.monotonic() < known[1]:
             return known[0]
+        ended = self._ended
         rows = await self._store.select("ledger.page_session", self._values(digest=digest))
         if not rows:
             return None
-        return self._remember(digest, _session(rows[0]))
+        session = _session(rows[0])
+        if ended == self._ended:  # otherwise, it may have been this one
+            self._remember(digest, session)
+        return session
 
     async def open(self) -> str:
         """Open a session for an owner, and return its cookie."""
@@ -99,6 +104,7 @@ class Sessions:
         unit = Unit()
         step = unit.run("ledger.end_page_session", person=person)
         rows = (await self._store.commit(unit))[step].rows
+        self._ended += 1
         for row in rows:
             self._known.pop(row["digest"], None)
         return bool(rows)
@@ -124,12 +130,11 @@ class Sessions:
             expires_at=utc_iso(now + timedelta(days=SESSION_DAYS)),
         )
 
-    def _remember(self, digest: str, session: PageSession) -> PageSession:
+    def _remember(self, digest: str, session: PageSession) -> None:
         # It is looked up again each hour, which is how an expired session ends.
         self._known[digest] = (session, self._clock.monotonic() + 3600)
         if len(self._known) > MAX_REMEMBERED:
             self._known.popitem(last=False)
-        return session
 
     def _values(self, **more: str) -> dict[str, str]:
         return {"token": self._token, "now": self._now(), **more}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
+import time
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -17,13 +19,24 @@ from gateway.redaction import HIDDEN, RedactedStream, Redactor, secrets_of
 from tape.entry import message
 from tests.gateways import make_settings
 
-SECRET = 'hunter2+/ "é"-and-more'
+SECRET = 'hunter2+/ "é"\\-and-more'
 REDACTOR = Redactor([SECRET])
 PARTS = st.lists(st.integers(0, 6), max_size=60)
 
 
-@pytest.mark.parametrize("encode", [str, quote, quote_plus, lambda text: quote(text, safe="")])
-def test_a_secret_is_hidden_plain_and_url_encoded(encode: object) -> None:
+@pytest.mark.parametrize(
+    "encode",
+    [
+        str,
+        quote,
+        quote_plus,
+        lambda text: quote(text, safe=""),
+        lambda text: json.dumps(text)[1:-1],
+        lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+        lambda text: repr(f"{text}'")[1:-3],
+    ],
+)
+def test_a_secret_is_hidden_plain_quoted_and_url_encoded(encode: object) -> None:
     assert callable(encode)
     assert REDACTOR.clean(f"a={encode(SECRET)}&b") == f"a={HIDDEN}&b"
 
@@ -64,6 +77,13 @@ def test_what_looks_like_a_secret_is_hidden_in_lines_only(text: str, shown: str)
     assert redactor.clean(text) == text
     assert redactor.line(text).startswith(shown)
     assert "AAHdq" not in redactor.line(text)
+
+
+def test_a_hostile_line_takes_little_time() -> None:
+    for piece in ("eyJ-", "-eyJ", "://a@", "?token", "-----BEGIN A PRIVATE KEY"):
+        began = time.process_time()
+        REDACTOR.line(piece * (65_536 // len(piece)))
+        assert time.process_time() - began < 0.5, piece
 
 
 def test_ordinary_lines_stay() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+
 import anyio
 import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from channels.room.hub import MAX_PENDING_EVENTS, Hub, Json
+from channels.room.hub import MAX_PENDING_EVENTS, MAX_STREAMS, Hub, Json
 from channels.room.session import OWNER, PageSession
 
 pytestmark = pytest.mark.anyio
@@ -165,3 +167,24 @@ async def test_a_person_whose_session_ended_is_disconnected_everywhere_and_nobod
             await anna.receive()
         hub.message("lobby", saying("m1"))
         assert len(heard(ben)) == 1
+
+
+async def test_a_stream_that_begins_when_its_session_has_just_ended_is_closed() -> None:
+    hub = Hub()
+    async with hub.listen("lobby", *AS_BEN) as ben:
+        hub.dismiss("7")
+        async with hub.listen("lobby", *AS_ANNA) as events:
+            with pytest.raises(anyio.EndOfStream):
+                events.receive_nowait()
+        assert not any(ANNA in event["people"] for event in heard(ben))
+
+
+async def test_a_member_has_some_streams_and_the_oldest_makes_way() -> None:
+    hub = Hub()
+    async with AsyncExitStack() as stack:
+        anna = [await stack.enter_async_context(hub.listen("lobby", *AS_ANNA)) for _ in range(20)]
+        owner = [await stack.enter_async_context(hub.listen("lobby", OWNER)) for _ in range(20)]
+        hub.message("lobby", saying("m1"))
+        said = {"type": "message", "message": saying("m1")}
+        assert [said in heard(one) for one in anna] == [False] * 4 + [True] * MAX_STREAMS
+        assert all(said in heard(one) for one in owner)

@@ -49,6 +49,18 @@ async def test_another_host_name_is_refused_against_dns_rebinding(tmp_path: Path
         assert posted.status_code == 401
 
 
+@pytest.mark.parametrize("given", [{"Host": "[x"}, {"Host": "[::1"}, {"Origin": "http://["}])
+async def test_what_is_no_address_lets_nobody_in_and_is_no_traceback(
+    tmp_path: Path, given: dict[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with gateway_of(tmp_path) as gateway, client(gateway.url, headers=given) as web:
+        for path in ("/", "/login/", "/api/tapes", "/health/ready", "/nothing/"):
+            assert (await web.get(path)).status_code < 500
+        assert (await web.post(ROOM, json=POST)).status_code in (401, 403)
+        assert (await web.post("/login", data={"token": "x"})).status_code in (303, 403)
+    assert "Traceback" not in capfd.readouterr().err
+
+
 async def test_a_post_from_another_site_s_page_is_refused(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
         crossed = await web.post(ROOM, json=POST, headers={"Origin": "http://evil.example"})

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import httpx2
 import pytest
 import uvicorn
@@ -141,6 +142,28 @@ async def test_a_body_that_gets_on_and_an_answer_that_takes_long_are_left_alone(
         gate.set()
         assert b"done" in await reader.read()
         writer.close()
+
+
+async def test_who_does_not_read_the_answer_holds_a_connection_for_half_a_minute() -> None:
+    async def much(_request: Request) -> Response:
+        return PlainTextResponse("x" * 20_000_000)
+
+    async with server_of(Route("/", much)) as (server, url):
+        now = asyncio.get_running_loop().time
+        with half_open(url, 1, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as (silent,):
+            while not any(one.has_request for one in server.crowd.connections()):
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            server.crowd.sweep(now())
+            server.crowd.sweep(now() + 29)
+            assert len(server.crowd.connections()) == 1
+            await anyio.to_thread.run_sync(silent.recv, 6_000_000, socket.MSG_WAITALL)
+            await anyio.wait_all_tasks_blocked()
+            server.crowd.sweep(now() + 31)
+            server.crowd.sweep(now() + 60)
+            assert len(server.crowd.connections()) == 1
+            server.crowd.sweep(now() + 62)
+            assert server.crowd.connections() == []
 
 
 def connections(crowd: Crowd, count: int) -> list[WatchedConnection]:

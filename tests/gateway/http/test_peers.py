@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import socket
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -166,10 +167,34 @@ def test_a_connection_is_whose_it_was_opened_by_also_over_mapped_addresses() -> 
             client.connect(ours)
             theirs = client.getsockname()
             assert uid_of(theirs, ours) == NOBODY
-            assert not Peer(theirs, ours).is_own_user
+            accepted, _ = server.accept()
+            with accepted:
+                assert not Peer(theirs, ours, accepted).is_own_user
         with socket.socket(socket.AF_INET6) as mapped:
             mapped.connect(("::ffff:127.0.0.1", ours[1]))
             assert uid_of(("127.0.0.1", mapped.getsockname()[1]), ours) == 0
+
+
+@as_root
+def test_who_gets_the_port_of_a_connection_that_has_ended_lends_it_nothing() -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        ours = ("127.0.0.1", server.getsockname()[1])
+        with socket_of(NOBODY) as stranger:
+            stranger.connect(ours)
+            theirs = stranger.getsockname()
+            kept, _ = server.accept()
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with socket.socket() as own:
+            own.bind(theirs)
+            own.connect(ours)
+            accepted, _ = server.accept()
+            assert uid_of(theirs, ours) == os.geteuid()
+            assert not Peer(theirs, ours, kept).is_own_user
+            assert Peer(theirs, ours, accepted).is_own_user
+            accepted.close()
+        kept.close()
 
 
 def test_other_machines_are_nobody() -> None:

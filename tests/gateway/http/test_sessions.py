@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import anyio
@@ -16,6 +17,8 @@ import httpx2
 import pytest
 
 from gateway.app import Gateway
+from gateway.http.sessions import Sessions
+from tape.store import UnitStore
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, settled
@@ -200,6 +203,36 @@ async def test_an_ended_session_is_over_at_once_also_for_an_open_stream(tmp_path
                 async for _line in events.aiter_lines():
                     pass
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 401
+
+
+class LateStore:
+    """A database whose rows arrive a little later than those of others."""
+
+    def __init__(self, store: UnitStore) -> None:
+        self._store = store
+        self.commit = store.commit
+        self.read, self.gate = anyio.Event(), anyio.Event()
+
+    async def select(self, name: str, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        rows = await self._store.select(name, values)
+        self.read.set()
+        await self.gate.wait()
+        return rows
+
+
+async def test_a_session_that_ends_while_it_is_looked_up_is_not_found_again(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        late = LateStore(gateway.services.store)
+        sessions = Sessions(replace(gateway.services, store=cast(UnitStore, late)), "")
+        cookie = await sessions.open()
+        known = await Sessions(gateway.services, "").find(cookie)
+        assert known is not None
+        async with anyio.create_task_group() as group:
+            group.start_soon(sessions.find, cookie)
+            await late.read.wait()
+            await sessions.end(known.person)
+            late.gate.set()
+        assert await sessions.find(cookie) is None
 
 
 async def test_who_signs_out_is_out_and_the_cookie_is_worth_nothing(tmp_path: Path) -> None:

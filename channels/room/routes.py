@@ -23,7 +23,7 @@ from channels.errors import InboundRefused
 from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
 from channels.room.hub import Json
-from channels.room.session import PageSession, session_of
+from channels.room.session import NOBODY, PageSession
 
 KEEP_ALIVE_SECONDS: Final = 15.0
 """Seconds of silence after which an event stream sends a comment to stay open."""
@@ -125,6 +125,12 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
         Route(f"{prefix}/{{room}}/press", _guarded(channel, press), methods=["POST"]),
     ]
+
+
+def session_of(request: Request) -> PageSession:
+    """Return the session that the gateway's guard found."""
+    found: PageSession = getattr(request.state, "session", NOBODY)
+    return found
 
 
 def is_room(name: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.requests import Request
-
 
 @dataclass(frozen=True, slots=True)
 class PageSession:
@@ -30,9 +28,3 @@ OWNER: Final = PageSession("owner", owner=True)
 """The user who runs the gateway: in the terminal, and in each of their browsers on the machine."""
 
 NOBODY: Final = PageSession("")
-
-
-def session_of(request: Request) -> PageSession:
-    """Return the session that the gateway's guard found."""
-    found: PageSession = getattr(request.state, "session", NOBODY)
-    return found

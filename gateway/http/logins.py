@@ -12,8 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from channels.base import Channel
 from channels.room.channel import RoomChannel
-from channels.room.routes import is_room
-from channels.room.session import session_of
+from channels.room.routes import is_room, session_of
 from channels.web.outbound import asset
 from gateway.errors import AdminError
 from gateway.http.auth import COOKIE, Gatekeeper, client_of, same

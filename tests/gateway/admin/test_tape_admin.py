@@ -17,6 +17,8 @@ from tests.gateways import gateway_of
 
 pytestmark = pytest.mark.anyio
 
+JSON = {"Content-Type": "application/json"}
+
 
 @pytest.fixture
 async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
@@ -105,7 +107,7 @@ async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Pat
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client:
             for body in (b"", b"[]", b"{", b'{"where": 5}', b'{"tape": "x", "how": []}'):
                 for path in ("find", "entries", "prompts", "search"):
-                    response = await client.post(f"/api/tapes/{path}", content=body)
+                    response = await client.post(f"/api/tapes/{path}", content=body, headers=JSON)
                     assert response.status_code in (200, 422)
             told = await client.post("/api/tapes/import", params={"tape": "x"}, content=b"no\n")
             assert "is not a tape" in told.json()["error"]

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -204,7 +205,7 @@ async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(tmp_pa
 
 
 async def test_a_bot_that_manages_a_group_is_no_admin(tmp_path: Path) -> None:
-    more = {"ACCESS__ALLOW": "plain:-100", "ACCESS__BOTS": "answer"}
+    more: dict[str, Any] = {"ACCESS__ALLOW": "plain:-100", "ACCESS__BOTS": "answer"}
     async with court(tmp_path, **more) as (gateway, channel):
         channel.admins.add("7")
         await channel.say(gateway, ",reset", "7", sender=Author("7", "Bridge", is_bot=True))

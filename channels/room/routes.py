@@ -111,7 +111,7 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
             read(room, unstored_post(pressed.person), session),
             kind="press",
             ext_id=f"press/{room}/{pressed.id}",
-            message_id=pressed.message,
+            message_id=await _message_of(channel, room, pressed),
             press=pressed.button,
             text="",
             addressed=False,
@@ -125,6 +125,13 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
         Route(f"{prefix}/{{room}}/press", _guarded(channel, press), methods=["POST"]),
     ]
+
+
+async def _message_of(channel: RoomChannel, room: str, pressed: Press) -> str:
+    """Return the id of the message with a button: the answer replaces that one, and no other."""
+    shown = await channel.host.history(channel.name, room, 1)
+    below = (one.id for one in shown if pressed.button in [button.token for button in one.buttons])
+    return next(below, pressed.message)
 
 
 def is_room(name: str) -> bool:

@@ -111,7 +111,7 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
             read(room, unstored_post(pressed.person), session),
             kind="press",
             ext_id=f"press/{room}/{pressed.id}",
-            message_id=pressed.message,
+            message_id=await _message_of(channel, room, pressed),
             press=pressed.button,
             text="",
             addressed=False,
@@ -131,6 +131,13 @@ def session_of(request: Request) -> PageSession:
     """Return the session that the gateway's guard found."""
     found: PageSession = getattr(request.state, "session", NOBODY)
     return found
+
+
+async def _message_of(channel: RoomChannel, room: str, pressed: Press) -> str:
+    """Return the id of the message with a button: the answer replaces that one, and no other."""
+    shown = await channel.host.history(channel.name, room, 1)
+    below = (one.id for one in shown if pressed.button in [button.token for button in one.buttons])
+    return next(below, pressed.message)
 
 
 def is_room(name: str) -> bool:

@@ -16,8 +16,12 @@ import anyio
 import httpx2
 import pytest
 
+from channels.message import OutboundMessage
+from channels.room.session import OWNER
+from channels.web.adapter import WebChannel
 from gateway.app import Gateway
 from gateway.http.sessions import Sessions
+from tape.entry import load
 from tape.store import UnitStore
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -333,3 +337,25 @@ async def test_an_import_that_the_disk_cannot_hold_is_refused_in_a_sentence(
         assert answer.status_code == 422
         assert "too full" in answer.json()["error"]
         assert [name for name in os.listdir(tmp_path) if "import-" in name] == []  # noqa: PTH208
+
+
+async def test_a_press_replaces_the_message_with_its_button_and_no_other(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+        mine = post("mine", "Ann")
+        await owner.post("/api/rooms/lobby/messages", json=mine)
+        await guest.post("/api/rooms/lobby/messages", json=post(",forget me"))
+        await settled(gateway)
+        values = {"account_id": "web", "chat_id": "lobby", "now": "2000-01-01"}
+        (row,) = await gateway.services.store.select("ledger.open_card_sends", values)
+        card = OutboundMessage.from_payload(load(row["payload"]))
+        web = gateway.services.router.channels["web"]
+        assert isinstance(web, WebChannel)
+        async with web.hub.listen("lobby", OWNER, "Ann") as events:
+            press = {**post(), "message": mine["id"], "button": card.buttons[1].token}
+            assert (await guest.post("/api/rooms/lobby/press", json=press)).status_code == 202
+            await settled(gateway)
+            shown = [
+                events.receive_nowait() for _ in range(events.statistics().current_buffer_used)
+            ]
+    replaced = [event["message"]["id"] for event in shown if event["type"] == "message"]
+    assert replaced == [card.idem]

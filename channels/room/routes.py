@@ -5,6 +5,7 @@ A request says a name, which only shows; the person's id and role are those of t
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -31,11 +32,12 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 MAX_BODY_BYTES: Final = 1_000_000  # maximum size of the body of a post
 MAX_ROOM_CHARACTERS: Final = 80
 Text = Annotated[str, StringConstraints(max_length=200)]
+UNFIT: Final = "\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""What no name holds: control characters, and what reverses the text beside it."""
+
 Name = Annotated[
     str,
-    StringConstraints(
-        strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$"
-    ),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=f"^[^{UNFIT}]+$"),
 ]
 
 
@@ -80,7 +82,7 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
 
     async def events(request: Request) -> Response:
         room, session = _room(channel, request)
-        name = request.query_params.get("name", "").strip()[:60]
+        name = re.sub(f"[{UNFIT}]", "", request.query_params.get("name", "")).strip()[:60]
         stream = _stream(channel, room, session, name)
         first = await anext(stream)  # a room that can't be read is no stream
         return StreamingResponse(

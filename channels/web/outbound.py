@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final
 
 from starlette.requests import Request
@@ -17,6 +19,11 @@ _TYPES: Final = {
 }
 
 
+@cache
+def _files() -> dict[str, Traversable]:
+    return {file.name: file for file in (files("channels.web") / "assets").iterdir()}
+
+
 def page_routes() -> list[Route]:
     async def static(request: Request) -> Response:
         return asset(request.path_params.get("name", "index.html"))
@@ -27,7 +34,7 @@ def page_routes() -> list[Route]:
 def asset(name: str) -> Response:
     """Return one of the page's files, or a 404 response."""
     kind = _TYPES.get(name.rpartition(".")[2])
-    file = files("channels.web") / "assets" / name
-    if kind is None or "/" in name or not file.is_file():
+    file = _files().get(name)
+    if kind is None or file is None:
         return Response("Not found.", status_code=404, media_type="text/plain")
     return Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})

@@ -12,9 +12,9 @@ import hmac
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -144,6 +144,8 @@ class Guard:
         if path.startswith(OPEN_PATHS):
             return None
         if session is not None:
+            if path == "/" and not session.admits(_room(scope)):
+                return RedirectResponse(f"/?{urlencode({'room': session.room})}", status_code=303)
             if session.owner or path == "/" or path.startswith(MEMBER_PATHS):
                 return None
             return PlainTextResponse("This is for the owner alone.\n", status_code=403)
@@ -156,6 +158,11 @@ class Guard:
 
 def _away() -> Response:
     return PlainTextResponse("The database is away. Try again later.\n", status_code=503)
+
+
+def _room(scope: Scope) -> str:
+    """Return the room whose page is asked for."""
+    return QueryParams(scope["query_string"]).get("room", "")
 
 
 def _is_foreign(scope: Scope, headers: Headers) -> bool:

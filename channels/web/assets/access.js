@@ -4,6 +4,7 @@ import { ask } from './link.js';
 import { copyText, make } from './parts.js';
 
 const $ = (id) => document.getElementById(id);
+const LOCAL = /^(localhost|127\.[\d.]+|\[::1\])$/; // names by which a machine means itself
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export function setUpAccess({ room, announce, nameOf, me }) {
@@ -62,7 +63,7 @@ export function setUpAccess({ room, announce, nameOf, me }) {
       () => call('/api/invitations/withdraw', { code }),
     ));
     const all = [...open, ...people];
-    $('access-sessions').replaceChildren(...(all.length ? all : [empty('Nobody was invited yet.')]));
+    $('access-sessions').replaceChildren(...(all.length ? all : [empty('Nobody is signed in or invited.')]));
   }
 
   function showRules({ rules, waiting }) {
@@ -97,6 +98,7 @@ export function setUpAccess({ room, announce, nameOf, me }) {
     if (!found) return;
     $('invite-link').value = `${location.origin}/login#${found.code}`;
     $('invite-row').hidden = false;
+    $('invite-local').hidden = !LOCAL.test(location.hostname);
     $('invite-link').focus();
     $('invite-link').select();
     await show();
@@ -129,6 +131,7 @@ export function setUpAccess({ room, announce, nameOf, me }) {
   // What it showed is for the owner's eyes: nothing stays in the page.
   dialog.addEventListener('close', () => {
     $('invite-row').hidden = true;
+    $('invite-local').hidden = true;
     $('invite-link').value = '';
     for (const id of ['pair-lines', 'access-sessions', 'access-rules']) $(id).replaceChildren();
   });

@@ -30,7 +30,10 @@ export function newMessageId() {
   return `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-${variant}${h.slice(17, 20)}-${h.slice(20)}`;
 }
 
-export const cleanName = (name) => (name ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME).trim();
+// What reverses the text beside it could make a name look like another one.
+const REVERSING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+export const cleanName = (name) => (name ?? '').replace(REVERSING, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME).trim();
 
 const isPerson = (value) => Boolean(value && cleanName(value.name));
 

@@ -39,6 +39,7 @@ async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> Non
         assert (await web.get("/static/room.js")).headers["content-type"].startswith("text/java")
         assert (await web.get("/static/..%2F__init__.py")).status_code == 404
         assert (await web.get("/static/adapter.py")).status_code == 404
+        assert (await web.get(f"/static/{'a' * 5000}.js")).status_code == 404
 
 
 async def test_another_host_name_is_refused_against_dns_rebinding(tmp_path: Path) -> None:

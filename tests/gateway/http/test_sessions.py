@@ -88,7 +88,7 @@ OWNERS = [
 
 async def test_a_member_uses_one_room_and_nothing_else(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
-        assert (await guest.get("/")).status_code == 200
+        assert (await guest.get("/?room=lobby")).status_code == 200
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 202
         for method, path in OWNERS:
             answer = await guest.request(method, path, json=post() if method == "POST" else None)
@@ -112,6 +112,29 @@ async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(tmp_path: 
         assert "admin" in answers[-1]["text"].lower()
         assert not any(entry.name == "session/reset" for entry in entries)
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 403
+
+
+async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(tmp_path: Path) -> None:
+    room = "a b&c=é"
+    async with gateway_of(tmp_path) as gateway, member_of(gateway, room) as (owner, guest):
+        for address in ("/", "/?room=lobby", "/?room="):
+            led = await guest.get(address)
+            assert led.status_code == 303
+            assert (await guest.get(led.headers["location"])).status_code == 200
+        assert (await owner.get("/")).status_code == 200
+
+
+async def test_no_name_reverses_the_text_beside_it(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+        said = post("hi", "Gus \u202elive")
+        answer = await guest.post("/api/rooms/lobby/messages", json=said)
+        assert answer.status_code == 422
+        room = "/api/rooms/lobby/events"
+        async with guest.stream("GET", room, params={"name": "Gus \u202elive"}) as events:
+            lines = events.aiter_lines()
+            while '"people"' not in (line := await anext(lines)):
+                pass
+            assert '"Gus live"' in line
 
 
 async def test_neither_a_name_nor_an_id_in_a_request_makes_anybody_somebody(tmp_path: Path) -> None:

@@ -38,6 +38,9 @@ async def take_edit(services: Services, access: Access, row: InboxRow) -> InboxR
     if original.message.why == ERASED:
         await _wipe(services, row)
         return None
+    if not (decision := access.decide(original.message)).allowed:  # the chat was closed since
+        await end_row(services, row, "refused", decision.rule)
+        return None
     if original.status == "refused" or last.message.text == message.text:
         await end_row(services, row, "refused" if original.status == "refused" else "taped")
         return None

@@ -23,12 +23,12 @@ from tape.unit_of_work import Unit
 
 WHY: Final = "the day's budget is used up"
 USED_UP: Final = (
-    "I've answered you here as often as I may today. Please ask me again tomorrow (my day begins at"
+    "I've answered you here as much as I may today. Please ask me again tomorrow (my day begins at"
     " 00:00 UTC). Until then, I read along without answering you."
 )
 OWNERS_HEAR: Final = (
-    "{name} has used up today's answers in {chat}. `tapeway usage --by person` shows who else does;"
-    " TAPEWAY_BUDGET__MEMBER_TURNS and TAPEWAY_BUDGET__STRANGER_TURNS change how many there are."
+    "{name} has used up today's answers in {chat}. `tapeway usage --by person` shows what everybody"
+    " used; the settings that begin with TAPEWAY_BUDGET__ say how much a person may."
 )
 
 

@@ -12,6 +12,7 @@ from channels.message import InboundMessage, Quote
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
 from gateway.explain.report import Report
+from gateway.storage.ledger.access import AccessRule
 from tape.entry import Entry
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -173,3 +174,12 @@ async def test_an_edited_reply_still_tells_what_it_replies_to(tmp_path: Path) ->
         entries = await after(gateway, channel, said, edit("yes", said))
     (told,) = [one.payload["data"] for one in entries if one.name == "message.edit"]
     assert ', replying to #2 Bob: "go?"] yes' in told["content"]
+
+
+async def test_of_a_chat_that_was_closed_since_no_edit_is_kept(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__ALLOW="plain:-100") as gateway:
+        await after(gateway, channel, ASIDE)
+        gateway.parts.requests.openings.access.put(AccessRule("plain", "-100", "none"))
+        entries = await after(gateway, channel, edit("a secret", ASIDE))
+    assert "message.edit" not in [entry.name for entry in entries]

@@ -34,9 +34,11 @@ _MAYBE: Final = re.compile(r"[:.\u3002\uff0e\uff61]")
 _TOKENS: Final = re.compile(rf"{_END}+")
 _CODED: Final = re.compile(r"&[#a-z]|\\[!-/:-@\[-`{-~]", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_TARGET: Final = re.compile(r"\](\(|:)(?=\s*<?([^\s>]{0,800}))")
+_TARGET: Final = re.compile(r"\](\(|:)(?=\s*<?())")
 _OPEN: Final = re.compile(r"!?\[[^\[\]]*(?:\](?:\([^()]*|:\s*\S*)?)?$|`[^`]*$|<[^<>]*$")
-_TOKEN: Final = re.compile(r"[!-~]\S*$")
+_ASCII: Final = re.compile(r"[!-~]")
+_MORE: Final = re.compile(rf"""[.,;:!?*_~'\\)\]]{{0,2000}}(?![.,;:!?*_~'\\)\]]){_END}""")
+_NOT_MORE: Final = ("](", "]:", "][")
 _FENCE: Final = re.compile(r"[ >]*(```|~~~)")
 _CODE: Final = re.compile(r"(`+[^`]*`+)")
 
@@ -95,8 +97,7 @@ class LinkFilter:
             cut = 0
         elif found := _OPEN.search(tail):
             cut = found.start()
-        if found := _TOKEN.search(tail[:cut]):
-            cut = found.start()
+        cut = _word_begins(tail, cut)
         shown, self._held = self._held[: line + cut], self._held[line + cut :]
         return self._clean(shown)
 
@@ -147,9 +148,9 @@ def _decoded(token: str, known: Container[str]) -> str:
 
 def _target(found: re.Match[str], known: Container[str]) -> str:
     """Part a link's text from its target, unless the target is known."""
-    if _LINK.match(found[2]):
-        _start, end = next(_spans(found[2]), (0, 0))
-        if found[2][:end] in known:
+    if _LINK.match(found.string, found.start(2)):
+        start, end = next(_spans(found.string, found.start(2)), (0, 0))
+        if found.string[start:end] in known:
             return found[0]
     return f"] {found[1]}"
 
@@ -166,9 +167,8 @@ def _replaced(text: str, known: Container[str], quote: str) -> str:
     return "".join([*shown, text[last:]])
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
     """Yield where links begin and end, as Markdown and the platforms see it."""
-    at = 0
     while found := _LINK.search(text, at):
         start, end = found.span()
         depth = {")": 0, "]": 0}
@@ -186,13 +186,23 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         at = max(end, start + 1)
 
 
+def _word_begins(text: str, end: int) -> int:
+    """Return where the word begins that a text ends with, at its first character of ASCII.
+
+    A pattern that is tried at each character of a long word would take the square of its length.
+    """
+    if not end or text[end - 1].isspace():
+        return end
+    begin = end - len(text[:end].rsplit(None, 1)[-1])
+    found = _ASCII.search(text, begin, end)
+    return found.start() if found else end
+
+
 def _runs_on(text: str, start: int, end: int) -> bool:
     """Return whether a platform could take more of the text for the link."""
     if text[max(0, start - 2) : start].endswith(("](", "](<", "(<")):
         return False
-    rest = _TOKENS.match(text, end, end + MAX_HELD_CHARACTERS)
-    after = rest[0] if rest else ""
-    return bool(after.strip(".,;:!?*_~'\\)]")) and not after.startswith(("](", "]:", "]["))
+    return _MORE.match(text, end) is not None and not text.startswith(_NOT_MORE, end)
 
 
 def _short(part: str) -> str:

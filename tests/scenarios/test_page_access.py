@@ -62,7 +62,9 @@ async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
         await owner.get_by_role("button", name="Invite, and access").click()
         await expect(owner.locator("#access-sessions")).to_contain_text("member of lobby")
         await owner.get_by_role("button", name="End the session of Gus").click()
-        await expect(owner.locator("#access-sessions")).to_contain_text("Nobody is signed in or invited")
+        await expect(owner.locator("#access-sessions")).to_contain_text(
+            "Nobody is signed in or invited"
+        )
         await expect(guest.get_by_role("textbox", name="Token")).to_be_visible(timeout=15_000)
 
 

@@ -100,7 +100,9 @@ class Confirmations(CardHandler):
 
     async def _continue(self, row: InboxRow, waiting: Waiting, role: Role) -> None:
         values = {"account_id": row.account_id, "ext_id": row.message.ext_id}
-        (found,) = await self._services.store.select("ledger.allowed", values)
+        select = partial(self._services.store.select, "ledger.allowed", values)
+        # The press is committed: nothing else would ask before the next start.
+        (found,) = await self._services.guard.retrying("press", select)
         question = InboxRow.read(found)
         session_id = question.session_id or ""
         self._ask(Question(session_id, waiting.tape, question.lane, role, (question,)))

@@ -24,8 +24,9 @@ _LINK: Final = re.compile(
     rf"""(?:
         [a-z][a-z0-9+.-]{{1,20}}://{_RUN}
       | (?:mailto|tel|sms|data|javascript|vbscript|file|magnet|xmpp|tg|slack|discord):{_RUN}
-      | (?<![\w.+%@-]) (?:[\w.+%-]+@)? (?:[\w-]+[.\u3002\uff0e\uff61])+ [a-z]{{2,24}}
-        (?![\w\u0300-\u036f-])
+      | (?:(?<![\w.+%@-]) (?:[\w.+%-]+@)? | (?<=[+%]))
+        (?: (?:[\w-]+[.\u3002\uff0e\uff61]){{20}} [\w.\u3002\uff0e\uff61-]*
+          | (?:[\w-]+[.\u3002\uff0e\uff61]){{1,19}} [a-z]{{2,24}} (?![\w\u0300-\u036f-]) )
         (?::\d+)? (?:[/?\#]{_END}{{0,700}})?
     )""",
     re.IGNORECASE | re.VERBOSE,

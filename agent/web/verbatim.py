@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _BEFORE: Final = re.compile(r"[\w+\-.%=/@:?&#]")
-_GOES_ON: Final = re.compile(r"[^\s<>\"'()\[\]{}|`*]*[^\s<>\"'()\[\]{}|`*.,;:!?]")
+_GOES_ON: Final = re.compile(r"[.,;:!?]*+[^\s<>\"'()\[\]{}|`*.,;:!?]")
 
 
 def stands_in(url: str, text: str) -> bool:

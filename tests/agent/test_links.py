@@ -140,3 +140,15 @@ def test_a_word_is_held_back_from_its_first_character_of_ascii_on() -> None:
     assert LinkFilter(KNOWN).feed("say é中a.bc") == "say é中"
     assert LinkFilter(KNOWN).feed("say é中") == "say é中"
     assert LinkFilter(KNOWN).feed("say so ") == "say so "
+
+
+@pytest.mark.parametrize("mark", ["+", "%", "so+"])
+def test_a_host_behind_a_sign_is_a_link_as_well(mark: str) -> None:
+    assert "secret" not in without_new_links(f"see {mark}evil.example/?q=secret", set())
+
+
+def test_a_text_full_of_half_hosts_takes_little_time() -> None:
+    for piece in ("\u3002a", "\uff0ea-", "+a.", "%a+"):
+        began = time.process_time()
+        without_new_links(piece * (20_000 // len(piece)), set())
+        assert time.process_time() - began < 1.0, piece

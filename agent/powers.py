@@ -66,7 +66,7 @@ POWERS: Final[Mapping[str, Power]] = MappingProxyType(
         ",reset": _OWN_CHAT,
         ",rewind": _OWN_CHAT,
         ",forget": _ANYBODY,
-        ",open": _ADMINS,
+        ",open": Power(Role.OWNER, Role.ADMIN),  # in private, it opens other chats
         ",grant": Power(Role.OWNER, None),
         ",erase": _from(Role.OWNER),
     }

@@ -12,6 +12,7 @@ import structlog
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from tests import quick  # noqa: F401 - for what it does
+from tests.fakes.base.traffic import forget_traffic
 
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
 # TEST_SEARCH=1 make test
@@ -30,5 +31,6 @@ def _logs() -> Iterator[None]:
     """Log as the program does; what a test binds or captures is gone after it."""
     set_up_logs(LogSettings(level="info", format="text"))
     yield
+    forget_traffic()
     structlog.contextvars.clear_contextvars()
     structlog.reset_defaults()

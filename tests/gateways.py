@@ -23,9 +23,14 @@ from gateway.cli.main import app
 from gateway.home import find_running
 from gateway.hooks.loader import Failure
 from gateway.hooks.runtime import HookRuntime
+from gateway.redaction import secrets_of
 from gateway.settings import Settings, load_settings
 from tape.entry import Entry
+from tape.errors import TapeError
 from tape.handle import Tape
+from tape.query import Query
+from tests.canaries import KEY, SET, TOKENS, Canaries, watched, without_wire
+from tests.fakes.base.traffic import WITNESSES
 from tests.fakes.openai.server import FakeOpenAI
 from tests.forks import Fork, fork
 
@@ -52,10 +57,10 @@ def make_environ(home: Path, server: FakeOpenAI | None = None, **more: str) -> d
     }
     if server is not None:
         environ.setdefault("TAPEWAY_AGENT__BASE_URL", server.base_url)
-        environ.setdefault("TAPEWAY_AGENT__API_KEY", "key")
+        environ.setdefault("TAPEWAY_AGENT__API_KEY", KEY)
         environ.setdefault("TAPEWAY_AGENT__MODEL", "model")
         environ.setdefault("TAPEWAY_AGENT__RETRIES", "0")
-    return environ
+    return {**{f"TAPEWAY_{name}": value for name, value in SET.items()}, **environ}
 
 
 def with_plugins(*plugins: object) -> Callable[[HookRuntime], list[Failure]]:
@@ -79,10 +84,32 @@ async def gateway_of(
     **more: str,
 ) -> AsyncIterator[Gateway]:
     """Run a gateway in this process."""
+    if only is not None:
+        more = {**TOKENS, **more}
     settings = make_settings(home, server, **more)
     source = with_plugins(*plugins)
-    async with running_gateway(settings, plugins=source, clock=clock, only=only) as gateway:
+    async with running(settings, plugins=source, clock=clock, only=only) as gateway:
         yield gateway
+
+
+@asynccontextmanager
+async def running(settings: Settings, **how: Any) -> AsyncIterator[Gateway]:
+    """Run a gateway in this process; a canary that gets out of it fails the test."""
+    for witness in WITNESSES:
+        if isinstance(witness, FakeOpenAI):
+            witness.marks_thoughts = True
+    async with watched(settings) as watch, running_gateway(settings, **how) as gateway:
+        yield gateway
+        await watch.ask_health(gateway.url)
+        if settings.tape_url.startswith("memory:"):
+            await _search_memory(gateway, watch.canaries)
+
+
+async def _search_memory(gateway: Gateway, canaries: Canaries) -> None:
+    store = gateway.services.store
+    with contextlib.suppress(TapeError):
+        for info in await store.tapes():
+            canaries.search(info.name, without_wire(await store.query(Query(info.name))))
 
 
 def tape_of(gateway: Gateway, session: str = "web:lobby") -> Tape:
@@ -149,6 +176,16 @@ async def gateway_process(environ: dict[str, str], home: Path) -> AsyncIterator[
     finally:
         with anyio.CancelScope(shield=True):
             await process.end()
+    _search_process(environ, home)
+
+
+def _search_process(environ: dict[str, str], home: Path) -> None:
+    """Search what a process logged and left, and what others heard from it."""
+    canaries = Canaries(secrets_of(load_settings(environ, home)))
+    canaries.search("log", (home.parent / "gateway.log").read_bytes())
+    canaries.search_home(home)
+    canaries.search_traffic()
+    canaries.check()
 
 
 async def run_process(

@@ -11,6 +11,8 @@ import anyio
 import httpx2
 import orjson
 
+from tests.fakes.base.traffic import WITNESSES, Asked, dumped
+
 Json = dict[str, Any]
 
 
@@ -33,6 +35,15 @@ class Visitor:
         self.events: list[Json] = []
         self._gone = False
         self._changed = anyio.Event()
+        WITNESSES.append(self)
+
+    def heard(self) -> bytes:
+        """Return what was shown; an owner's own page shows reasoning while it is made."""
+        return dumped([event for event in self.events if event["type"] != "reasoning"])
+
+    def asked(self) -> list[Asked]:
+        """Nobody asks a visitor to think."""
+        return []
 
     async def say(
         self,

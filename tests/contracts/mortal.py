@@ -12,12 +12,15 @@ from typing import Any, Literal
 
 import anyio
 
+from tape.database.schema import Schema
 from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
-from tape.store import TapeInfo, UnitStore
+from tape.store import Now, TapeInfo, UnitStore, utc_now
 from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Append, Outcome, Prepare, Row, Run, Unit, as_given, prepared
+from tests.canaries import without_wire
+from tests.fakes.base.traffic import WITNESSES, Asked
 
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]
@@ -30,6 +33,19 @@ class Killed(TapeError):
 
 class LastingStore(MemoryStore):
     """A store in memory that outlives its gateways."""
+
+    def __init__(self, schemas: Sequence[Schema] = (), now: Now = utc_now) -> None:
+        super().__init__(schemas, now)
+        WITNESSES.append(self)
+
+    def heard(self) -> bytes:
+        """Return everything in it but `meta.wire`."""
+        entries = [entry for tape in self._tapes.values() for entry in tape.entries]
+        return without_wire(entries) + self.tables()
+
+    def asked(self) -> list[Asked]:
+        """Nobody asks a store to think."""
+        return []
 
     def tables(self) -> bytes:
         """Return the bytes of every table."""

@@ -187,7 +187,7 @@ class House:
 
     def last(self) -> None:
         """Keep everything in a store in memory that outlives the gateways, and can be killed."""
-        self.lasting = LastingStore([tape_schema(), ledger_schema()], self.clock.now)
+        self.lasting = _new_store(self.clock)
 
     @asynccontextmanager
     async def playing(
@@ -211,7 +211,10 @@ class House:
             **settings,
         }
         only = [self.channel, *also]
-        mortal = MortalStore(self.lasting) if self.lasting is not None else None
+        lasting = self.lasting
+        if lasting is None and more.get("TAPE__URL") == "memory:":
+            lasting = _new_store(self.clock)  # whose every byte can be searched for canaries
+        mortal = MortalStore(lasting) if lasting is not None else None
         with pytest.MonkeyPatch.context() as patch:
             if mortal is not None:
                 patch.setattr("gateway.app.open_store", lambda *_: mortal)
@@ -222,6 +225,10 @@ class House:
                 self.stage.connected(gateway.url),
             ):
                 yield Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
+
+
+def _new_store(clock: RestingClock) -> LastingStore:
+    return LastingStore([tape_schema(), ledger_schema()], clock.now)
 
 
 @asynccontextmanager

@@ -10,13 +10,13 @@ from typing import Any
 
 import anyio
 
-from gateway.app import Gateway, running_gateway
+from gateway.app import Gateway
 from tape.entry import Entry
 from tests.clock import START, ManualClock
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, Guild, Message, User
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_settings, tape_of, with_plugins
+from tests.gateways import make_settings, running, tape_of, with_plugins
 
 STEP = 0.1
 """Seconds that pass at once; between two steps the sockets get a moment of real time."""
@@ -130,7 +130,7 @@ class House:
         }
         settings = make_settings(self.home, self.model, **given)
         source = with_plugins(*plugins)
-        async with running_gateway(settings, plugins=source, clock=self.clock) as gateway:
+        async with running(settings, plugins=source, clock=self.clock) as gateway:
             yield Bot(
                 gateway,
                 self.fake,

@@ -10,12 +10,12 @@ from typing import Any
 
 import anyio
 
-from gateway.app import Gateway, running_gateway
+from gateway.app import Gateway
 from tape.entry import Entry
 from tests.clock import ManualClock
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateways import make_settings, tape_of, with_plugins
+from tests.gateways import make_settings, running, tape_of, with_plugins
 
 STEP = 0.1
 """So many seconds pass at once; between two steps the sockets have a moment."""
@@ -100,7 +100,5 @@ async def telegram_bot(
             **more,
         }
         settings = make_settings(home, model, **more)
-        async with running_gateway(
-            settings, plugins=with_plugins(*plugins), clock=clock
-        ) as gateway:
+        async with running(settings, plugins=with_plugins(*plugins), clock=clock) as gateway:
             yield Bot(gateway, telegram, model, clock)

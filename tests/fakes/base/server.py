@@ -11,6 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 from tests.fakes.base.connection import Connection, Outcome
 from tests.fakes.base.faults import Faults, FaultT
 from tests.fakes.base.http import Request
+from tests.fakes.base.traffic import WITNESSES, Asked, dumped
 
 CallT = TypeVar("CallT")
 
@@ -32,6 +33,17 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
         self._connections: set[Connection] = set()
         self._crashes: list[BaseException] = []
         self._server: asyncio.Server | None = None
+        WITNESSES.append(self)
+
+    def heard(self) -> bytes:
+        """Return what the bot's requests said, where it does not authorize itself."""
+        return dumped(
+            [(getattr(one, "path", ""), getattr(one, "params", "")) for one in self.calls]
+        )
+
+    def asked(self) -> list[Asked]:
+        """Nobody asks a platform to think."""
+        return []
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.get_running_loop().create_server(

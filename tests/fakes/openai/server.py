@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import dataclasses
 import functools
 import http
 import signal
@@ -20,6 +21,7 @@ from typing import Self, assert_never
 
 import orjson
 
+from tests.fakes.base.traffic import WITNESSES, Asked, dumped, think
 from tests.fakes.openai.rules import body_refusal, key_refusal
 from tests.fakes.openai.script import (
     CutStream,
@@ -78,12 +80,25 @@ class FakeOpenAI:
         self.requests: list[Request] = []
         self.refused: list[Refused] = []
         self.disconnects = 0
+        self.marks_thoughts = False
         self._port = port
         self._changed = asyncio.Condition()
         self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._crashes: list[BaseException] = []
         self._server: asyncio.Server | None = None
         self._closing = False
+        WITNESSES.append(self)
+
+    def heard(self) -> bytes:
+        """Return what was asked, but for the words: `asked` has those."""
+        return dumped([request.path for request in self.requests])
+
+    def asked(self) -> list[Asked]:
+        """Return the bodies of the requests."""
+        return [
+            Asked(self.base_url, str(one.body.get("model")), dumped(one.body))
+            for one in self.requests
+        ]
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
@@ -211,6 +226,9 @@ class FakeOpenAI:
             await answer.json(200, self._listing())
         else:
             reply = self.queued.popleft() if self.queued else self.default(request)
+            if self.marks_thoughts and isinstance(reply, Text | ToolCalls) and reply.reasoning:
+                canary = think(self.base_url, request.body["model"])
+                reply = dataclasses.replace(reply, reasoning=(canary, *reply.reasoning))
             await _send(reply, request, number, answer)
 
     def _refusal(self, request: Request, body: JsonObject | None) -> Failure | None:

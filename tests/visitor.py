@@ -16,6 +16,13 @@ from tests.fakes.base.traffic import WITNESSES, Asked, dumped
 Json = dict[str, Any]
 
 
+def _is_exempt(event: Json) -> bool:
+    """Return whether an event shows reasoning, or what a person said just now."""
+    shown = event.get("message")
+    said = isinstance(shown, dict) and shown.get("role") == "person"
+    return event["type"] == "reasoning" or said
+
+
 class Visitor:
     """One person in one room; keeps every event that came."""
 
@@ -38,8 +45,8 @@ class Visitor:
         WITNESSES.append(self)
 
     def heard(self) -> bytes:
-        """Return what was shown; an owner's own page shows reasoning while it is made."""
-        return dumped([event for event in self.events if event["type"] != "reasoning"])
+        """Return what the gateway said; an owner's own page shows reasoning while it is made."""
+        return dumped([event for event in self.events if not _is_exempt(event)])
 
     def asked(self) -> list[Asked]:
         """Nobody asks a visitor to think."""

@@ -122,6 +122,12 @@ class Canaries:
             raise LeakFound("\n".join(dict.fromkeys(self.found)))
 
 
+def by_design(settings: Settings) -> list[Path]:
+    """Return the files of the settings that hold a secret by design."""
+    files = (settings.http.token_file, settings.slack.installations)
+    return [settings.home_path / file.expanduser() for file in files if file]
+
+
 def without_wire(entries: Iterable[Entry]) -> bytes:
     """Return the lines of entries, without what is kept for the provider."""
     lines = (orjson.loads(to_line(entry)) for entry in entries)
@@ -223,8 +229,6 @@ async def watched(settings: Settings) -> AsyncIterator[Watch]:
     with _logged() as lines:
         yield watch
     watch.canaries.search("log", "\n".join(lines).encode())
-    files = (settings.http.token_file, settings.slack.installations)
-    home = settings.home_path
-    watch.canaries.search_home(home, [home / file for file in files if file])
+    watch.canaries.search_home(settings.home_path, by_design(settings))
     watch.canaries.search_traffic()
     watch.canaries.check()

@@ -29,7 +29,7 @@ from tape.entry import Entry
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
-from tests.canaries import KEY, SET, TOKENS, Canaries, watched, without_wire
+from tests.canaries import KEY, SET, TOKENS, Canaries, by_design, watched, without_wire
 from tests.fakes.base.traffic import WITNESSES
 from tests.fakes.openai.server import FakeOpenAI
 from tests.forks import Fork, fork
@@ -181,9 +181,10 @@ async def gateway_process(environ: dict[str, str], home: Path) -> AsyncIterator[
 
 def _search_process(environ: dict[str, str], home: Path) -> None:
     """Search what a process logged and left, and what others heard from it."""
-    canaries = Canaries(secrets_of(load_settings(environ, home)))
+    settings = load_settings(environ, home)
+    canaries = Canaries(secrets_of(settings))
     canaries.search("log", (home.parent / "gateway.log").read_bytes())
-    canaries.search_home(home)
+    canaries.search_home(home, by_design(settings))
     canaries.search_traffic()
     canaries.check()
 

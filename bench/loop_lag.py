@@ -85,7 +85,7 @@ def hostile(request: Request) -> Reply:
     if not asked:
         return Text(("fine",))
     shape, size = list(SHAPES.values())[int(asked[-1][0])], int(asked[-1][1])
-    text = (shape * size)[: size - 1] + "a"  # bullets alone would be a rule
+    text = (shape * size)[: size - 2] + " a"  # bullets alone would be a rule
     pieces = [text[start : start + PIECE] for start in range(0, size, PIECE)]
     return Text(tuple(pieces), delay=0.01)
 

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench bench-gateway fuzz chaos chaos-busy chaos-long browser audit pins env-example clean
+.PHONY: help venv run test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -67,6 +67,9 @@ bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a
 
 fuzz: $(VENV)/.dev ## every parser of bytes from outside, searched for ten minutes each
 	$(BIN)/python -m tests.fuzz --seconds 600
+
+bench-lag: $(VENV)/.dev ## how long hostile text of 64 KB holds the gateway's event loop, on every platform
+	$(BIN)/python -m bench.loop_lag
 
 chaos: $(VENV)/.dev ## random kills and faults against the real gateway, a few minutes
 	$(BIN)/python -m bench.chaos --schedules 90

@@ -9,7 +9,7 @@ from channels.markdown.tree import parse
 
 _HALF_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
 _HALF_MARK: Final = re.compile(r"(?:\*{1,3}|_{1,3}|~{1,2}|`{1,3}|<[^<>\s]*|!)\Z")
-_FENCE: Final = re.compile(r"^[ \t>]*(`{3,}|~{3,})", re.MULTILINE)
+_FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _MARKS: Final = re.compile(r"\\.|`+|\*{1,3}|~~")
 
 
@@ -31,12 +31,13 @@ def close_open_marks(text: str) -> str:
 def add_paragraph(text: str, paragraph: str) -> str:
     """Return an unfinished text with a last paragraph, which no open mark or fence swallows."""
     text = close_open_marks(text.rstrip()).rstrip()
-    for fence in ("", *reversed(_FENCE.findall(text))):
-        whole = f"{text}\n{fence}\n\n{paragraph}" if fence else f"{text}\n\n{paragraph}"
-        events = parse(whole)
-        if not events or events[-1].name != "CodeBlock":
-            return whole
-    return whole
+    whole = f"{text}\n\n{paragraph}"
+    events = parse(whole)
+    if not events or events[-1].name != "CodeBlock":
+        return whole
+    begun = next(event for event in reversed(events) if event.phase == "open")
+    fence = _FENCE.match(whole, begun.start)
+    return f"{text}\n{fence[1]}\n\n{paragraph}" if fence else whole
 
 
 def _open_marks(tail: str) -> str:

@@ -32,7 +32,7 @@ from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
 from gateway.turn.budgets import check, is_used_up, refuse
-from gateway.turn.stopped import STOPPED, mark_final, mark_last
+from gateway.turn.stopped import STOPPED, mark_stopped
 from gateway.turn.transactions import (
     begin,
     begun_before,
@@ -259,8 +259,8 @@ class TurnRunner:
             get_log().info("turn.handed_over")
             return
         silent = turn.stopped_by.get("why") == "interrupted"
-        sends = [] if silent else mark_last(turn.kept, turn.stopped_by)
-        final = mark_final(turn.said.of_step(), turn.stopped_by) if sends else None
+        kept = () if silent else turn.kept
+        sends, final = await mark_stopped(kept, turn.said.of_step(), turn.stopped_by)
         if not (sends or silent):
             sends = [answer_to(turn.message, STOPPED, turn.id)]
         await self._services.router.end_without_answer(turn.message, silent=silent)

@@ -37,6 +37,7 @@ from tests.channels.discord import raw as discord_raw
 from tests.channels.slack.test_inbound import event as slack_event
 from tests.channels.slack.test_inbound import me as slack_self
 from tests.channels.telegram import raw as telegram_raw
+from tests.fuzz import doors, served
 from tests.fuzz.inputs import broken, markdown, mixed, streams, texts, urls, values
 
 
@@ -195,4 +196,11 @@ PARSERS: Final[dict[str, Parser]] = {
         _settings,
         (SettingsError,),
     ),
+    "press": Parser(doors.presses, doors.press),
+    "pairing": Parser(doors.codes, doors.pair),
+    "install": Parser(doors.states, doors.install),
+    "files": Parser(doors.files, doors.read_files, (SettingsError,)),
+    "tombs": Parser(doors.tombs, doors.read_tomb),
+    "results": Parser(doors.results, doors.check_result, doors.REFUSED),
+    "http": Parser(served.requests, served.ask),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,26 @@ def test_the_mark_names_who_stopped_it_without_markup(name: str, mark: str) -> N
         ("half **bold", "half **bold**\n\n*Stopped.*"),
         ("code:\n\n~~~py\nx = 1", "code:\n\n~~~py\nx = 1\n~~~\n\n*Stopped.*"),
         ("````md\n```\ninner", "````md\n```\ninner\n````\n\n*Stopped.*"),
+        ("`````\n" + "```\n" * 9, "`````\n" + "```\n" * 9 + "`````\n\n*Stopped.*"),
+        ("> ```\n> quoted", "> ```\n> quoted\n\n*Stopped.*"),
         ("```\nwhole\n```\n", "```\nwhole\n```\n\n*Stopped.*"),
         (" \n", "*Stopped.*"),
     ],
 )
 def test_the_mark_stands_outside_of_what_is_still_open(text: str, marked: str) -> None:
     assert mark_final(text, {}) == marked
+
+
+def test_the_mark_costs_in_proportion_to_the_text_whatever_fences_it_has() -> None:
+    def seconds(fences: int) -> float:
+        runs = []
+        for _ in range(3):
+            began = time.process_time()
+            mark_final("`````\n" + "```\n" * fences, {})
+            runs.append(time.process_time() - began)
+        return min(runs)
+
+    assert seconds(4_000) < 10 * seconds(1_000) + 0.01
 
 
 @pytest.mark.anyio

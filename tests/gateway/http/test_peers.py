@@ -175,26 +175,40 @@ def test_a_connection_is_whose_it_was_opened_by_also_over_mapped_addresses() -> 
             assert uid_of(("127.0.0.1", mapped.getsockname()[1]), ours) == 0
 
 
+def _inherit(server: socket.socket) -> tuple[socket.socket, socket.socket]:
+    """Return the server's end of a stranger's connection that was reset, and a socket of ours with
+    its port."""
+    while True:  # until nobody else on the machine is faster in taking the port
+        with socket_of(NOBODY) as stranger:
+            stranger.connect(server.getsockname())
+            theirs = stranger.getsockname()
+            kept, _ = server.accept()
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        own = socket.socket()
+        try:
+            own.bind(theirs)
+        except OSError:
+            own.close()
+            kept.close()
+        else:
+            return kept, own
+
+
 @as_root
 def test_who_gets_the_port_of_a_connection_that_has_ended_lends_it_nothing() -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
         ours = ("127.0.0.1", server.getsockname()[1])
-        with socket_of(NOBODY) as stranger:
-            stranger.connect(ours)
-            theirs = stranger.getsockname()
-            kept, _ = server.accept()
-            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        with socket.socket() as own:
-            own.bind(theirs)
+        kept, own = _inherit(server)
+        with kept, own:
+            theirs = own.getsockname()
             own.connect(ours)
             accepted, _ = server.accept()
-            assert uid_of(theirs, ours) == os.geteuid()
-            assert not Peer(theirs, ours, kept).is_own_user
-            assert Peer(theirs, ours, accepted).is_own_user
-            accepted.close()
-        kept.close()
+            with accepted:
+                assert uid_of(theirs, ours) == os.geteuid()
+                assert not Peer(theirs, ours, kept).is_own_user
+                assert Peer(theirs, ours, accepted).is_own_user
 
 
 def test_other_machines_are_nobody() -> None:

@@ -248,9 +248,16 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         return [message for message in found if message.topic == _topic(chat)]
 
 
+_AT: Final = "\ue000"
+
+
 def typed(markdown: str) -> tuple[str, list[JsonObject]]:
     """Return what a client sends of what is typed: code is marked, and nothing else found in it."""
-    text, marks = render(markdown) if "`" in markdown else (markdown, [])
+    text = markdown
+    marks: list[JsonObject] = []
+    if "`" in markdown:  # what we send mentions nobody, but what people type does
+        text, marks = render(markdown.replace("@", _AT))
+        text = text.replace(_AT, "@")
     code = [mark for mark in marks if mark["type"] in ("code", "pre")]
     found = [
         entity

@@ -37,7 +37,7 @@ class AccessAdmin:
     async def grant(self, who: str, role: str = "member", account: str = "") -> str:
         """Give a person a role or open a chat (`channel:id`), or open the former groups."""
         if who == FORMER:
-            return f"opened {await self._openings.open_former(BY)} groups"
+            return f"groups opened: {await self._openings.open_former(BY)}"
         channel, one = _parsed(who)
         if role not in set(get_args(RuleRole)) - {"none"}:
             raise AdminError(f"there is no role {role}: use owner, admin or member")
@@ -54,7 +54,7 @@ class AccessAdmin:
             return f"opened {who}"
         rule = self._rule(account_id(channel, account), one, role)  # type: ignore[arg-type]
         await self._openings.apply(rule)
-        return f"{who} is now {role}"
+        return f"{who} is now {'a' if role == 'member' else 'an'} {role}"
 
     async def revoke(self, who: str, account: str = "") -> str:
         """Take every role from a person, or close a chat or server (`channel:id`)."""

@@ -104,8 +104,9 @@ class AccessSettings(Section):
     )
     allow: str = setting(
         "",
-        "Chats and people who may talk to the agent from the start, as channel:id, separated by"
-        " commas; people in private only. `tapeway access` changes it without a restart.",
+        "Chats and people who may talk to the agent from the first start on, as channel:id,"
+        " separated by commas; people in private only. Not needed: the owner opens chats, and"
+        " `tapeway access` changes who has access, without a restart.",
         example="telegram:123,discord:456",
     )
 

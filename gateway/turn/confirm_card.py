@@ -94,9 +94,9 @@ def confirm_card(services: Services, turn: Turn, call: ToolCall) -> tuple[Card, 
     shows = channel is not None and "buttons" in channel.capabilities and not private
     who = "you" if card.person else "an admin"
     text = (
-        f"I'd like to run `{call.name}` now. Something in view is of other people or from elsewhere"
-        f" (a message, a page, a file, a tool's result), so {who} must allow it within {MINUTES}"
-        " minutes."
+        f"I'd like to run `{call.name}` now. But I've read something by other people or from"
+        f" elsewhere (a message, a page, a file or a tool's result), so {who} must allow it within"
+        f" {MINUTES} minutes."
     )
     buttons = [card.button("Allow", "yes"), card.button("Don't", "no")]
     if shows:

@@ -51,8 +51,8 @@ def pairing_lines(found: dict[str, Any]) -> list[str]:
     minutes = found["seconds"] // 60
     hints = [f"  {channel}: {hint}" for channel, hint in found["hints"].items()]
     return [
-        f"Your pairing code is {found['code']}. It works once, for {minutes} minutes, and makes",
-        "whoever sends it to the bot in a private chat the bot's owner there:",
+        f"Your pairing code is {found['code']}. It works once, within {minutes} minutes. Whoever",
+        "sends it to the bot in a private chat becomes the bot's owner on that platform:",
         *hints,
     ]
 

@@ -78,13 +78,16 @@ async def access_lines(gateway: Gateway) -> list[str]:
             hints = {name: hint for name, hint in found["hints"].items() if name not in owned}
             lines += [f"  {line}" for line in pairing_lines({**found, "hints": hints})]
         else:  # a log must not hold a code
-            lines.append(f"  To become its owner on a platform, run: {_command()} pair")
+            lines += [
+                f"  To become its owner on a platform, print a code with: {_command()} pair",
+                "  (with Docker: docker compose exec tapeway tapeway pair)",
+            ]
     former = [one for one in await openings.waiting() if one.state == FORMER]
     if former:
         named = ", ".join(shown(one.title, f"{one.account_id}:{one.chat_id}") for one in former)
         lines += [
-            "  Somebody listed was answered in these groups. They are closed now, since each group",
-            f"  has to be opened as a group: {named}",
+            "  Until the upgrade, people listed in TAPEWAY_ACCESS__ALLOW were answered in these",
+            f"  groups. Now nobody is, until the group itself is open: {named}",
             f"  To open them all: {_command()} access grant former",
         ]
     return lines

@@ -136,7 +136,7 @@ class Openings:
         if not wanted:
             return _listed(waiting)
         if wanted == FORMER:
-            return f"I've opened {await self.open_former(by)} of the groups that worked before."
+            return f"Groups from before the upgrade that I've opened: {await self.open_former(by)}."
         wanted = wanted.removeprefix(f"{message.channel}:")
         places = [Place.requested(one) for one in waiting if one.chat_id == wanted]
         found = await self._services.ledger.access.newest_message(message.channel, wanted)

@@ -22,9 +22,10 @@ from tape.unit_of_work import Unit
 REPLIES: Final[Mapping[str, str]] = {
     PAIRED: (
         "You are now my owner here. I answer you in private, and when I'm added to a group, I'll"
-        " ask you whether to open it. `,open` lists the chats that wait, `,help` what I can do."
+        " ask you whether to open it. `,open` lists the chats that wait, and `,help` lists what I"
+        " can do."
     ),
-    WRONG: "This code is not valid, or no longer. `tapeway pair` prints a fresh one.",
+    WRONG: "This code is wrong, used or too old. `tapeway pair` prints a fresh one.",
     TOO_MANY: "Too many tries. Wait ten minutes, then use a fresh code (`tapeway pair`).",
     NOT_IN_PRIVATE: (
         "Pairing works in a private chat with me only. If this was a code, it is void now:"

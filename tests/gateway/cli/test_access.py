@@ -38,7 +38,7 @@ async def test_access_is_granted_and_revoked_beside_a_gateway_and_without_one(
         _code, out, _err = await run_tapeway(
             environ, "access", "grant", "slack:U1", "--role", "owner", "--account", "T1"
         )
-        assert out == "slack:U1 is now owner\n"
+        assert out == "slack:U1 is now an owner\n"
         await run_tapeway(environ, "access", "revoke", "telegram:5")
         running = await listed(environ)
         code, _out, refused = await run_tapeway(environ, "access", "grant", "@alice")
@@ -104,7 +104,7 @@ async def test_the_first_start_after_the_upgrade_names_the_groups_that_worked(
     line = await said(tmp_path, environ, "`Te [31mam` (`plain:-100`)")
     assert "opened as a group" in line
     _code, out, _err = await run_tapeway(environ, "access", "grant", "former")
-    assert out == "opened 1 groups\n"
+    assert out == "groups opened: 1\n"
     assert (await listed(environ))["plain:-100"] == "member"
 
 

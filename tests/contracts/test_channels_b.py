@@ -279,7 +279,7 @@ async def test_b7_a_code_makes_an_owner_in_private_only_and_stands_nowhere(
         await play.ask(private, alice, f"pair {lost}")
         await play.ask(group, eve, f"pair {code}", mention=False)
         await play.ask(private, alice, f"pair {code}")
-        assert [("not valid" in text) for text in play.texts(private)] == [True, True]
+        assert [("too old" in text) for text in play.texts(private)] == [True, True]
         code = pairing.new_code()
         await play.ask(private, alice, f"pair {code}")
         assert "You are now my owner here." in play.texts(private)[-1]

@@ -149,5 +149,5 @@ async def test_a_code_in_a_channel_is_void_and_nobodys(tmp_path: Path) -> None:
         used = bot.fake.slash(bot.fake.dm(bot.ada), bot.ada, "pair", {"code": code})
         await bot.until(lambda: used.acknowledged)
         await bot.settled()
-        assert "not valid" in bot.texts(bot.fake.dm(bot.ada))[-1]
+        assert "too old" in bot.texts(bot.fake.dm(bot.ada))[-1]
         assert code not in str(bot.texts()) + str(bot.texts(bot.fake.dm(bot.ada)))

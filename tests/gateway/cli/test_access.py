@@ -102,7 +102,7 @@ async def test_the_first_start_after_the_upgrade_names_the_groups_that_worked(
         old.execute("DELETE FROM access_request")
     environ = make_environ(home, None, ACCESS__ALLOW="plain:7")
     line = await said(tmp_path, environ, "`Te [31mam` (`plain:-100`)")
-    assert "opened as a group" in line
+    assert "until the group itself is open" in line
     _code, out, _err = await run_tapeway(environ, "access", "grant", "former")
     assert out == "groups opened: 1\n"
     assert (await listed(environ))["plain:-100"] == "member"

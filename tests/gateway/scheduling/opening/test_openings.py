@@ -61,7 +61,7 @@ async def test_a_code_in_a_group_is_refused_and_void(tmp_path: Path) -> None:
         assert len(channel.in_group()) == 1
         assert "void now" in channel.in_group()[0]
         await channel.whisper(gateway, f"/pair {code}", "1")
-        assert "not valid" in channel.to("1")[0].text
+        assert "too old" in channel.to("1")[0].text
         entries = await tape_of(gateway, "plain:-100").read()
     assert code not in str(entries)
 
@@ -298,4 +298,4 @@ async def test_of_two_who_send_one_code_at_once_one_is_the_owner(tmp_path: Path)
         await gateway.idle()
         owners = gateway.parts.requests.openings.access.owners("plain", "")
         assert [owner.id for owner in owners] == ["1"]
-        assert "not valid" in channel.to("2")[0].text
+        assert "too old" in channel.to("2")[0].text

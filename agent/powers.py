@@ -68,7 +68,6 @@ POWERS: Final[Mapping[str, Power]] = MappingProxyType(
         ",forget": _ANYBODY,
         ",open": Power(Role.OWNER, Role.ADMIN),  # in private, it opens other chats
         ",grant": Power(Role.OWNER, None),
-        ",erase": _from(Role.OWNER),
     }
 )
 

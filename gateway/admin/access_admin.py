@@ -16,6 +16,7 @@ from gateway.storage.ledger.rows import account_id
 from tape.entry import utc_iso
 
 BY: Final = "terminal"
+NUMERIC: Final = ("telegram", "discord")  # the platforms whose ids are numbers
 
 
 class AccessAdmin:
@@ -89,4 +90,9 @@ def _parsed(who: str) -> tuple[str, str]:
     if not ALLOWED.match(who):
         raise AdminError(f"{who!r} is not of the form channel:id, for example telegram:-100123")
     channel, _, one = who.partition(":")
+    if channel in NUMERIC and not one.removeprefix("-").isdigit():
+        raise AdminError(
+            f"{who} is a name, which anybody can take: use the number, which stands in"
+            " `tapeway access list` or in the bot's sentence to a person without access"
+        )
     return channel, one

@@ -75,7 +75,6 @@ CALLS: Final[Mapping[str, tuple[str, Mapping[str, object]]]] = {
 ELSEWHERE: Final[Mapping[str, str]] = {
     ",pair": "the code decides, whoever has it: test_pairing",
     ",choose": "the card decides, below and in test_channels_buttons",
-    ",erase": "no command: it is the operator's, at the machine",
     ",open": "below: it changes what people are",
     OTHERS_ANSWERS: "below: an answer must be running",
     OTHERS_LANES: "below: by a line and by a button",

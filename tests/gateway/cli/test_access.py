@@ -122,3 +122,14 @@ async def test_a_chat_that_is_granted_while_no_gateway_runs_is_greeted_by_the_ne
         assert "I remember what is said here" in greeting
         await channel.say(gateway, "hello now")
         assert "hello now" in channel.in_group()[-1]
+
+
+async def test_a_name_is_granted_nothing(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, _channel):
+        admin = admin_of(gateway)
+        for name in ("telegram:bob", "discord:bob", "telegram:"):
+            with pytest.raises(AdminError):
+                await admin.grant(name)
+            with pytest.raises(AdminError):
+                await admin.revoke(name)
+        assert (await admin.rules())["rules"] == []

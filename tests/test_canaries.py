@@ -62,9 +62,18 @@ def test_every_gateway_has_a_canary_for_each_secret(tmp_path: Path) -> None:
     assert {*SET.values(), *TOKENS.values()} <= {*secrets_of(settings)}
 
 
+class Talkative:
+    """A plugin that puts the key into each prompt."""
+
+    @hookimpl
+    def system_prompt(self) -> str:
+        return f"The key is {KEY}."
+
+
 async def leaks(home: Path, where: str) -> None:
     """Run a gateway out of which its key gets."""
-    async with FakeOpenAI() as server, gateway_of(home, server) as gateway:
+    plugins = [Talkative()] if where == "model" else []
+    async with FakeOpenAI() as server, gateway_of(home, server, *plugins) as gateway:
         if where == "log":
             structlog.get_logger().info("started", key=KEY)
         elif where == "file":
@@ -73,9 +82,8 @@ async def leaks(home: Path, where: str) -> None:
             gateway.services.store.prepare = lambda entry: entry
             await tape_of(gateway).append(message("user", f"is it {KEY}?"))
         elif where == "model":
-            gateway.services.store.prepare = lambda entry: entry
             async with visit(gateway.url, "Alice") as people:
-                await people[0].answer(await people[0].say(f"is it {KEY}?"))
+                await people[0].answer(await people[0].say("what do you know?"))
 
 
 @pytest.mark.parametrize("where", ["log", "file", "tape", "model"])

@@ -98,7 +98,8 @@ def test_an_open_home_and_an_open_env_file_are_named(user: Path) -> None:
 
 def test_the_command_line_says_in_one_line_what_it_ignores(user: Path) -> None:
     Path("tapeway.toml").unlink()
-    environ = {**os.environ, "TAPEWAY_HOME": str(user / "home"), "TAPEWAY_SECRETS": "none"}
+    environ = {name: it for name, it in os.environ.items() if not name.startswith("TAPEWAY_")}
+    environ |= {"TAPEWAY_HOME": str(user / "home"), "TAPEWAY_SECRETS": "none"}
     environ["TAPEWAY_HTTP__TOKEN"] = "a-token-of-some-length"
     code = "from gateway.cli.main import main; main()"
     run = [sys.executable, "-c", code, "token"]

@@ -59,7 +59,7 @@ UNBOUND: Final[Mapping[str, str]] = {
     "TELEGRAM__PER_SECOND": "0",
 }
 QUIET_SECONDS: Final = 1.5
-"""So long after the first piece of an answer is seen, its other pieces are on their way."""
+"""Seconds to wait, after the first piece of an answer arrives, for its other pieces."""
 
 _ASKED: Final = re.compile(r"shape (\d+) of (\d+)")
 

@@ -59,7 +59,7 @@ class Walker:
             yield
 
     async def until(self, so: Callable[[], object]) -> None:
-        """Let time pass until something is so."""
+        """Advance the clock until a condition holds."""
         with anyio.fail_after(20):
             while not so():
                 await self.clock.advance(0.1)

@@ -36,7 +36,7 @@ class Bot:
     moment: float = 0.002
 
     async def until(self, wanted: Callable[[], object]) -> None:
-        """Let time pass until something is so."""
+        """Advance the clock until a condition holds."""
         with anyio.fail_after(20):
             while not wanted():
                 await self.pass_by(STEP)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def talk(tmp_path: Path, *commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
-    """Let people talk, and run commands beside their gateway."""
+    """Run commands beside a gateway to which people talk; return what each printed."""
     channel = PlainChannel()
     async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
         other = said(2, f"did you see that {SECRET}", BOB)

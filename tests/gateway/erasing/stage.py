@@ -44,7 +44,7 @@ def said(
 
 
 async def hear(gateway: Gateway, channel: PlainChannel, *messages: InboundMessage) -> list[Entry]:
-    """Let messages arrive one by one, and wait for the answer to each."""
+    """Send messages one by one, and wait for the answer to each."""
     for message in messages:
         await channel.host.accept([message])
         await settled(gateway, CHAT)

@@ -57,7 +57,7 @@ async def invited(owner: httpx2.AsyncClient, room: str = "lobby", **more: Any) -
 async def member_of(
     gateway: Gateway, room: str = "lobby"
 ) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
-    """Let somebody into a room; yield the owner's and the member's browser."""
+    """Invite a member to a room; yield the browsers of the owner and the member."""
     async with browser(gateway.url) as owner, outside(gateway.url) as guest:
         used = await guest.post("/login/code", json={"code": await invited(owner, room)})
         assert used.json() == {"room": room}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final, Literal
@@ -145,7 +145,13 @@ class InboundMessage:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def to_payload(self) -> dict[str, Any]:
-        return asdict(self)
+        return {
+            **_payload_of(self),
+            "sender": _payload_of(self.sender),
+            "media": tuple(map(_payload_of, self.media)),
+            "quote": self.quote and _payload_of(self.quote),
+            "forwarded": self.forwarded and _payload_of(self.forwarded),
+        }
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> InboundMessage:
@@ -222,7 +228,7 @@ class OutboundMessage:
     buttons: tuple[Button, ...] = ()
 
     def to_payload(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**_payload_of(self), "buttons": tuple(map(_payload_of, self.buttons))}
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> OutboundMessage:
@@ -266,3 +272,8 @@ class ShownMessage:
     reply_to: str | None = None
     addressed: bool | None = None
     buttons: tuple[Button, ...] = ()
+
+
+def _payload_of(value: Any) -> dict[str, Any]:
+    """Return a dataclass's fields; `asdict` would copy every value, for each message."""
+    return {name: getattr(value, name) for name in value.__slots__}

@@ -120,7 +120,10 @@ class Redactor:
             raw = orjson.dumps(value)
         except TypeError:  # the store will refuse it
             return False
-        return any(form in raw for form in self._raw)
+        for form in self._raw:  # noqa: SIM110 - for each entry: a generator would take thrice as long
+            if form in raw:
+                return True
+        return False
 
 
 class RedactedStream:

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import aiohttp
 import httpx2
@@ -103,11 +103,16 @@ class OpenAIModel:
         reader = StreamReader(self.name, self.server, self._reasoning)
         patience = self._settings.read_timeout
         try:
-            # If these were plain arguments, the SDK would walk the messages and tools in Python.
-            async with self._client.chat.completions.with_streaming_response.create(
-                model=self.name, messages=[], stream=True, extra_body=body
-            ) as response:
-                chunks = response.iter_bytes()
+            # By its generated method, the SDK would walk and copy the messages and tools in Python.
+            response = await self._client.post(
+                "/chat/completions",
+                cast_to=httpx2.Response,
+                body={"model": self.name, "stream": True, **body},
+                stream=True,
+                stream_cls=openai.AsyncStream[Any],
+            )
+            async with aclosing(cast(httpx2.Response, response)) as answer:
+                chunks = answer.aiter_bytes()
                 while (chunk := await _next(chunks, reader, patience)) is not None:
                     for piece in reader.read(chunk):
                         yield piece

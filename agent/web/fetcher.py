@@ -20,7 +20,7 @@ from anyio.lowlevel import RunVar
 from yarl import URL
 
 from agent.web.addresses import is_public
-from agent.web.urls import PageRefused, checked
+from agent.web.urls import PageRefused, checked, parsed
 
 MAX_REDIRECTS: Final = 3
 TOTAL_SECONDS: Final = 20.0  # maximum seconds for a page, with all of its redirects
@@ -82,7 +82,7 @@ async def _follow(session: aiohttp.ClientSession, url: URL) -> Fetched:
             target = response.headers.get("Location")
             if response.status not in _REDIRECTS or not target:
                 return await _read(response)
-        url = checked(str(url.join(URL(target))))
+        url = checked(str(url.join(parsed(target))))
     raise PageRefused(f"the page redirects more than {MAX_REDIRECTS} times")
 
 

@@ -25,11 +25,8 @@ def checked(text: str) -> URL:
     """Return a URL that may be asked for if its addresses are public; raises PageRefused."""
     if len(text) > MAX_URL or _UNFIT.search(text):
         raise PageRefused("this is not a URL: it is too long, or has spaces or control characters")
-    try:
-        url = URL(text)
-        host, port = url.host, url.port
-    except (ValueError, UnicodeError):
-        raise PageRefused("this is not a URL that can be fetched") from None
+    url = parsed(text)
+    host, port = url.host, url.port
     if url.scheme not in ("http", "https") or not host or "%" in host:
         raise PageRefused("only addresses that begin with http:// or https:// can be fetched")
     if url.user is not None or url.password is not None:
@@ -37,3 +34,13 @@ def checked(text: str) -> URL:
     if port not in PORTS and (port or 0) < FIRST_FREE_PORT:
         raise PageRefused(f"pages are not fetched from port {port}")
     return url.with_fragment(None)
+
+
+def parsed(text: str) -> URL:
+    """Return the URL that a text is; raises PageRefused."""
+    try:
+        url = URL(text)
+        url.host, url.port  # noqa: B018 - they are parsed when they are read
+    except (ValueError, IndexError):  # an IndexError of "http://[::1]@"
+        raise PageRefused("this is not a URL that can be fetched") from None
+    return url

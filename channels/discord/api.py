@@ -191,7 +191,7 @@ class DiscordApi:
     def _is_file_host(self, url: str) -> bool:
         try:
             return yarl.URL(url).origin() in self._hosts
-        except ValueError:
+        except (ValueError, IndexError):  # an IndexError of "http://[::1]@"
             return False
 
     def _request(

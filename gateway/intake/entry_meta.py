@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from agent.taint import FILE, QUOTE, TAINT
@@ -100,11 +100,13 @@ def cleaned(message: InboundMessage, redact: Callable[[str], str] = str) -> Inbo
 
 def clean(text: str) -> str:
     """Return the text without NUL characters and lone surrogates."""
+    if text.isascii() and "\x00" not in text:
+        return text
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _clean_texts(value: Any, redact: Callable[[str], str]) -> dict[str, Any]:
-    texts = ((field.name, getattr(value, field.name)) for field in fields(value))
+    texts = ((name, getattr(value, name)) for name in value.__slots__)
     return {
         name: fit
         for name, text in texts

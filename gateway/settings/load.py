@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -80,6 +80,7 @@ class Settings(BaseSettings):
     web: WebSettings = Field(default_factory=WebSettings)
     cli: CliSettings = Field(default_factory=CliSettings)
     log: sections.LogSettings = Field(default_factory=sections.LogSettings)
+    _models_in_use: dict[str, ModelSettings] = PrivateAttr(default_factory=dict)
 
     @property
     def home_path(self) -> Path:
@@ -92,7 +93,10 @@ class Settings(BaseSettings):
 
     def model(self, name: str = "") -> ModelSettings:
         """Return the settings of a model in use: the first one, unless another is named."""
-        return self.agent.model_settings(name or self.agent.model, self.models)
+        name = name or self.agent.model
+        if name not in self._models_in_use:
+            self._models_in_use[name] = self.agent.model_settings(name, self.models)
+        return self._models_in_use[name]
 
     @property
     def tape_url(self) -> str:

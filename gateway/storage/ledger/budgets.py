@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from tape.store import UnitStore
@@ -11,7 +11,7 @@ from tape.unit_of_work import Unit
 SPEND: Final = "ledger.spend_turn"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DayLimits:
     """What a person may use per chat and day; 0 is no limit."""
 
@@ -20,7 +20,7 @@ class DayLimits:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spender:
     """A person (`channel:id`) in a chat on a day, in UTC."""
 
@@ -36,11 +36,11 @@ class BudgetTable:
 
     def spend(self, unit: Unit, who: Spender, limits: DayLimits) -> None:
         """Count a turn; the unit fails at SPEND if the budget is used up."""
-        unit.run(SPEND, expect=1, **asdict(who), **asdict(limits))
+        unit.run(SPEND, expect=1, **vars(who), **vars(limits))
 
     def refuse(self, unit: Unit, who: Spender) -> None:
         """Count a question that was refused."""
-        unit.run("ledger.refuse_turn", **asdict(who))
+        unit.run("ledger.refuse_turn", **vars(who))
 
     async def read(self, who: Spender) -> tuple[int, int]:
         """Return how many of a person's turns began, and how many questions were refused."""

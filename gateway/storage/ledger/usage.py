@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from tape.store import UnitStore
@@ -13,7 +13,7 @@ TOTAL: Final = "total"
 MAX_LISTED: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TurnUsage:
     """What a turn used of one model.
 
@@ -44,7 +44,7 @@ class UsageTable:
 
     def record(self, unit: Unit, usage: TurnUsage) -> None:
         """Record what a turn used; if the turn ends again, its row is replaced."""
-        unit.run("ledger.record_usage", **asdict(usage))
+        unit.run("ledger.record_usage", **vars(usage))
 
     async def read(self, by: str, since: str, limit: int = MAX_LISTED) -> list[Row]:
         """Return the usage since a day, summed up by one of GROUPS, or in one row for TOTAL.

@@ -22,6 +22,7 @@ SCHEMES = (
     " dict://127.0.0.1:11211/stat ws://127.0.0.1/ wss://127.0.0.1/ data:text/html,x"
     " javascript:alert(1) unix:///var/run/docker.sock ldap://127.0.0.1/ tftp://127.0.0.1/x jar:x"
     " netdoc:///etc/passwd view-source:http://127.0.0.1/ HTTP+UNIX://x http:127.0.0.1 http:///x"
+    " http://[::1]@"
     " //127.0.0.1/ 127.0.0.1 http:// https:// blob:http://127.0.0.1/x about:blank"
 ).split()
 _CIRCLED = str.maketrans("0123456789", "⓪①②③④⑤⑥⑦⑧⑨")

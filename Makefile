@@ -59,7 +59,7 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/benchmarks.md)
+bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/reference/benchmarks.md)
 	$(BIN)/python -m bench.tape --entries 100000
 
 bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a model of our own

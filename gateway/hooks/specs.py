@@ -1,7 +1,7 @@
 """The hooks that a plugin can implement, sync or async, with only the arguments it needs.
 
 `message` is an InboundMessage or a mapping with the same names; read it with `field_of` and
-`content_of`. `state` is a plain dict without a schema. See docs/hooks.md for the details.
+`content_of`. `state` is a plain dict without a schema. See docs/reference/hooks.md for the details.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The 18 actions from the app's page to the first answer in a channel, as in docs/slack.md."""
+"""The 18 actions from the app to the first answer in a channel, as in docs/how-to/slack.md."""
 
 from __future__ import annotations
 

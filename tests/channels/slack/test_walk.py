@@ -14,7 +14,7 @@ from tests.scenarios.walk import ROOT, START, Action, Walker, walk
 pytestmark = pytest.mark.anyio
 
 MANIFEST = (
-    "On the tab **YAML**, paste [deploy/slack-manifest.yaml](../deploy/slack-manifest.yaml) in"
+    "On the tab **YAML**, paste [deploy/slack-manifest.yaml](../../deploy/slack-manifest.yaml) in"
     " place of the text, and choose **Next**."
 )
 SAVED = (

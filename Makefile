@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example clean
+.PHONY: help venv run test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example reference clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -59,7 +59,7 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/benchmarks.md)
+bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/reference/benchmarks.md)
 	$(BIN)/python -m bench.tape --entries 100000
 
 bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a model of our own
@@ -91,6 +91,9 @@ PINS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --
 
 env-example: $(VENV)/.run ## write .env.example from the settings
 	$(BIN)/python -m gateway.settings.env_example > .env.example
+
+reference: $(VENV)/.dev ## write the generated parts of docs/reference from the code
+	$(BIN)/python -m tests.reference
 
 clean: ## remove the virtual environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache build dist

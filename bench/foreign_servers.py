@@ -1,6 +1,7 @@
 """Model servers that nobody here wrote, from npm and PyPI, and scenarios for them.
 
-docs/benchmarks.md says how to install them into a folder; nothing of them is in the repository.
+docs/reference/benchmarks.md says how to install them into a folder; nothing of
+them is in the repository.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The gateway: connects tape, agent and channels, and runs them (see docs/architecture.md).
+"""The gateway: connects and runs tape, agent, channels (see docs/explanation/architecture.md).
 
 This module imports nothing, so that `tapeway --help` stays fast.
 """

@@ -17,6 +17,7 @@ from os import getpid
 from typing import Any, Final
 
 import anyio
+from starlette.applications import Starlette
 
 from agent.models.registry import make_model
 from channels.base import Channel
@@ -350,6 +351,12 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
 def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> QuietServer:
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
+    app = web_app(gateway, token, bearer)
+    return make_server(app, gateway.services.settings.http.trusted_proxies)
+
+
+def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
+    """Return everything that a gateway serves over HTTP."""
     channels = list(gateway.channels.values())
     status, guard = gateway.status, gateway.services.guard
     store = gateway.services.tapes.store
@@ -370,8 +377,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     ]
     wrong = WrongLogins(gateway.services.clock)
     gate = Gatekeeper(Sessions(gateway.services, token), wrong, token, bearer)
-    app = make_app(channels, health, routes, gate)
-    return make_server(app, gateway.services.settings.http.trusted_proxies)
+    return make_app(channels, health, routes, gate)
 
 
 def access_admin(gateway: Gateway) -> AccessAdmin:

@@ -1,4 +1,4 @@
-"""docs/architecture.md names only what exists."""
+"""docs/explanation/architecture.md names only what exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "architecture.md").read_text()
+PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
 FUNCTIONS = re.findall(r"`([\w/]+\.py):([\w.]+)`", PAGE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 PATHS = re.findall(r"`((?:gateway|channels|agent|tape)/[\w/.]*)`", PAGE)

@@ -17,7 +17,7 @@ from gateway.settings import fields, load_settings
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {name: field for name, _section, field in fields()}
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
-PAGE = (ROOT / "docs" / "deploy.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "deploy.md").read_text()
 HOME = "/var/lib/tapeway"
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-PAGE: Final = (ROOT / "docs" / "security.md").read_text("utf-8")
+PAGE: Final = (ROOT / "docs" / "explanation" / "security.md").read_text("utf-8")
 NAMED: Final = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 
 

@@ -143,7 +143,7 @@ class Eraser:
             await table.wipe(erasure, "", rows, f"erased on {self._day()}")
         await table.end(erasure.erasure_id, progress.entries, progress.found[:MAX_FOUND])
         await self._purge(resumed=resumed)
-        get_log().info("erased", what=erasure.what, entries=progress.entries)
+        get_log().info("erasing.done", what=erasure.what, entries=progress.entries)
 
     async def _purge(self, *, resumed: bool) -> None:
         store = self._services.store

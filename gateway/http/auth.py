@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from starlette.datastructures import Headers, QueryParams
@@ -36,6 +36,8 @@ OWN_GUARD: Final = ("/webhooks/", "/slack/")
 
 BEHIND_LOGIN: Final = ("/slack/install",)
 """Paths below those of OWN_GUARD that are for the owner."""
+
+Audience = Literal["platforms", "everybody", "members", "owner"]
 
 FORWARDING: Final = ("forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip")
 
@@ -133,20 +135,21 @@ class Guard:
 
     async def _refuse(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
-        if path.startswith(OWN_GUARD) and path not in BEHIND_LOGIN:
+        may = audience(path)
+        if may == "platforms":
             return None
         if _is_foreign(scope, headers):
             return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
         session = None
-        with suppress(*(StoreUnavailable,) if path.startswith(OPEN_PATHS) else ()):
+        with suppress(*(StoreUnavailable,) if may == "everybody" else ()):
             session = await self._gate.session(scope)
         scope.setdefault("state", {})["session"] = session or NOBODY
-        if path.startswith(OPEN_PATHS):
+        if may == "everybody":
             return None
         if session is not None:
             if path == "/" and not session.admits(_room(scope)):
                 return RedirectResponse(f"/?{urlencode({'room': session.room})}", status_code=303)
-            if session.owner or path == "/" or path.startswith(MEMBER_PATHS):
+            if session.owner or may == "members":
                 return None
             return PlainTextResponse("This is for the owner alone.\n", status_code=403)
         if scope["method"] == "GET" and not path.startswith("/api/"):
@@ -154,6 +157,15 @@ class Guard:
         if "authorization" in headers and not self._gate.wrong.is_answered(client_of(scope)):
             return PlainTextResponse("Too many wrong tokens.\n", status_code=429)
         return PlainTextResponse("Log in first.\n", status_code=401)
+
+
+def audience(path: str) -> Audience:
+    """Return who may use a path; the owner may do what members may."""
+    if path.startswith(OWN_GUARD) and path not in BEHIND_LOGIN:
+        return "platforms"
+    if path.startswith(OPEN_PATHS):
+        return "everybody"
+    return "members" if path == "/" or path.startswith(MEMBER_PATHS) else "owner"
 
 
 def _away() -> Response:

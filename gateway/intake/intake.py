@@ -261,4 +261,4 @@ class Intake:
         try:
             await self._sink.failed(parts[-1])
         except Exception as failed:
-            get_log().error("intake.dead_not_told", inbox=parts[0].id, exc_info=failed)
+            get_log().error("intake.dead_not_announced", inbox=parts[0].id, exc_info=failed)

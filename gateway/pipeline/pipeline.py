@@ -1,4 +1,4 @@
-"""Run each message through eight steps, each of which is a hook (see docs/hooks.md)."""
+"""Run each message through eight steps, each of which is a hook (see docs/reference/hooks.md)."""
 
 from __future__ import annotations
 

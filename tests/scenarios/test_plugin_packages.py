@@ -1,4 +1,4 @@
-"""The packages of docs/plugins.md, written to disk as they stand there, installed and run."""
+"""The packages of docs/how-to/plugins.md, written to disk as they are, installed and run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "plugins.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "plugins.md").read_text()
 FILE = re.compile(r"`(tapeway-\w+/[\w.]+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAMES = ["audit", "dice", "folder", "polite", "project"]
 

@@ -28,8 +28,8 @@ Action = Callable[[], Awaitable[None]]
 
 
 def table_of(guide: str) -> list[str]:
-    """Return the actions in a guide of `docs`, as they are written there."""
-    rows = _ROW.findall((ROOT / "docs" / guide).read_text())
+    """Return the actions in a guide of `docs/how-to`, as they are written there."""
+    rows = _ROW.findall((ROOT / "docs" / "how-to" / guide).read_text())
     assert [int(number) for number, _ in rows] == list(range(1, len(rows) + 1))
     return [words for _, words in rows]
 

@@ -13,7 +13,7 @@ import pytest
 import tape
 import tape.testing
 
-DOCS = Path(__file__).parents[2] / "docs" / "tape.md"
+DOCS = Path(__file__).parents[2] / "docs" / "explanation" / "tape.md"
 
 
 def first_example() -> str:

@@ -113,7 +113,7 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
     if not invited:
         lines += [
             "  To add it to a Telegram group, a Discord server or a Slack workspace, follow",
-            "  docs/telegram.md, docs/discord.md or docs/slack.md: five minutes each.",
+            "  docs/how-to/telegram.md, discord.md or slack.md: five minutes each.",
         ]
     lines += await access_lines(gateway)
     if settings.agent.model == OFFLINE:

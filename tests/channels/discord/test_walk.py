@@ -18,7 +18,7 @@ from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 
-GUIDE: Final = Path(__file__).parents[3] / "docs" / "discord.md"
+GUIDE: Final = Path(__file__).parents[3] / "docs" / "how-to" / "discord.md"
 ROW: Final = re.compile(r"^\| (\d+) \| (.+) \|$", re.MULTILINE)
 MOST, MOST_AFTER_TOKEN = 14, 6
 TOKEN: Final = "MTAw.fresh.token"

@@ -1,4 +1,4 @@
-"""The 18 actions from the app's page to the first answer in a channel, as in docs/slack.md."""
+"""The 18 actions from the app to the first answer in a channel, as in docs/how-to/slack.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.scenarios.walk import ROOT, START, Action, Walker, walk
 pytestmark = pytest.mark.anyio
 
 MANIFEST = (
-    "On the tab **YAML**, paste [deploy/slack-manifest.yaml](../deploy/slack-manifest.yaml) in"
+    "On the tab **YAML**, paste [deploy/slack-manifest.yaml](../../deploy/slack-manifest.yaml) in"
     " place of the text, and choose **Next**."
 )
 SAVED = (

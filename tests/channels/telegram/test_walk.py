@@ -1,4 +1,4 @@
-"""The 12 actions from BotFather to the first answer in a group, as docs/telegram.md lists them."""
+"""The 12 actions from BotFather to the first answer in a group, as in docs/how-to/telegram.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of docs/explain.md is what the command prints."""
+"""The example of docs/how-to/explain.md is what the command prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fakes.openai.script import Call, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "explain.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "explain.md"
 VARIES = {
     r"t-[0-9a-f]{20}": "t-...",
     r"\d+ ms": "N ms",

@@ -1,0 +1,141 @@
+"""What each event of the log says; a test holds the list to the product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+SENTENCES: Final[Mapping[str, str]] = {
+    "access.admins_failed": "A channel failed when asked whether somebody administers a chat. They"
+    " count as a member until it is asked again.",
+    "access.admins_not_known": "A platform did not say whether somebody administers a chat. They"
+    " count as a member until it is asked again.",
+    "access.changed": "Somebody was given a role, or lost one.",
+    "access.group_closed": "An upgrade closed a group that was open before, until the owner opens"
+    " it again.",
+    "access.owner_not_reached": "The owner could not be asked about a chat, because the platform"
+    " refused or was away.",
+    "access.paired": "Somebody sent the pairing code and is an owner now.",
+    "access.pairing_code_void": "The pairing code was guessed at too often and is void;"
+    " `tapeway pair` prints a new one.",
+    "agent.counter_estimates": "Tokens are estimated, because the package that counts them exactly"
+    " is not installed.",
+    "background.failed": "Background work ended with an error.",
+    "ballast.not_made": "The reserve file for a full disk could not be written.",
+    "budget.used_up": "Somebody has used up what they may use today, and was answered with a"
+    " notice.",
+    "channel.accept_failed": "A message posted to a room could not be stored; its sender was asked"
+    " to try again.",
+    "channel.close_failed": "A channel could not be closed when the gateway stopped.",
+    "channel.down": "A channel lost its connection, and connects again by itself.",
+    "channel.failed": "A channel ended with an unknown error, and is started again.",
+    "channel.note": "A channel works, but something about it should be changed; `note` says what.",
+    "channel.on_event_failed": "A channel could not show a part of a running answer. The whole"
+    " answer is sent nevertheless.",
+    "channel.ready": "A channel is connected.",
+    "channel.stop_failed": "A channel could not be stopped in order.",
+    "channel.unfit": "A channel cannot work with its settings and stays off; `remedy` says what to"
+    " change.",
+    "chat.changed": "The agent was added to a chat, was removed from it, or the chat got another"
+    " ID.",
+    "command.failed": "A command in a chat failed; the chat was shown the same `error_id`.",
+    "delivery.failed": "Sending a message ended with an unknown error; whether it arrived is being"
+    " found out.",
+    "delivery.given_up": "A message will not be sent; `why` says the reason.",
+    "delivery.left": "A message waits in the outbox, because its channel cannot work with its"
+    " settings.",
+    "delivery.looked_up": "After an interrupted send, the platform was asked whether the message is"
+    " there.",
+    "delivery.no_look_up": "After an interrupted send, the platform refused to say whether the"
+    " message is there.",
+    "delivery.not_looked_up": "After an interrupted send, the platform could not be asked; it is"
+    " asked again.",
+    "discord.channel_not_read": "A Discord channel's history could not be read; it is read at the"
+    " next connection.",
+    "discord.channel_unknown": "Discord did not describe a message's channel; it is treated as an"
+    " ordinary one.",
+    "discord.channel_unreadable": "Discord described a channel in a form that is not documented.",
+    "discord.command_not_noted": "Discord did not show the note of a slash command.",
+    "discord.commands_not_set": "The menu of slash commands could not be registered. The agent"
+    " works without it.",
+    "discord.event_dropped": "An event of Discord could not be stored, also not by itself, and was"
+    " dropped.",
+    "discord.event_unreadable": "Discord sent an event in a form that is not documented.",
+    "discord.message_unreadable": "Discord's history holds a message in a form that is not"
+    " documented.",
+    "discord.press_not_answered": "Discord did not take the answer to a pressed button.",
+    "disk.full": "The disk is full. The reserve file was deleted, so that running answers can be"
+    " saved.",
+    "erasing.done": "Entries were erased for good.",
+    "erasing.failed": "Erasing stopped, and goes on at the next start.",
+    "evidence.not_searched": "Older messages that a question may need were not searched.",
+    "files.open": "Other users of the machine can read a file that holds secrets.",
+    "gateway.ready": "The gateway is running at `url`, with this `home`, `model`, `access` and"
+    " `context`.",
+    "gateway.resumed": "The gateway went on with messages that an earlier process left open.",
+    "gateway.stopping": "The gateway was asked to stop.",
+    "hook.after_tool_call_failed": "A plugin's `after_tool_call` failed after a command. The"
+    " command had run.",
+    "hook.awaitable_skipped": "A plugin returned an awaitable where only a result is possible.",
+    "hook.on_error_failed": "A plugin's `on_error` failed itself.",
+    "hook.resolve_session_failed": "A plugin's `resolve_session` failed.",
+    "hook.result_refused": "A plugin returned what a hook cannot use; `remedy` says what it can.",
+    "hook.save_state_failed": "A plugin's `save_state` failed after a turn that had failed.",
+    "hook.save_state_too_slow": "The plugins' `save_state` took too long and was ended.",
+    "hook.stopped_not_rendered": "A plugin could not render the text of a stopped answer.",
+    "http.accept_failed": "No more connections can be opened; logged once a minute.",
+    "http.token_made": "A first access token was made and stored in `file`.",
+    "intake.dead": "A message could not be written to its tape, and will not be answered.",
+    "intake.dead_not_announced": "Its sender could not be informed of such a message.",
+    "intake.dead_not_recorded": "Such a message could not be marked as dead either.",
+    "intake.failed": "A batch of messages failed; the next start tries it again.",
+    "intake.forward_failed": "A message is on its tape, but could not be passed on.",
+    "intake.unreadable": "A platform sent something in a form that is not documented; it is kept in"
+    " the inbox as dead.",
+    "ledger.leases_not_ended": "The database was away when the gateway started.",
+    "ledger.unreadable": "A row of the ledger cannot be read by this version, and is marked as"
+    " dead.",
+    "linker.failed": "The linker failed on a message, which then starts a conversation.",
+    "linker.rules_only": "The linker's model cannot be used; rules alone decide which conversation"
+    " a message belongs to.",
+    "media.fetch_failed": "An image could not be fetched.",
+    "media.not_kept": "An image could not be stored.",
+    "model.probed": "The model was asked whether it answers; `what` says the result.",
+    "plugin.load_failed": "A plugin could not be loaded; the others work without it.",
+    "press.not_answered": "A platform did not take the answer to a pressed button.",
+    "router.no_channel": "A message is for a channel that is not running.",
+    "search.embedder_failed": "Embeddings could not be computed; searches use words alone.",
+    "settings.unknown": "A variable looks like a setting and is none.",
+    "slack.catch_up_failed": "Messages missed during an outage could not be read; this is tried"
+    " again.",
+    "slack.conversations_refused": "Slack did not list the conversations of one kind, mostly"
+    " because a scope is missing.",
+    "slack.delivery_failed": "A delivery of Slack could not be stored; Slack sends it again.",
+    "slack.delivery_unreadable": "Slack sent a delivery in a form that is not documented.",
+    "slack.event_unreadable": "Slack sent an event in a form that is not documented.",
+    "slack.history_failed": "A conversation's history could not be read; it is tried again.",
+    "slack.history_refused": "Slack refused a conversation's history, mostly because a scope is"
+    " missing.",
+    "slack.message_unreadable": "Slack's history holds a message in a form that is not documented.",
+    "store.back": "The database can be written again; `written` had waited for it.",
+    "store.unavailable": "The database cannot be written; `waiting` waits for it.",
+    "store.writable": "The database can be written again, and the reserve file is back.",
+    "telegram.commands_not_set": "The menu of commands could not be registered. The agent works"
+    " without it.",
+    "telegram.update_unreadable": "Telegram sent an update in a form that is not documented.",
+    "telegram.webhook_failed": "An update could not be stored; Telegram sends it again.",
+    "thread.unknown": "A platform did not say whether a thread of an old tape is open to others.",
+    "tool.failed": "A tool failed with an unknown error; the model was informed.",
+    "turn.done": "An answer is complete, and in the outbox.",
+    "turn.end_refused": "The end of a turn was refused, because another process has taken it over.",
+    "turn.failed": "A turn ended with an error; the chat was shown the same `error_id`.",
+    "turn.given_up": "A question was given up, because the process crashed with it repeatedly.",
+    "turn.hand_over_not_recorded": "A stopping gateway could not record that a turn is to go on.",
+    "turn.handed_over": "A stopping gateway left a turn to the next start.",
+    "turn.lost": "The database went away during a turn, which starts over when it is back.",
+    "turn.not_steered": "A message to be added to a running answer is gone.",
+    "turn.nothing_near": "The messages around a question could not be found; it is answered"
+    " without them.",
+    "turn.stopped": "A person stopped an answer.",
+    "work.failed": "A piece of queued work failed; the queue goes on.",
+}

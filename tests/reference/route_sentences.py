@@ -1,0 +1,57 @@
+"""What each HTTP route does; a test holds the list to the product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+SENTENCES: Final[Mapping[tuple[str, str], str]] = {
+    ("GET", "/"): "The page.",
+    ("GET", "/static/{name}"): "The page's files.",
+    ("GET", "/health/live"): "Always `200` while the process runs.",
+    ("GET", "/health/ready"): "The state of the channels and the database: `200` if all are ready,"
+    " otherwise `503`. Only the owner sees the reasons.",
+    ("GET", "/login"): "The login form.",
+    ("POST", "/login"): "Logs in with the access token.",
+    ("POST", "/login/code"): "Logs in with the code of a link or an invitation.",
+    ("POST", "/api/session/end"): "Logs out.",
+    ("GET", "/api/sessions"): "The open sessions.",
+    ("POST", "/api/sessions/end"): "Ends the sessions of one person.",
+    ("POST", "/api/codes"): "Makes a single-use link for the owner.",
+    ("POST", "/api/invitations"): "Makes an invitation to one room.",
+    ("POST", "/api/invitations/withdraw"): "Withdraws an invitation.",
+    ("GET", "/api/rooms/{room}/events"): "The stream of what happens in a room.",
+    ("POST", "/api/rooms/{room}/messages"): "Posts a message.",
+    ("POST", "/api/rooms/{room}/stop"): "Stops an answer.",
+    ("POST", "/api/rooms/{room}/press"): "Presses a button below a message.",
+    ("GET", "/api/terminal/{room}/events"): "The same for `tapeway chat`.",
+    ("POST", "/api/terminal/{room}/messages"): "The same for `tapeway chat`.",
+    ("POST", "/api/terminal/{room}/stop"): "The same for `tapeway chat`.",
+    ("POST", "/api/terminal/{room}/press"): "The same for `tapeway chat`.",
+    ("GET", "/api/access"): "Who may talk to the agent, and what waits to be opened.",
+    ("POST", "/api/access/grant"): "Opens a chat, or gives a person a role.",
+    ("POST", "/api/access/revoke"): "Closes a chat, or takes a person's role.",
+    ("POST", "/api/access/pair"): "Makes a pairing code.",
+    ("GET", "/api/ledger"): "The newest rows of the inbox and the outbox.",
+    ("GET", "/api/ledger/{row}"): "One row.",
+    ("POST", "/api/ledger/{row}/retry"): "Answers a question, or sends a message, again.",
+    ("POST", "/api/ledger/{row}/drop"): "Drops a row.",
+    ("GET", "/api/usage"): "Tokens and money used.",
+    ("GET", "/api/explain"): "What happened to a message, and why.",
+    ("GET", "/api/tapes"): "The tapes.",
+    ("POST", "/api/tapes/find"): "The tape of a session or of the start of a name.",
+    ("POST", "/api/tapes/entries"): "A tape's entries that meet some conditions.",
+    ("POST", "/api/tapes/search"): "Searches a tape.",
+    ("POST", "/api/tapes/prompts"): "The prompts of a turn's model calls.",
+    ("GET", "/api/tapes/index"): "The state of the word index.",
+    ("POST", "/api/tapes/index"): "Rebuilds the word index.",
+    ("POST", "/api/tapes/rewind"): "Goes back to an anchor.",
+    ("POST", "/api/tapes/import"): "Imports a file of entries, sent as the body.",
+    ("POST", "/api/erasures"): "Begins to erase a message, a person or a chat.",
+    ("GET", "/api/erasures"): "What may still mention erased messages.",
+    ("GET", "/api/erasures/{name}"): "How far an erasure has come.",
+    ("POST", "/webhooks/telegram"): "Telegram's updates, if a webhook is set.",
+    ("POST", "/slack/events"): "Slack's events and interactions, without Socket Mode.",
+    ("GET", "/slack/install"): "Begins the installation in another workspace.",
+    ("GET", "/slack/oauth"): "Ends it; Slack sends the browser here.",
+}

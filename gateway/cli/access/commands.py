@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from gateway.cli.help import CommandApp
 from gateway.cli.lazy import run
 
-app = typer.Typer(help="List, grant and revoke access to the agent.", no_args_is_help=True)
+app = CommandApp(help="List, grant and revoke access to the agent.")
 
 _Who = Annotated[
     str, typer.Argument(help="A person, chat or server as channel:id, such as telegram:-100123.")
@@ -16,7 +17,7 @@ _Who = Annotated[
 _Account = Annotated[str, typer.Option(help="One account of the channel: a Slack workspace's ID.")]
 
 
-@app.command("list")
+@app.command("list", examples=["access list", "access list --json"])
 def list_rules(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -24,17 +25,23 @@ def list_rules(
     run("gateway.cli.access.actions:show_rules", as_json)
 
 
-@app.command("grant")
+@app.command(
+    "grant",
+    examples=["access grant telegram:-1001234567890", "access grant telegram:42 --role admin"],
+)
 def grant(
     who: _Who,
     role: Annotated[str, typer.Option(help="A person's role: owner, admin or member.")] = "member",
     account: _Account = "",
 ) -> None:
-    """Open a chat, or let a person in; `former` opens the groups that an upgrade has closed."""
+    """Open a chat, or let a person in.
+
+    `former` opens the groups that an upgrade has closed.
+    """
     run("gateway.cli.access.actions:change", "grant", {"who": who, "role": role}, account)
 
 
-@app.command("revoke")
+@app.command("revoke", examples=["access revoke telegram:42"])
 def revoke(who: _Who, account: _Account = "") -> None:
     """Close a chat, or take a person's role."""
     run("gateway.cli.access.actions:change", "revoke", {"who": who}, account)

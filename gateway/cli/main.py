@@ -6,13 +6,13 @@ import gc
 import os
 import sys
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from gateway.cli.access.commands import app as access
 from gateway.cli.help import CommandApp
-from gateway.cli.lazy import run
+from gateway.cli.lazy import ask, run
 from gateway.cli.ledger.commands import app as ledger
 from gateway.cli.plugin_commands import add_plugin_commands
 from gateway.cli.tape.commands import app as tape
@@ -23,6 +23,8 @@ app = CommandApp(
     epilog="Each command has its own help and examples: tapeway COMMAND --help",
 )
 
+Sum = Literal["day", "chat", "person", "model", "turn"]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _Session = Annotated[str, typer.Option(help="The name of the terminal chat to use.")]
 
 
@@ -120,21 +122,21 @@ def explain(
 
 @app.command(examples=["usage", "usage --by person --days 7"])
 def usage(
-    by: Annotated[str, typer.Option(help="Sum up by day, chat, person, model or turn.")] = "day",
-    days: Annotated[int, typer.Option(help="Count the last N days.", min=1)] = 30,
+    by: Annotated[Sum, typer.Option(help="What to sum up by.")] = "day",
+    days: Annotated[int, typer.Option(metavar="N", help="Count the last N days.", min=1)] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
     """Show the tokens that answers used, and what they cost."""
-    run("gateway.cli.ledger.usage:show_usage", by, days, as_json)
+    ask("gateway.cli.ledger.usage:show_usage", by, days, as_json)
 
 
 @app.command(examples=["pair"])
-def pair() -> None:
+def pair(as_json: _AsJson = False) -> None:
     """Print a code that makes you an owner.
 
     You send the code to the bot in a private chat.
     """
-    run("gateway.cli.access.actions:pair")
+    ask("gateway.cli.access.actions:pair", as_json)
 
 
 app.add_typer(access, name="access")

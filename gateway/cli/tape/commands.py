@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.help import CommandApp
-from gateway.cli.lazy import run
+from gateway.cli.lazy import ask, run
 
 app = CommandApp(help="Show, search, rewind, export and erase tapes.")
 
@@ -29,7 +29,11 @@ _Tape = Annotated[
     str,
     typer.Argument(help="A session (telegram:-100123), a tape's name, or the start of its name."),
 ]
-_AsJson = Annotated[bool, typer.Option("--json", help="Print each entry as a line of JSON.")]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print each as a line of JSON.")]
+_OneJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_All = Annotated[
+    bool, typer.Option("--all", help="Show events and system texts as well, not only the talk.")
+]
 _Since = Annotated[
     str, typer.Option(metavar="DATE", help="Only entries from a date on: 2026-01-02T15:04.")
 ]
@@ -46,9 +50,9 @@ def _given(**conditions: Any) -> dict[str, Any]:
 
 
 @app.command("list", examples=["tape list"])
-def list_tapes() -> None:
+def list_tapes(as_json: _AsJson = False) -> None:
     """List the tapes."""
-    run("gateway.cli.tape.actions:show_list")
+    ask("gateway.cli.tape.actions:show_list", as_json)
 
 
 @app.command(
@@ -80,17 +84,28 @@ def show(
     view: Annotated[
         str, typer.Option(metavar="TURN", help="Print the prompts of a turn's model calls instead.")
     ] = "",
+    show_all: _All = False,
     as_json: _AsJson = False,
 ) -> None:
-    """Show the newest of a chat, as far as it meets all conditions."""
+    """Show a chat's newest messages as a transcript.
+
+    Times are local. Tool calls and anchors are shown, too; with --json, every entry is printed as
+    it is on the tape.
+    """
     given = _given(since=since, until=until, kinds=kind, authors=author, lane=lane, text=text)
     given |= _given(after_anchor=anchor, before_anchor=until_anchor)
     if view and given:
         raise typer.BadParameter("--view shows all of its turn: give it no other conditions")
     if view:
-        run("gateway.cli.tape.actions:show_prompts", name, view, as_json)
+        ask("gateway.cli.tape.actions:show_prompts", name, view, as_json)
     else:
-        run("gateway.cli.tape.actions:show_entries", name, {**given, "limit": limit}, as_json)
+        ask(
+            "gateway.cli.tape.actions:show_entries",
+            name,
+            {**given, "limit": limit},
+            show_all,
+            as_json,
+        )
 
 
 @app.command(
@@ -99,7 +114,7 @@ def show(
 )
 def search(
     name: _Tape,
-    text: Annotated[str, typer.Argument(help="The words to find.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The words to find.")],
     rank: Annotated[bool, typer.Option("--rank", help="Show the best matches first.")] = False,
     since: _Since = "",
     until: _Until = "",
@@ -115,7 +130,7 @@ def search(
     the words; put a phrase in double quotes.
     """
     given = _given(rank=rank, since=since, until=until, kinds=kind, author=author, lane=lane)
-    run("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
+    ask("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
 
 
 @app.command("reindex", examples=["tape reindex"])
@@ -124,7 +139,7 @@ def reindex() -> None:
 
     Searches keep working during the rebuild.
     """
-    run("gateway.cli.tape.actions:reindex")
+    run("gateway.cli.tape.transfer:reindex")
 
 
 @app.command(
@@ -138,7 +153,7 @@ def export(
 
     Each entry is one line with its id, kind, payload, meta and date.
     """
-    run("gateway.cli.tape.actions:export", name, file)
+    run("gateway.cli.tape.transfer:export", name, file)
 
 
 @app.command(
@@ -155,12 +170,13 @@ def import_file(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only report what would be imported.")
     ] = False,
+    as_json: _OneJson = False,
 ) -> None:
     """Import a tape, completely or not at all.
 
     What was repaired is reported. The tape must be empty or contain the beginning of the same file.
     """
-    run("gateway.cli.tape.actions:import_file", file, session, name, dry_run)
+    run("gateway.cli.tape.transfer:import_file", file, session, name, dry_run, as_json)
 
 
 @app.command(
@@ -176,6 +192,7 @@ def rewind(
     room: Annotated[
         str, typer.Option(help="Leave the tape alone: begin a new room with its past.")
     ] = "",
+    as_json: _OneJson = False,
 ) -> None:
     """Go back to an anchor.
 
@@ -183,7 +200,7 @@ def rewind(
     room of the page begins with the tape's past up to the anchor instead, to try what would have
     happened otherwise.
     """
-    run("gateway.cli.tape.actions:rewind", name, to, room)
+    ask("gateway.cli.tape.actions:rewind", name, to, room, as_json)
 
 
 @app.command(
@@ -205,6 +222,7 @@ def erase(
         bool, typer.Option("--list", help="Only list what may still mention erased messages.")
     ] = False,
     sure: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    as_json: _OneJson = False,
 ) -> None:
     """Erase a message, a person or a chat for good.
 
@@ -212,7 +230,7 @@ def erase(
     listed, not erased.
     """
     if mentions:
-        run("gateway.cli.tape.erasing:show_mentions")
+        run("gateway.cli.tape.erasing:show_mentions", as_json)
         return
     chosen = {"message": message, "person": person, "chat": name if chat else ""}
     given = {what: value for what, value in chosen.items() if value}
@@ -221,10 +239,10 @@ def erase(
     ((what, value),) = given.items()
     if not sure:
         typer.confirm(f"Erase the {what} {value}? This cannot be undone.", abort=True)
-    run("gateway.cli.tape.erasing:erase", what, name, value)
+    run("gateway.cli.tape.erasing:erase", what, name, value, as_json)
 
 
 @app.command("follow", examples=["tape follow web:lobby"])
-def follow(name: _Tape, as_json: _AsJson = False) -> None:
+def follow(name: _Tape, show_all: _All = False, as_json: _AsJson = False) -> None:
     """Show what arrives as it arrives, until Ctrl-C."""
-    run("gateway.cli.tape.actions:follow", name, as_json)
+    run("gateway.cli.tape.transfer:follow", name, show_all, as_json)

@@ -1,24 +1,25 @@
-"""Reach ledger and tapes through the running gateway or, if none runs, through one started here."""
+"""Reach ledger and tapes through the running gateway or, if none runs, through one started here.
+
+Beside a running gateway, this imports next to nothing: a listing is there in a moment.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import quote, urlencode
 
-import httpx2
-import orjson
-from anyio import open_file
-
-from gateway.admin.erase_admin import EraseAdmin
-from gateway.admin.ledger_admin import LedgerAdmin
-from gateway.admin.tape_admin import Progress, TapeAdmin
-from gateway.app import Gateway, access_admin, running_gateway
-from gateway.cli.chat.chat_client import client_of
+from gateway.cli.reach.http_call import http_call, http_response
+from gateway.cli.reach.known_home import KnownHome
 from gateway.errors import AdminError, GatewayError
-from gateway.home import find_running
-from gateway.settings import Settings
+from gateway.home import Running, find_running
+
+if TYPE_CHECKING:
+    from gateway.settings import Settings
 
 _ROUTES: Final = {
     "access.rules": ("GET", "/api/access", ""),
@@ -44,7 +45,7 @@ _ROUTES: Final = {
 }
 """Maps each call to its HTTP method, path and result field; "" stands for the whole body."""
 
-_PIECE_BYTES: Final = 1024 * 1024
+Progress = dict[str, Any]
 
 
 class AdminClient(Protocol):
@@ -61,92 +62,66 @@ class AdminClient(Protocol):
         ...
 
 
-class LocalAdmin:
-    """Calls a gateway in this process."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        services = gateway.services
-        self._tapes = TapeAdmin(services)
-        self._parts: dict[str, object] = {
-            "access": access_admin(gateway),
-            "erasures": EraseAdmin(services, gateway.parts.eraser),
-            "ledger": LedgerAdmin(services, None),
-            "tapes": self._tapes,
-        }
-
-    async def call(self, name: str, /, **arguments: Any) -> Any:
-        part, _, method = name.partition(".")
-        return await getattr(self._parts[part], method)(**arguments)
-
-    def import_tape(
-        self, path: Path, session: str, tape: str, *, dry_run: bool
-    ) -> AsyncIterator[Progress]:
-        return self._tapes.import_tape(path, session, tape, dry_run=dry_run)
-
-
 class RemoteAdmin:
     """Calls the running gateway over HTTP."""
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
-        self._client = client
+    def __init__(self, found: Running) -> None:
+        self._found = found
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
+        # Nothing else runs in a command, so it waits for the response without an event loop.
         method, path, field = _ROUTES[name]
         if "{name}" in path:
-            path = path.format(name=arguments.pop("name"))
-        sent: dict[str, Any] = {"params" if method == "GET" else "json": arguments}
-        try:
-            response = await self._client.request(method, path, **sent)
-        except httpx2.HTTPError as cause:
-            why = f"the gateway of this home does not answer ({type(cause).__name__})"
-            raise GatewayError(why) from cause
-        if response.status_code == 422:
-            raise AdminError(response.json()["error"])
-        _require_ok(response)
-        return response.json()[field] if field else response.json()
+            path = path.format(name=quote(arguments.pop("name"), safe=""))
+        if method == "GET":
+            path, sent = f"{path}?{urlencode(arguments)}", None
+        else:
+            sent = arguments
+        status, body = http_call(self._found, method, path, sent)
+        _require_ok(status, body)
+        return body[field] if field else body
 
     async def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncIterator[Progress]:
         wanted = {"session": session, "tape": tape, **({"dry_run": "1"} if dry_run else {})}
+        where = f"/api/tapes/import?{urlencode(wanted)}"
         try:
-            async with self._client.stream(
-                "POST", "/api/tapes/import", params=wanted, content=_pieces(path)
-            ) as response:
-                if response.status_code == 422:
-                    raise AdminError(orjson.loads(await response.aread())["error"])
-                _require_ok(response)
-                async for line in response.aiter_lines():
-                    progress: Progress = orjson.loads(line)
+            with (
+                path.open("rb") as file,
+                http_response(self._found, "POST", where, file) as response,
+            ):
+                if response.status != 200:
+                    _require_ok(response.status, json.loads(response.read() or b"null"))
+                for line in response:
+                    progress: Progress = json.loads(line)
                     if "error" in progress:
                         raise AdminError(progress["error"])
                     yield progress
-        except httpx2.HTTPError as cause:
+        except AdminError:
+            raise
+        except GatewayError as cause:
             raise GatewayError(
-                f"the gateway of this home stopped answering ({type(cause).__name__}): the file was"
-                " imported completely or not at all; run the same command again to find out"
+                f"{cause}. The file was imported completely or not at all: run the same command"
+                " again to find out"
             ) from cause
 
 
-def _require_ok(response: httpx2.Response) -> None:
-    status = response.status_code
+def _require_ok(status: int, body: Any) -> None:
+    if status == 422:
+        raise AdminError(body["error"])
     if status != 200:
         raise GatewayError(f"the gateway answered with status {status}: is it another version?")
 
 
-async def _pieces(path: Path) -> AsyncIterator[bytes]:
-    async with await open_file(path, "rb") as file:
-        while piece := await file.read(_PIECE_BYTES):
-            yield piece
-
-
 @asynccontextmanager
-async def open_admin(settings: Settings) -> AsyncIterator[AdminClient]:
+async def open_admin(settings: Settings | KnownHome) -> AsyncIterator[AdminClient]:
     """Connect to the running gateway in this home, or start one here without channels."""
     found = find_running(settings.home_path)
     if found is not None:
-        async with client_of(found) as client:
-            yield RemoteAdmin(client)
-        return
-    async with running_gateway(settings, only=[], http=False) as gateway:
-        yield LocalAdmin(gateway)
+        yield RemoteAdmin(found)
+    elif isinstance(settings, KnownHome):
+        raise GatewayError("the gateway has just stopped: run the same command again")
+    else:
+        async with import_module("gateway.cli.reach.local_admin").local_admin(settings) as admin:
+            yield admin

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from gateway.cli.http_get import http_get
+from gateway.cli.reach.http_call import http_get
 from gateway.errors import GatewayError
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only

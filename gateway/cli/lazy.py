@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -10,8 +11,25 @@ import typer
 
 def run(target: str, *arguments: Any) -> None:
     """Import `module:function`, run it with the settings, and exit with the returned code."""
-    module, _, name = target.partition(":")
-    work = getattr(import_module(module), name)
-    code = import_module("gateway.cli.runner").run_command(work, *arguments)
+    code = import_module("gateway.cli.runner").run_command(_work(target), *arguments)
     if code:
         raise typer.Exit(code)
+
+
+def ask(target: str, *arguments: Any) -> None:
+    """Run a function that asks the running gateway; only if none runs, load the settings.
+
+    The function's coroutine waits for nothing but the gateway's response.
+    """
+    reach = import_module("gateway.cli.reach.known_home").running_of(os.environ)
+    if reach is None:
+        run(target, *arguments)
+        return
+    code = import_module("gateway.cli.reach.asking").run_beside(_work(target), reach[0], *arguments)
+    if code:
+        raise typer.Exit(code)
+
+
+def _work(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

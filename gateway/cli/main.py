@@ -6,32 +6,31 @@ import gc
 import os
 import sys
 from importlib import import_module
-from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from gateway.cli.access.commands import app as access
-from gateway.cli.lazy import run
+from gateway.cli.help import CommandApp
+from gateway.cli.lazy import ask, run
 from gateway.cli.ledger.commands import app as ledger
 from gateway.cli.plugin_commands import add_plugin_commands
 from gateway.cli.tape.commands import app as tape
 
-app = typer.Typer(
+app = CommandApp(
     name="tapeway",
     help="Run one AI agent in your group chats, with every chat on an append-only tape.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,  # importing rich would take longer than the rest of `--help`
-    pretty_exceptions_enable=False,
+    epilog="Each command has its own help and examples: tapeway COMMAND --help",
 )
 
+Sum = Literal["day", "chat", "person", "model", "turn"]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _Session = Annotated[str, typer.Option(help="The name of the terminal chat to use.")]
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tapeway {version('tapeway')}")
+        typer.echo(f"tapeway {import_module('importlib.metadata').version('tapeway')}")
         raise typer.Exit
 
 
@@ -46,8 +45,9 @@ def _options(
     env_file: Annotated[
         str,
         typer.Option(
+            metavar="FILE",
             help="Read settings from this file, and from a tapeway.toml beside it, instead of those"
-            " in the instance directory."
+            " in the instance directory.",
         ),
     ] = "",
 ) -> None:
@@ -55,20 +55,20 @@ def _options(
         os.environ["TAPEWAY_ENV_FILE"] = env_file
 
 
-@app.command()
+@app.command(examples=["gateway", "--env-file bot.env gateway"])
 def gateway() -> None:
     """Run the gateway with the page and every channel that has a token."""
     gc.disable()  # what startup loads is kept: collecting garbage would cost a sixth of the time
     run("gateway.cli.service.serve:serve")
 
 
-@app.command()
+@app.command(examples=["chat", "chat --session planning"])
 def chat(session: _Session = "terminal") -> None:
-    """Talk to the agent in this terminal, with or without a running gateway."""
+    """Talk to the agent in this terminal."""
     run("gateway.cli.chat.terminal:chat", session)
 
 
-@app.command("run")
+@app.command("run", examples=['run "What is new?"', "run - < question.txt"])
 def run_message(
     message: Annotated[str, typer.Argument(help="Your message, or - to read standard input.")],
     session: _Session = "terminal",
@@ -77,27 +77,33 @@ def run_message(
     run("gateway.cli.chat.terminal:run_once", message, session)
 
 
-@app.command()
+@app.command(examples=["token"])
 def token() -> None:
     """Print the access token of the page."""
     run("gateway.http.access_token:show_token")
 
 
-@app.command("open")
+@app.command("open", examples=["open"])
 def open_page() -> None:
-    """Print a link that opens the page as its owner, in one browser."""
+    """Print a link that opens the page as its owner."""
     run("gateway.cli.service.page_link:open_page")
 
 
-@app.command()
+@app.command(examples=["health"])
 def health() -> None:
-    """Check that the gateway is ready (exit code 0 if it is, otherwise 1)."""
+    """Check that the gateway is ready.
+
+    The exit code is 0 if it is, otherwise 1.
+    """
     # Containers call this every few seconds, so settings, log and plugins are not loaded.
     raise typer.Exit(import_module("gateway.cli.service.health").health())
 
 
 # A Telegram group's ID begins with a minus; it must not be parsed as an option.
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(
+    context_settings={"ignore_unknown_options": True},
+    examples=["explain in-12", "explain -1001234567890/42", "explain https://t.me/c/1234567890/42"],
+)
 def explain(
     message: Annotated[
         str,
@@ -114,20 +120,23 @@ def explain(
     raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
 
 
-@app.command()
+@app.command(examples=["usage", "usage --by person --days 7"])
 def usage(
-    by: Annotated[str, typer.Option(help="Sum up by day, chat, person, model or turn.")] = "day",
-    days: Annotated[int, typer.Option(help="Count the last N days.", min=1)] = 30,
+    by: Annotated[Sum, typer.Option(help="What to sum up by.")] = "day",
+    days: Annotated[int, typer.Option(metavar="N", help="Count the last N days.", min=1)] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
-    """Show the tokens that answers have used, and what they cost."""
-    run("gateway.cli.ledger.usage:show_usage", by, days, as_json)
+    """Show the tokens that answers used, and what they cost."""
+    ask("gateway.cli.ledger.usage:show_usage", by, days, as_json)
 
 
-@app.command()
-def pair() -> None:
-    """Print a code that makes you an owner: you send it to the bot in private."""
-    run("gateway.cli.access.actions:pair")
+@app.command(examples=["pair"])
+def pair(as_json: _AsJson = False) -> None:
+    """Print a code that makes you an owner.
+
+    You send the code to the bot in a private chat.
+    """
+    ask("gateway.cli.access.actions:pair", as_json)
 
 
 app.add_typer(access, name="access")
@@ -135,13 +144,16 @@ app.add_typer(ledger, name="ledger")
 app.add_typer(tape, name="tape")
 
 
-@app.command()
+@app.command(examples=["hooks", "hooks --check"])
 def hooks(
     check: Annotated[
         bool, typer.Option("--check", help="Call the plugins' hooks and report every problem.")
     ] = False,
 ) -> None:
-    """List the hooks, the plugins that implement them, and what failed to load."""
+    """List the hooks and the plugins that implement them.
+
+    What failed to load is listed with its reason.
+    """
     run("gateway.cli.hooks:check_hooks" if check else "gateway.cli.hooks:show_hooks")
 
 

@@ -10,38 +10,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-GROUP: Final = "tapeway.commands"
+from gateway.cli.help import OWN
 
-OWN: Final = frozenset(
-    {
-        "gateway",
-        "chat",
-        "run",
-        "token",
-        "health",
-        "explain",
-        "usage",
-        "ledger",
-        "tape",
-        "hooks",
-        "open",
-        "pair",
-        "access",
-    }
-)
-"""The builtin commands, which plugins cannot replace."""
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP: Final = "tapeway.commands"
 
 
 def add_plugin_commands(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Add the plugins' commands, unless the command line uses a builtin one."""
-    named = next((argument for argument in arguments if not argument.startswith("-")), None)
+    given = [one for before, one in pairwise(("", *arguments)) if before != "--env-file"]
+    named = next((argument for argument in given if not argument.startswith("-")), None)
     if named in OWN:
         return
+    # Loaded only here: it takes longer than a builtin command's other imports.
+    entry_points = import_module("importlib.metadata").entry_points
     declared = {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
     for name in sorted(declared):
         _declare(app, declared[name])

@@ -1,21 +1,49 @@
-"""Print rows as a table."""
+"""Print rows as a table or as JSON, and lines as the terminal's encoding allows."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import wcwidth
 
-def print_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print rows as a table with a header; if there are none, say so on standard error."""
-    table = [columns, *([str(row.get(name) or "") for name in columns] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print_line("  ".join(padded).rstrip())
-    if len(table) == 1:
-        print("(nothing)", file=sys.stderr)
+from gateway.cli.screen import BOLD, clipped, columns, on_terminal, one_line, padded, painted
+
+
+def print_table(
+    names: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    empty: str = "(nothing)",
+    fill: str = "",
+) -> None:
+    """Print rows as a table with a header, or say on standard error that there are none.
+
+    On a terminal, the column `fill` (else the last) is cut so that each row stays on one line.
+    """
+    cells = [[one_line(row.get(name) or "") for name in names] for row in rows]
+    widths = [
+        max(map(wcwidth.width, (name, *column)))
+        for name, column in zip(names, zip(*cells, strict=True) if cells else names, strict=True)
+    ]
+    at = names.index(fill or names[-1])
+    if on_terminal():
+        taken = sum(widths) - widths[at] + 2 * (len(names) - 1)
+        widths[at] = min(widths[at], max(columns() - taken, len(names[at]), 8))
+    # Without rows, the header stays for programs that read it.
+    print_line(painted(_line(names, widths), BOLD))
+    for line in cells:
+        line[at] = clipped(line[at], widths[at])
+        print_line(_line(line, widths))
+    if not cells:
+        print(empty, file=sys.stderr)
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON."""
+    print_line(json.dumps(value, ensure_ascii=False))
 
 
 def print_line(line: str) -> None:
@@ -25,3 +53,8 @@ def print_line(line: str) -> None:
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding
         sys.stdout.write(f"{line.encode(encoding, 'backslashreplace').decode(encoding)}\n")
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    both = zip(cells, widths, strict=True)
+    return "  ".join(padded(cell, width) for cell, width in both).rstrip()

@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.table import print_line, print_table
-from gateway.settings import Settings
+from gateway.cli.screen import local_time, safe
+from gateway.cli.table import print_json, print_line, print_table
 
-COLUMNS: Final = ("who", "role", "name", "granted_by", "granted_at")
+if TYPE_CHECKING:
+    from gateway.cli.reach.known_home import KnownHome
+    from gateway.settings import Settings
+
+COLUMNS: Final = ("who", "role", "name", "by", "since")
+EMPTY: Final = "Nobody has access by a rule. `tapeway pair` prints a code that makes you an owner."
 
 
-async def show_rules(settings: Settings, as_json: bool) -> int:
+async def show_rules(settings: Settings | KnownHome, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         found = await admin.call("access.rules")
     if as_json:
-        print_line(json.dumps(found, ensure_ascii=False))
+        print_json(found)
         return 0
-    rules = [{**rule, "who": f"{rule['account_id']}:{rule['id']}"} for rule in found["rules"]]
+    rules = [
+        {
+            **rule,
+            "who": f"{rule['account_id']}:{rule['id']}",
+            "by": rule["granted_by"],
+            "since": local_time(rule["granted_at"]),
+        }
+        for rule in found["rules"]
+    ]
     waiting = [
         {
             "who": f"{request['account_id']}:{request['chat_id']}",
             "role": "closed" if request["state"] == "former" else "waiting",
             "name": request["title"],
-            "granted_at": request["day"],
+            "since": request["day"],
         }
         for request in found["waiting"]
     ]
-    print_table(COLUMNS, [_printable(row) for row in (*rules, *waiting)])
+    print_table(COLUMNS, (*rules, *waiting), empty=EMPTY, fill="name")
     return 0
 
 
-async def change(settings: Settings, action: str, arguments: dict[str, str], account: str) -> int:
+async def change(
+    settings: Settings | KnownHome, action: str, arguments: dict[str, str], as_json: bool
+) -> int:
     async with open_admin(settings) as admin:
-        print_line(await admin.call(f"access.{action}", **arguments, account=account))
+        done = await admin.call(f"access.{action}", **arguments)
+    if as_json:
+        print_json({"done": done})
+    else:
+        print_line(safe(done))
     return 0
 
 
-async def pair(settings: Settings) -> int:
+async def pair(settings: Settings | KnownHome, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         found = await admin.call("access.pair")
+    if as_json:
+        print_json(found)
+        return 0
     for line in pairing_lines(found):
         print_line(line)
     return 0
@@ -55,11 +76,3 @@ def pairing_lines(found: dict[str, Any]) -> list[str]:
         "sends it to the bot in a private chat becomes the bot's owner on that platform:",
         *hints,
     ]
-
-
-def _printable(row: dict[str, Any]) -> dict[str, str]:
-    """Return a row without control characters: anybody may have chosen the names."""
-    return {
-        name: "".join(char for char in str(value) if char.isprintable())[:60]
-        for name, value in row.items()
-    }

@@ -3,29 +3,70 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.table import print_table
-from gateway.settings import Settings
+from gateway.cli.screen import clipped, local_time, one_line, safe
+from gateway.cli.table import print_json, print_line, print_table
 
-COLUMNS: Final = ("id", "status", "account_id", "chat_id", "turn_id", "attempts", "why")
+if TYPE_CHECKING:
+    from gateway.cli.reach.known_home import KnownHome
+    from gateway.settings import Settings
+
+COLUMNS: Final = ("row", "when", "who", "status", "what and why")
+MAX_WHO: Final = 28  # columns of a name and a chat
+EMPTY: Final = (
+    "No message is listed. A message that asks the bot appears here; what people only say to each"
+    " other stands on the tape: `tapeway tape list`."
+)
 
 
-async def show_list(settings: Settings, status: str, limit: int) -> int:
+async def show_list(
+    settings: Settings | KnownHome, status: str, limit: int, as_json: bool = False
+) -> int:
     async with open_admin(settings) as admin:
-        print_table(COLUMNS, await admin.call("ledger.rows", status=status, limit=limit))
+        rows = await admin.call("ledger.rows", status=status, limit=limit)
+    if as_json:
+        for row in rows:
+            print_json(row)
+        return 0
+    empty = f"No row has the status {status}: `tapeway ledger list` shows all." if status else EMPTY
+    print_table(COLUMNS, map(_shown, rows), empty=empty)
     return 0
 
 
-async def show_row(settings: Settings, row: str) -> int:
+async def show_row(settings: Settings | KnownHome, row: str, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         shown = await admin.call("ledger.show", name=row)
-    print(json.dumps(shown, ensure_ascii=False, indent=2))
+    if as_json:
+        print_json(shown)
+    else:
+        print_line(safe(json.dumps(shown, ensure_ascii=False, indent=2)))
     return 0
 
 
-async def change(settings: Settings, action: str, row: str) -> int:
+async def change(settings: Settings | KnownHome, action: str, row: str, as_json: bool) -> int:
     async with open_admin(settings) as admin:
-        print(await admin.call(f"ledger.{action}", name=row))
+        done = await admin.call(f"ledger.{action}", name=row)
+    if as_json:
+        print_json({"done": done})
+    else:
+        print_line(done)
     return 0
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, str]:
+    incoming = row["id"].startswith("in-")
+    chat = row.get("chat_title") or row["session_id"] or f"{row['account_id']}:{row['chat_id']}"
+    who = f"{row.get('name') or '?'} in {chat}" if incoming else f"to {chat}"
+    tries = f"{row['attempts']} attempts" if row["attempts"] > 1 else ""
+    notes = "; ".join(filter(None, (row["why"], tries)))
+    text = " ".join(str(row.get("text") or "").split())
+    return {
+        "row": row["id"],
+        "when": local_time(row.get("received_at") or row.get("sent_at") or ""),
+        "who": clipped(one_line(who), MAX_WHO),
+        "status": row["status"],
+        "what and why": f"({notes}) {text}" if notes else text,
+    }

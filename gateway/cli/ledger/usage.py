@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.table import print_line, print_table
-from gateway.settings import Settings
-from gateway.storage.ledger.usage import TOTAL
+from gateway.cli.table import print_json, print_table
+
+if TYPE_CHECKING:
+    from gateway.cli.reach.known_home import KnownHome
+    from gateway.settings import Settings
+
+TOTAL: Final = "total"
 
 COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost", "estimated", "refused")
 SELDOM: Final = ("estimated", "refused")
 """Calls whose tokens are estimated, and questions beyond a budget: shown if there are any."""
 
 
-async def show_usage(settings: Settings, by: str, days: int, as_json: bool) -> int:
+async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json: bool) -> int:
     since = (datetime.now(UTC) - timedelta(days=days - 1)).date().isoformat()
     async with open_admin(settings) as admin:
         rows = await admin.call("ledger.usage", by=by, since=since)
@@ -29,14 +32,15 @@ async def show_usage(settings: Settings, by: str, days: int, as_json: bool) -> i
         print(says, file=sys.stderr)
     if as_json:
         for row in rows:
-            print_line(json.dumps(_named(row, by), ensure_ascii=False))
+            print_json(_named(row, by))
         return 0
     shown = [_shown(_named(row, by)) for row in rows]
     if len(rows) > 1:
         shown.append(_shown(_named(total[0], by)))
     names = ("name",) if by == "person" else ()
     counts = [name for name in COUNTS if name not in SELDOM or any(row[name] for row in shown)]
-    print_table((by, *names, *counts), shown)
+    empty = f"No answer used a model in the last {days} days."
+    print_table((by, *names, *counts), shown, empty=empty, fill=names[0] if names else by)
     return 0
 
 

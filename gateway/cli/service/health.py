@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.cli.http_get import http_get
+from gateway.cli.reach.http_call import http_get
 from gateway.errors import GatewayError
 from gateway.home import find_running, is_locked
 

@@ -1,121 +1,103 @@
-"""List, print, search, export, import and follow tapes."""
+"""List, show, search and rewind tapes."""
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
-from typing import IO, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-import anyio
-
-from gateway.cli.admin_client import AdminClient, open_admin
-from gateway.cli.table import print_line, print_table
-from gateway.cli.tape.render import as_text, prompt_text
-from gateway.errors import GatewayError
+from gateway.cli.admin_client import open_admin
+from gateway.cli.screen import local_time, safe
+from gateway.cli.table import print_json, print_line, print_table
+from gateway.cli.tape.render import SPOKEN, Transcript, hit_line, prompt_text
 from gateway.home import find_running
-from gateway.settings import Settings
 
-COLUMNS: Final = ("session", "tape", "entries", "newest")
-PAGE: Final = 1_000
-FOLLOW_FIRST: Final = 10
-FOLLOW_SECONDS: Final = 0.5
-INDEX_SECONDS: Final = 0.1
+if TYPE_CHECKING:
+    from gateway.cli.reach.known_home import KnownHome
+    from gateway.settings import Settings
+
+COLUMNS: Final = ("newest", "entries", "session or tape")
+EMPTY: Final = (
+    "There is no tape yet: a chat gets one with its first message. Try `tapeway chat`, or invite"
+    " the bot to a group."
+)
+NOTHING_SHOWN: Final = "Nothing on this tape meets the conditions: leave some out, or add --all."
+NOTHING_FOUND: Final = (
+    "Nothing was found. An entry must contain every word; events are searched with --kind event."
+)
 
 
-async def show_list(settings: Settings) -> int:
+async def show_list(settings: Settings | KnownHome, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         rows = sorted(await admin.call("tapes.tapes"), key=lambda row: str(row["newest"]))
-    print_table(COLUMNS, ({**row, "newest": row["newest"][:19]} for row in rows))
+    if as_json:
+        for row in rows:
+            print_json(row)
+        return 0
+    shown = [
+        {**row, "newest": local_time(row["newest"]), COLUMNS[-1]: row["session"] or row["tape"]}
+        for row in rows
+    ]
+    print_table(COLUMNS, shown, empty=EMPTY)
     return 0
 
 
-async def show_entries(settings: Settings, name: str, where: dict[str, Any], as_json: bool) -> int:
+async def show_entries(
+    settings: Settings | KnownHome, name: str, where: dict[str, Any], show_all: bool, as_json: bool
+) -> int:
+    if not (show_all or as_json or "kinds" in where):
+        where = {**where, "kinds": list(SPOKEN)}
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
-        where = {**where, "newest": True}
-        for entry in await admin.call("tapes.entries", tape=tape, where=where):
-            _print(entry, as_json)
+        found = await admin.call("tapes.entries", tape=tape, where={**where, "newest": True})
+    print_entries(found, Transcript(), as_json)
+    if not found and not as_json:
+        print(NOTHING_SHOWN, file=sys.stderr)
     return 0
 
 
-async def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
+async def show_prompts(settings: Settings | KnownHome, name: str, turn: str, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         found = await admin.call("tapes.prompts", tape=tape, turn=turn)
     for shown in found:
-        print_line(json.dumps(shown, ensure_ascii=False) if as_json else prompt_text(shown))
+        if as_json:
+            print_json(shown)
+        else:
+            print_line(prompt_text(shown))
     if not found:
         print("(this turn called no model)", file=sys.stderr)
     return 0
 
 
 async def search(
-    settings: Settings, name: str, text: str, how: dict[str, Any], as_json: bool
+    settings: Settings | KnownHome, name: str, text: str, how: dict[str, Any], as_json: bool
 ) -> int:
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         found = await admin.call("tapes.search", tape=tape, text=text, how=how)
     for entry in found:
-        _print(entry, as_json)
-    if not found:
-        print("(nothing)", file=sys.stderr)
+        if as_json:
+            print_json(entry)
+        else:
+            print_line(hit_line(entry, text))
+    if not found and not as_json:
+        print(NOTHING_FOUND, file=sys.stderr)
     return 0
 
 
-async def reindex(settings: Settings) -> int:
-    async with open_admin(settings) as admin:
-        state = await admin.call("tapes.reindex")
-        while not state["ready"] and not state["problem"]:
-            _progress(f"{state['left']} older entries left")
-            await anyio.sleep(INDEX_SECONDS)
-            state = await admin.call("tapes.index_state")
-    _progress("")
-    if state["problem"]:
-        raise GatewayError(state["problem"])
-    print_line("the word index is rebuilt")
-    return 0
-
-
-async def export(settings: Settings, name: str, target: str) -> int:
-    if target == "-":
-        return await _export(settings, name, sys.stdout)
-    with Path(target).open("x", encoding="utf-8") as out:  # noqa: ASYNC230 - nothing else runs
-        try:
-            return await _export(settings, name, out)
-        except BaseException:
-            Path(target).unlink()  # noqa: ASYNC240
-            raise
-
-
-async def _export(settings: Settings, name: str, out: IO[str]) -> int:
-    async with open_admin(settings) as admin:
-        tape = await admin.call("tapes.find", name=name)
-        count = await _write_all(admin, tape, out)
-    _progress("")
-    print(f"{count} entries of {tape}", file=sys.stderr)
-    return 0
-
-
-async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
-    # Entries that arrive during the export are included.
-    where = {"after": 0, "limit": PAGE}
-    while page := await admin.call("tapes.entries", tape=tape, where=where):
-        for entry in page:
-            out.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
-        where["after"] = int(page[-1]["id"])
-        _progress(f"{where['after']} entries")
-    return where["after"]
-
-
-async def rewind(settings: Settings, name: str, to: str, room: str) -> int:
+async def rewind(
+    settings: Settings | KnownHome, name: str, to: str, room: str, as_json: bool
+) -> int:
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         done = await admin.call("tapes.rewind", tape=tape, to=to, room=room)
-    anchor = f"{done['anchor']} (entry {done['at']})"
+    if as_json:
+        print_json(done)
+        return 0
+    anchor = safe(f"{done['anchor']} (entry {done['at']})")
     if room:
-        print_line(f"the room {room} begins with {done['entries']} entries, up to {anchor}")
+        print_line(f"the room {safe(room)} begins with {done['entries']} entries, up to {anchor}")
         running = find_running(settings.home_path)
         print_line(f"open {running.url if running else '/'}?{urlencode({'room': room})}")
     else:
@@ -123,56 +105,10 @@ async def rewind(settings: Settings, name: str, to: str, room: str) -> int:
     return 0
 
 
-async def follow(settings: Settings, name: str, as_json: bool) -> int:
-    if find_running(settings.home_path) is None:
-        raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
-    async with open_admin(settings) as admin:
-        tape = await admin.call("tapes.find", name=name)
-        where = {"limit": FOLLOW_FIRST, "newest": True}
-        after = 0
-        while True:
-            page = await admin.call("tapes.entries", tape=tape, where=where)
-            for entry in page:
-                _print(entry, as_json)
-                after = int(entry["id"])
-            sys.stdout.flush()
-            if len(page) < PAGE:
-                await anyio.sleep(FOLLOW_SECONDS)
-            where = {"after": after, "limit": PAGE}
-
-
-async def import_file(settings: Settings, file: str, session: str, tape: str, dry_run: bool) -> int:
-    async with open_admin(settings) as admin:
-        last: dict[str, Any] = {}
-        path = await anyio.Path(file).absolute()
-        async with await anyio.open_file(path, "rb"):  # report problems with the file first
-            pass
-        async for last in admin.import_tape(Path(path), session, tape, dry_run=dry_run):
-            if "doing" in last:
-                total = f" of {last['of']}" if last["doing"] != "reading" else ""
-                _progress(f"{last['doing']}: {last['done']}{total} lines")
-    _progress("")
-    _print_report(last, dry_run)
-    return 0
-
-
-def _print_report(result: dict[str, Any], dry_run: bool) -> None:
-    report = result["report"]
-    for repair, count in report["mended"].items():
-        lines = report["where"][repair]
-        shown = ", ".join(map(str, lines)) + (" ..." if count > len(lines) else "")
-        print_line(f"{count:>8}  {repair} (line {shown})")
-    there = f", {result['there']} of them were there already" if result["there"] else ""
-    rest = report["size"] - result["there"]
-    done = f"{rest} would be imported" if dry_run else f"{result['added']} are imported"
-    print_line(f"{report['lines']} lines, {report['size']} entries{there}: {done}")
-
-
-def _print(entry: dict[str, Any], as_json: bool) -> None:
-    print_line(json.dumps(entry, ensure_ascii=False) if as_json else as_text(entry))
-
-
-def _progress(text: str) -> None:
-    # A single line, overwritten by each new one.
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+def print_entries(entries: list[dict[str, Any]], transcript: Transcript, as_json: bool) -> None:
+    """Print entries as a transcript that goes on, or as lines of JSON."""
+    for entry in entries:
+        if as_json:
+            print_json(entry)
+        else:
+            print_line("\n".join(transcript.lines(entry)))

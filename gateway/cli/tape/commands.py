@@ -2,104 +2,167 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.lazy import run
+from gateway.cli.help import CommandApp
+from gateway.cli.lazy import ask, run
 
-app = typer.Typer(help="List, show, search, rewind, export and import tapes.", no_args_is_help=True)
+app = CommandApp(help="Show, search, rewind, export and erase tapes.")
+
+
+class Kind(StrEnum):
+    """The kinds of entries; a list, so that `--help` need not import the tape."""
+
+    MESSAGE = "message"
+    ANCHOR = "anchor"
+    EVENT = "event"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    SYSTEM = "system"
+    ERROR = "error"
+
 
 _Tape = Annotated[
     str,
     typer.Argument(help="A session (telegram:-100123), a tape's name, or the start of its name."),
 ]
-_AsJson = Annotated[bool, typer.Option("--json", help="Print each entry as a line of JSON.")]
-_Since = Annotated[str, typer.Option(help="Only entries from a date on: 2026-01-02T15:04.")]
-_Until = Annotated[str, typer.Option(help="Only entries before a date.")]
-_Kinds = Annotated[list[str] | None, typer.Option(help="Only one kind; repeat for several.")]
-_Lane = Annotated[str, typer.Option(help="Only entries in one lane.")]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print each as a line of JSON.")]
+_OneJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_All = Annotated[
+    bool, typer.Option("--all", help="Show events and system texts as well, not only the talk.")
+]
+_Since = Annotated[
+    str, typer.Option(metavar="DATE", help="Only entries from a date on: 2026-01-02T15:04.")
+]
+_Until = Annotated[str, typer.Option(metavar="DATE", help="Only entries before a date.")]
+_Kinds = Annotated[
+    list[Kind] | None,
+    typer.Option(metavar="KIND", help=f"Only {', '.join(Kind)}; repeat for several."),
+]
+_Lane = Annotated[str, typer.Option(metavar="LANE", help="Only entries in one lane.")]
 
 
 def _given(**conditions: Any) -> dict[str, Any]:
     return {name: value for name, value in conditions.items() if value}
 
 
-@app.command("list")
-def list_tapes() -> None:
-    """List the tapes with their session, name, number of entries and newest date."""
-    run("gateway.cli.tape.actions:show_list")
+@app.command("list", examples=["tape list"])
+def list_tapes(as_json: _AsJson = False) -> None:
+    """List the tapes."""
+    ask("gateway.cli.tape.actions:show_list", as_json)
 
 
-@app.command("show")
+@app.command(
+    "show",
+    examples=[
+        "tape show web:lobby",
+        "tape show telegram:-1001234567890 --since 2026-01-02 --limit 200",
+    ],
+)
 def show(
     name: _Tape,
-    anchor: Annotated[str, typer.Option(help="Only after the latest anchor of this name.")] = "",
+    anchor: Annotated[
+        str, typer.Option(metavar="NAME", help="Only after the latest anchor of this name.")
+    ] = "",
     until_anchor: Annotated[
-        str, typer.Option(help="Only before this anchor (the first after --anchor).")
+        str,
+        typer.Option(metavar="NAME", help="Only before this anchor (the first after --anchor)."),
     ] = "",
     since: _Since = "",
     until: _Until = "",
     kind: _Kinds = None,
     author: Annotated[
-        list[str] | None, typer.Option(help="Only one author, by ID; repeat for several.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only one author, by ID; repeat for several."),
     ] = None,
     lane: _Lane = "",
-    text: Annotated[str, typer.Option(help="Only entries containing TEXT.")] = "",
-    limit: Annotated[int, typer.Option(help="Show at most N entries.")] = 50,
+    text: Annotated[str, typer.Option(metavar="TEXT", help="Only entries containing TEXT.")] = "",
+    limit: Annotated[int, typer.Option(metavar="N", help="Show at most N entries.")] = 50,
     view: Annotated[
-        str, typer.Option(help="Print the prompts of a turn's model calls instead.")
+        str, typer.Option(metavar="TURN", help="Print the prompts of a turn's model calls instead.")
     ] = "",
+    show_all: _All = False,
     as_json: _AsJson = False,
 ) -> None:
-    """Print a tape's newest entries that meet all the given conditions."""
+    """Show a chat's newest messages as a transcript.
+
+    Times are local. Tool calls and anchors are shown, too; with --json, every entry is printed as
+    it is on the tape.
+    """
     given = _given(since=since, until=until, kinds=kind, authors=author, lane=lane, text=text)
     given |= _given(after_anchor=anchor, before_anchor=until_anchor)
     if view and given:
         raise typer.BadParameter("--view shows all of its turn: give it no other conditions")
     if view:
-        run("gateway.cli.tape.actions:show_prompts", name, view, as_json)
+        ask("gateway.cli.tape.actions:show_prompts", name, view, as_json)
     else:
-        run("gateway.cli.tape.actions:show_entries", name, {**given, "limit": limit}, as_json)
+        ask(
+            "gateway.cli.tape.actions:show_entries",
+            name,
+            {**given, "limit": limit},
+            show_all,
+            as_json,
+        )
 
 
-@app.command("search")
+@app.command(
+    "search",
+    examples=["tape search web:lobby plums", "tape search web:lobby '\"ripe plums\"' --rank"],
+)
 def search(
     name: _Tape,
-    text: Annotated[str, typer.Argument(help="The words to find.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The words to find.")],
     rank: Annotated[bool, typer.Option("--rank", help="Show the best matches first.")] = False,
     since: _Since = "",
     until: _Until = "",
     kind: _Kinds = None,
-    author: Annotated[str, typer.Option(help="Only one author, by ID.")] = "",
+    author: Annotated[str, typer.Option(metavar="ID", help="Only one author, by ID.")] = "",
     lane: _Lane = "",
-    limit: Annotated[int, typer.Option(help="Show at most N entries.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", help="Show at most N entries.")] = 20,
     as_json: _AsJson = False,
 ) -> None:
-    """Search a tape's messages and anchors (or only the given kinds), newest first.
+    """Search a chat, newest first.
 
-    An entry matches if it contains all the words; put a phrase in double quotes.
+    Messages and anchors are searched, or only the given kinds. An entry matches if it contains all
+    the words; put a phrase in double quotes.
     """
     given = _given(rank=rank, since=since, until=until, kinds=kind, author=author, lane=lane)
-    run("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
+    ask("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
 
 
-@app.command("reindex")
+@app.command("reindex", examples=["tape reindex"])
 def reindex() -> None:
-    """Rebuild the word index; searches keep working during the rebuild."""
-    run("gateway.cli.tape.actions:reindex")
+    """Rebuild the word index.
+
+    Searches keep working during the rebuild.
+    """
+    run("gateway.cli.tape.transfer:reindex")
 
 
-@app.command("export")
+@app.command(
+    "export", examples=["tape export web:lobby lobby.jsonl", "tape export web:lobby | head -1"]
+)
 def export(
     name: _Tape,
     file: Annotated[str, typer.Argument(help="A new file, or - for standard output.")] = "-",
 ) -> None:
-    """Write a tape as JSONL: one line per entry with its id, kind, payload, meta and date."""
-    run("gateway.cli.tape.actions:export", name, file)
+    """Write a whole tape as JSONL.
+
+    Each entry is one line with its id, kind, payload, meta and date.
+    """
+    run("gateway.cli.tape.transfer:export", name, file)
 
 
-@app.command("import")
+@app.command(
+    "import",
+    examples=[
+        "tape import old.jsonl --session telegram:-1001234567890 --dry-run",
+        "tape import old.jsonl --tape copy",
+    ],
+)
 def import_file(
     file: Annotated[str, typer.Argument(help="A JSONL file, from Tapeway or another tool.")],
     session: Annotated[str, typer.Option(help="The session to import into.")] = "",
@@ -107,31 +170,47 @@ def import_file(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only report what would be imported.")
     ] = False,
+    as_json: _OneJson = False,
 ) -> None:
-    """Import a tape, completely or not at all, and report what was repaired.
+    """Import a tape, completely or not at all.
 
-    The tape must be empty or contain the beginning of the same file.
+    What was repaired is reported. The tape must be empty or contain the beginning of the same file.
     """
-    run("gateway.cli.tape.actions:import_file", file, session, name, dry_run)
+    run("gateway.cli.tape.transfer:import_file", file, session, name, dry_run, as_json)
 
 
-@app.command("rewind")
+@app.command(
+    "rewind",
+    examples=[
+        "tape rewind web:lobby --to phase:plan",
+        "tape rewind web:lobby --to phase:plan --room what-if",
+    ],
+)
 def rewind(
     name: _Tape,
     to: Annotated[str, typer.Option(help="The name of an anchor, or its entry's number.")],
     room: Annotated[
         str, typer.Option(help="Leave the tape alone: begin a new room with its past.")
     ] = "",
+    as_json: _OneJson = False,
 ) -> None:
-    """Go back to an anchor: later views show its state and what comes from now on.
+    """Go back to an anchor.
 
-    Nothing is deleted. With --room, a new room of the page begins with the tape's past up to the
-    anchor instead, to try what would have happened otherwise.
+    Later views show its state and what comes from now on; nothing is deleted. With --room, a new
+    room of the page begins with the tape's past up to the anchor instead, to try what would have
+    happened otherwise.
     """
-    run("gateway.cli.tape.actions:rewind", name, to, room)
+    ask("gateway.cli.tape.actions:rewind", name, to, room, as_json)
 
 
-@app.command("erase")
+@app.command(
+    "erase",
+    examples=[
+        "tape erase telegram:-1001234567890 --message 42",
+        "tape erase --person telegram:42",
+        "tape erase --list",
+    ],
+)
 def erase(
     name: Annotated[
         str, typer.Argument(help="The chat; leave it out for a person everywhere.")
@@ -143,13 +222,15 @@ def erase(
         bool, typer.Option("--list", help="Only list what may still mention erased messages.")
     ] = False,
     sure: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    as_json: _OneJson = False,
 ) -> None:
-    """Erase a message, a person or a chat for good; only ids, kinds and dates stay.
+    """Erase a message, a person or a chat for good.
 
-    Answers to others and anchors that repeat erased words are listed, not erased.
+    Only ids, kinds and dates stay. Answers to others and anchors that repeat erased words are
+    listed, not erased.
     """
     if mentions:
-        run("gateway.cli.tape.erasing:show_mentions")
+        run("gateway.cli.tape.erasing:show_mentions", as_json)
         return
     chosen = {"message": message, "person": person, "chat": name if chat else ""}
     given = {what: value for what, value in chosen.items() if value}
@@ -158,10 +239,10 @@ def erase(
     ((what, value),) = given.items()
     if not sure:
         typer.confirm(f"Erase the {what} {value}? This cannot be undone.", abort=True)
-    run("gateway.cli.tape.erasing:erase", what, name, value)
+    run("gateway.cli.tape.erasing:erase", what, name, value, as_json)
 
 
-@app.command("follow")
-def follow(name: _Tape, as_json: _AsJson = False) -> None:
-    """Print a tape's newest entries, then new ones as they arrive, until Ctrl-C."""
-    run("gateway.cli.tape.actions:follow", name, as_json)
+@app.command("follow", examples=["tape follow web:lobby"])
+def follow(name: _Tape, show_all: _All = False, as_json: _AsJson = False) -> None:
+    """Show what arrives as it arrives, until Ctrl-C."""
+    run("gateway.cli.tape.transfer:follow", name, show_all, as_json)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import anyio
 
 from gateway.cli.admin_client import AdminClient, open_admin
-from gateway.cli.table import print_line, print_table
+from gateway.cli.table import print_json, print_line, print_table
 from gateway.errors import GatewayError
 from gateway.settings import Settings
 
@@ -13,7 +15,7 @@ COLUMNS = ("tape", "entry", "kind", "text")
 POLL_SECONDS = 0.1
 
 
-async def erase(settings: Settings, what: str, chat: str, name: str) -> int:
+async def erase(settings: Settings, what: str, chat: str, name: str, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=chat) if chat else ""
         begun = await admin.call("erasures.begin", what=what, tape=tape, name=name)
@@ -23,19 +25,28 @@ async def erase(settings: Settings, what: str, chat: str, name: str) -> int:
             if state["problem"]:
                 raise GatewayError(state["problem"])
             await anyio.sleep(POLL_SECONDS)
-        print_line(f"erased: {state['entries']} entries")
-        await _print_mentions(admin)
+        if as_json:
+            found = await admin.call("erasures.mentions")
+            print_json({"entries": state["entries"], "mentions": found})
+        else:
+            print_line(f"erased: {state['entries']} entries")
+            await _print_mentions(admin)
     return 0
 
 
-async def show_mentions(settings: Settings) -> int:
+async def show_mentions(settings: Settings, as_json: bool) -> int:
     async with open_admin(settings) as admin:
-        await _print_mentions(admin)
+        if as_json:
+            for found in await admin.call("erasures.mentions"):
+                print_json(found)
+        elif not await _print_mentions(admin):
+            print("Nothing that was erased is mentioned anywhere.", file=sys.stderr)
     return 0
 
 
-async def _print_mentions(admin: AdminClient) -> None:
+async def _print_mentions(admin: AdminClient) -> int:
     found = await admin.call("erasures.mentions")
     if found:
         print_line("these may still mention it; erase them with --message #ENTRY, or leave them:")
         print_table(COLUMNS, found)
+    return len(found)

@@ -1,30 +1,65 @@
-"""Render tape entries for a terminal, escaping unsafe characters in messages."""
+"""Tape entries for people's eyes: a transcript, one line a hit, and the prompts of a turn."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, dump, entry_text
+import wcwidth
 
-MAX_CHARACTERS: Final = 2_000
-_UNSAFE: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+from gateway.cli.screen import (
+    BOLD,
+    HIT,
+    columns,
+    hanging,
+    lane_label,
+    local_time,
+    on_terminal,
+    one_line,
+    painted,
+    safe,
 )
 
+MAX_CHARACTERS: Final = 2_000
+SPOKEN: Final = ("message", "tool_call", "tool_result", "anchor", "error")
+"""The kinds of a transcript; events and system texts are shown with `--all`."""
 
-def as_text(entry: Mapping[str, Any]) -> str:
-    """Return an entry as one line, or as several lines if its text has several."""
-    meta = entry["meta"]
-    lane = f"  [{meta['lane']}]" if meta.get("lane") else ""
-    head = f"{entry['id']:>6}  {entry['date'][:19]}  {entry['kind']:<11}  {_who(entry)}{lane}"
-    text = _shown(_content(entry)).strip()
-    if not text:
-        return _shown(head).rstrip()
-    if "\n" not in text:
-        return f"{_shown(head)}  {text}"
-    return "\n        ".join([_shown(head), *text.split("\n")])
+_INDENT: Final = 15  # columns before a transcript's text: the entry's number and its time
+_ROLES: Final = {"assistant": "agent", "system": "system", "user": "user"}
+
+
+class Transcript:
+    """Prints entries as a conversation, with the day above the first entry of each day."""
+
+    def __init__(self) -> None:
+        self._day = ""
+
+    def lines(self, entry: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the lines of an entry: number, time, who, lane and text."""
+        day = local_time(entry["date"], "%A, %Y-%m-%d")
+        if day != self._day:
+            self._day = day
+            yield painted(day, BOLD)
+        head = f"{entry['id']:>6}  {local_time(entry['date'], '%H:%M')}  {_heading(entry)}"
+        text = _cut(safe(_content(entry))).strip()
+        yield from hanging(head, f" {text}" if text else "", _INDENT)
+
+
+def hit_line(entry: Mapping[str, Any], query: str) -> str:
+    """Return a match of a search on one line, around the first word that was looked for."""
+    head = f"{entry['id']:>6}  {local_time(entry['date'])}  {_heading(entry)} "
+    text = one_line(_content(entry))
+    words = [re.escape(one_line(word)) for word in query.replace('"', " ").split()]
+    found = re.compile("|".join(words) or r"(?!)", re.IGNORECASE)
+    room = max(columns() - wcwidth.width(wcwidth.strip_sequences(head)), 20)
+    if on_terminal() and wcwidth.width(text) > room:
+        first = found.search(text)
+        at = max(0, wcwidth.width(text[: first.start()]) - room // 3) if first else 0
+        rest = wcwidth.clip(text, at + 1, at + room - 1) if at else wcwidth.clip(text, 0, room - 1)
+        text = f"…{rest}" if at else f"{rest}…"
+    return head + found.sub(lambda hit: painted(hit[0], HIT), text)
 
 
 def prompt_text(shown: Mapping[str, Any]) -> str:
@@ -34,16 +69,14 @@ def prompt_text(shown: Mapping[str, Any]) -> str:
         exact += ", with images by name"
     status = f" ({shown['status']})" if shown["status"] else ""
     head = f"step {shown['step']}{status}, {len(shown['messages'])} messages; {exact}"
-    return "\n".join([_escaped(head), *map(_message_text, shown["messages"])])
+    return "\n".join([safe(head), *map(_message_text, shown["messages"])])
 
 
 def _message_text(message: Mapping[str, Any]) -> str:
-    content = message.get("content")
-    parts = content if isinstance(content, list) else [content or ""]
-    lines = [_part(part) for part in parts if part]
+    lines = list(_parts(message.get("content")))
     lines += [f"calls {_call(call)}" for call in message.get("tool_calls") or ()]
     of_call = f" of the call {message['tool_call_id']}" if "tool_call_id" in message else ""
-    text = _escaped("\n".join([f"{message.get('role')}{of_call}:", *lines]))
+    text = safe("\n".join([f"{message.get('role')}{of_call}:", *lines]))
     return "  " + text.replace("\n", "\n        ")
 
 
@@ -52,52 +85,81 @@ def _has_images(message: Mapping[str, Any]) -> bool:
     return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)
 
 
-def _part(part: object) -> str:
-    if isinstance(part, str):
-        return part
-    text = part.get("text") if isinstance(part, Mapping) else None
-    return text if isinstance(text, str) else _cut(dump(part))
-
-
-def _who(entry: Mapping[str, Any]) -> str:
-    meta, payload = entry["meta"], entry["payload"]
-    if entry["kind"] == MESSAGE:
-        author, name = meta.get("author"), meta.get("name")
-        both = f"{name} ({author})" if name and author else ""
-        return both or str(name or author or payload.get("role", ""))
-    return str(payload.get("name", "")) if entry["kind"] in (ANCHOR, EVENT) else ""
+def _heading(entry: Mapping[str, Any]) -> str:
+    """Return who says or does it, and in which lane."""
+    meta, payload, kind = entry["meta"], entry["payload"], entry["kind"]
+    lane = f" {lane_label(str(meta['lane']))}" if meta.get("lane") else ""
+    if kind == "message":
+        role = str(payload.get("role", ""))
+        who = meta.get("name") or meta.get("author") or _ROLES.get(role, role)
+        return f"{painted(one_line(who), BOLD)}{lane}:"
+    name = one_line(payload.get("name", ""))
+    heads = {"tool_call": "→ calls", "tool_result": "← result", "anchor": f"⚓ {name}"}
+    return f"{heads.get(kind, f'{one_line(kind)} {name}'.rstrip())}{lane}:"
 
 
 def _content(entry: Mapping[str, Any]) -> str:
     kind, payload = entry["kind"], entry["payload"]
-    if kind in (ANCHOR, EVENT):
-        value = payload.get("state" if kind == ANCHOR else "data")
-        return dump(value) if value else ""
-    if kind == TOOL_CALL:
+    if kind == "anchor":
+        state = payload.get("state")
+        return _state(state) if state else ""
+    if kind == "event":
+        return _dump(payload["data"]) if payload.get("data") else ""
+    if kind == "tool_call":
         return "\n".join(_call(call) for call in payload.get("calls", ()))
-    if kind == TOOL_RESULT:
+    if kind == "tool_result":
         results = payload.get("results", ())
-        return "\n".join(one if isinstance(one, str) else dump(one) for one in results)
-    text = entry["meta"].get("text")
-    return text if isinstance(text, str) else entry_text(kind, payload)
+        return "\n".join(one if isinstance(one, str) else _dump(one) for one in results)
+    if isinstance(entry["meta"].get("text"), str):
+        return str(entry["meta"]["text"]) + _attached(payload.get("content"))
+    return "\n".join(_parts(payload.get("content") or payload.get("message")))
+
+
+def _attached(content: object) -> str:
+    parts = content if isinstance(content, list) else []
+    images = [part for part in parts if isinstance(part, Mapping) and "text" not in part]
+    return "".join(f"\n{_part(part)}" for part in images)
+
+
+def _state(state: object) -> str:
+    """Return an anchor's state as its summary, or as `name: value` lines."""
+    if not isinstance(state, Mapping):
+        return _dump(state)
+    both = ((name, one if isinstance(one, str) else _dump(one)) for name, one in state.items())
+    return "\n".join(value if name == "summary" else f"{name}: {value}" for name, value in both)
+
+
+def _parts(content: object) -> Iterator[str]:
+    for part in content if isinstance(content, list) else [content or ""]:
+        if part:
+            yield _part(part)
+
+
+def _part(part: object) -> str:
+    """Return a part of a message: its text, or `[image NAME]`."""
+    if not isinstance(part, Mapping):
+        return str(part)
+    if isinstance(part.get("text"), str):
+        return str(part["text"])
+    if part.get("type") != "image_url":
+        return _cut(_dump(part))
+    image = part.get("image_url")
+    url = str(image.get("url", "")) if isinstance(image, Mapping) else ""
+    return f"[image {'in the message' if url.startswith('data:') else url.rpartition('/')[2]}]"
 
 
 def _call(call: object) -> str:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
-        return dump(call)
+        return _dump(call)
     return f"{function.get('name', '')}({function.get('arguments', '')})"
 
 
-def _shown(text: str) -> str:
-    return _escaped(_cut(text.replace("\r\n", "\n").replace("\r", "\n")))
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _cut(text: str) -> str:
     if len(text) <= MAX_CHARACTERS:
         return text
     return f"{text[:MAX_CHARACTERS]} ... ({len(text)} characters)"
-
-
-def _escaped(text: str) -> str:
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import typer
 from typer.testing import CliRunner
 
 from gateway.cli import plugin_commands
+from gateway.cli.help import OWN
 from gateway.cli.hooks import check_hooks
-from gateway.cli.plugin_commands import OWN, add_plugin_commands
+from gateway.cli.plugin_commands import add_plugin_commands
 from gateway.hooks import loader
 from gateway.hooks.specs import hookimpl
 from gateway.settings import Settings
@@ -85,7 +87,7 @@ def test_the_check_of_good_plugins_succeeds(
 
 def commands_of(monkeypatch: pytest.MonkeyPatch, *arguments: str, **values: str) -> Any:
     points = [EntryPoint(name, value, plugin_commands.GROUP) for name, value in values.items()]
-    monkeypatch.setattr(plugin_commands, "entry_points", lambda **_group: points)
+    monkeypatch.setattr(metadata, "entry_points", lambda **_group: points)
     app = typer.Typer(rich_markup_mode=None)
     app.command("gateway")(lambda: None)
     app.command("chat")(lambda: None)

@@ -46,8 +46,8 @@ async def test_beside_a_gateway_tapes_are_listed_shown_and_searched(tmp_path: Pa
         conditions = ("--kind", "message", "--text", "PLUMS", "--since", "2020", "--limit", "1")
         _code, shown, _err = await run_tapeway(environ, "tape", "show", ROOM, *conditions)
         _code, found, _err = await run_tapeway(environ, "tape", "search", ROOM, "plums", "--json")
-    assert listed.splitlines()[1].startswith(f"{ROOM}  ")
-    assert "assistant" in shown.splitlines()[0]
+    assert listed.splitlines()[1].endswith(f"  {ROOM}")
+    assert " agent [" in shown.splitlines()[1]
     assert "> where are the plums?" in shown
     assert "plums" in json.loads(found.splitlines()[-1])["payload"]["content"]
 
@@ -116,7 +116,7 @@ async def test_a_tape_is_rewound_and_its_past_begins_a_room(tmp_path: Path) -> N
                 assert "plums" in str(elsewhere.events)
                 assert "figs" not in str(elsewhere.events)
                 await elsewhere.answer(await elsewhere.say("and grapes?"))
-        _code, shown, _err = await run_tapeway(environ, "tape", "show", "web:what-if")
+        _code, shown, _err = await run_tapeway(environ, "tape", "show", "web:what-if", "--all")
         steps = ("tape", "show", ROOM, "--kind", "event", "--json")
         _code, listed, _err = await run_tapeway(environ, *steps)
         events = [json.loads(line) for line in listed.splitlines()]
@@ -151,9 +151,9 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
     code, told, _err = await run_tapeway(environ, "tape", "import", file, *where)
     assert (code, "3 entries: 3 are imported" in told) == (0, True)
     _code, shown, _err = await run_tapeway(environ, "tape", "show", "telegram:-5")
-    assert shown.splitlines()[1:] == [
-        "     2  2026-01-02T00:00:01  message      Al (7)  [x]  hello\\u001b[31m",
-        "     3  2026-01-02T00:00:02  message      Al (7)  [x]  你好",
+    assert [line[15:] for line in shown.splitlines()[2:]] == [
+        "Al [x]: hello\\u001b[31m",
+        "Al [x]: 你好",
     ]
     code, _out, refused = await run_tapeway(environ, "tape", "follow", "telegram:-5")
     assert (code, "no gateway is running" in refused) == (1, True)
@@ -169,24 +169,25 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("show", "telegram:-5", "--since", "soon"), "since is not a date"),
         (("show", "telegram:-5", "--anchor", "session/strt"), "the nearest are session/start"),
         (("show", "telegram:-5", "--limit", "-1"), "use a number of entries"),
+        (("show", "telegram:-5", "--lane", "y"), "Nothing on this tape meets the conditions"),
         (("show", "telegram:-5", "--limit", "999999"), "export"),
         (("show", ""), "there is no tape"),
         (("rewind", "telegram:-5", "--to", "session/strt"), "the nearest are session/start"),
         (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
         (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
-        (("search", "telegram:-5", ""), "(nothing)"),
+        (("search", "telegram:-5", ""), "Nothing was found"),
         (("search", "telegram:-5", "text", "--since", "soon"), "since is not a date"),
         (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is not a date"),
         (("search", "telegram:-5", "text", "--limit", "-1"), "use a number of entries"),
         (("search", "telegram:-5", "text", "--limit", "999999"), "the limit is 10000"),
-        (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
-        (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
-        (("search", "telegram:-5", "text", "--kind", "anchor"), "(nothing)"),
-        (("search", "telegram:-5", "text", "--until", "2026-01-02"), "(nothing)"),
-        (("search", "telegram:-5", "text", "--since", "2026-01-03"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--author", "8"), "Nothing was found"),
+        (("search", "telegram:-5", "text", "--lane", "y"), "Nothing was found"),
+        (("search", "telegram:-5", "text", "--kind", "anchor"), "Nothing was found"),
+        (("search", "telegram:-5", "text", "--until", "2026-01-02"), "Nothing was found"),
+        (("search", "telegram:-5", "text", "--since", "2026-01-03"), "Nothing was found"),
         (("reindex",), "the word index is rebuilt"),
         (("import", "{file}", "--session", "telegram:-5"), "there already: 0 are imported"),
-        (("search", "telegram:-5", "好"), "(nothing)"),
+        (("search", "telegram:-5", "好"), "Nothing was found"),
         (("import", "{file}"), "name the target"),
         (("import", "/no/such/file", "--tape", "x"), "No such file"),
         (("import", "{bad}", "--tape", "x"), "is not a tape"),
@@ -279,7 +280,7 @@ async def test_a_reader_that_stops_reading_is_no_error(
 
 async def test_follow_prints_what_comes_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     environ = make_environ(tmp_path / "home")
-    command = [sys.executable, "-m", "gateway.cli.main", "tape", "follow", ROOM]
+    command = [sys.executable, "-m", "gateway.cli.main", "tape", "follow", ROOM, "--all"]
     async with gateway_process(environ, tmp_path / "home") as gateway:
         async with visit(await gateway.url(), "Alice") as (alice,):
             await alice.answer(await alice.say("the first"))

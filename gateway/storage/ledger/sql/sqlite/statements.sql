@@ -258,9 +258,13 @@ WHERE id BETWEEN :before - 1000 AND :before
 LIMIT 1
 
 -- name: list_inbox
--- The newest received messages, with one status or any.
+-- The newest received messages, with one status or any. A text that is on no tape is not shown.
 SELECT id, account_id, chat_id, message_id, session_id, entry_id, turn_id, status, attempts,
-       received_at, why
+       received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name,
+       iif(json_valid(payload), payload ->> '$.chat_title', NULL) AS chat_title,
+       iif(json_valid(payload) AND entry_id IS NOT NULL AND status <> 'refused',
+           substr(payload ->> '$.text', 1, 200), NULL) AS text
 FROM inbox
 WHERE (:status = '' OR status = :status) AND (:status <> '' OR status NOT IN ('taped', 'joined'))
 ORDER BY id DESC
@@ -268,7 +272,9 @@ LIMIT :limit
 
 -- name: list_outbox
 -- The newest messages to send, with one status or any.
-SELECT id, account_id, chat_id, session_id, turn_id, part, idem, status, platform_id, attempts, why
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, status, platform_id, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at,
+       iif(json_valid(payload), substr(payload ->> '$.text', 1, 200), NULL) AS text
 FROM outbox
 WHERE :status = '' OR status = :status
 ORDER BY id DESC

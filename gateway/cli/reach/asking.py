@@ -1,0 +1,25 @@
+"""Run a command beside a running gateway, without settings, plugins, log and event loop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from gateway.cli.reach.known_home import KnownHome
+from gateway.cli.screen import one_line
+from gateway.errors import GatewayError
+
+
+def run_beside(
+    work: Callable[..., Coroutine[Any, Any, int]], home: KnownHome, *arguments: Any
+) -> int:
+    """Run a coroutine that never suspends, and return its exit code; errors become sentences."""
+    try:
+        work(home, *arguments).send(None)
+    except StopIteration as done:
+        return int(done.value)
+    except GatewayError as cause:
+        print(f"tapeway: {one_line(cause)}", file=sys.stderr)
+        return cause.exit_code
+    raise AssertionError("this command waits for more than the gateway: use `run`")

@@ -1,0 +1,105 @@
+"""Text for a terminal: safe, as wide as its columns, in local time, and coloured if wanted.
+
+Other people's text is data: `safe` escapes whatever would move the cursor, change colours or
+reorder letters. Colours are of the 16 basic ones that can be read on light and on dark.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from zlib import crc32
+
+import wcwidth
+
+HIT: Final = "1;7"
+BOLD: Final = "1"
+LANES: Final = ("36", "35", "32", "31")
+"""The colours of lanes: cyan, magenta, green, red; yellow and blue vanish on some backgrounds."""
+
+PIPE_COLUMNS: Final = 100
+"""Columns of wrapped text that goes to a file or a pipe."""
+
+_UNSAFE: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def safe(text: object) -> str:
+    """Return a text with the characters escaped that change more than their own place."""
+    plain = str(text).replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
+
+
+def one_line(text: object) -> str:
+    """Return a safe text on one line."""
+    return " ".join(safe(text).split())
+
+
+def columns() -> int:
+    """Return the terminal's width, or that of wrapped text in a file or a pipe."""
+    return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def has_colour() -> bool:
+    """Return whether to colour: on a terminal that is not `dumb`, unless NO_COLOR is set."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and on_terminal()
+
+
+def painted(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style and text and has_colour() else text
+
+
+def lane_label(lane: str) -> str:
+    """Return a lane's short label, in the colour that it always has."""
+    short = clipped(one_line(lane), 16)
+    return painted(f"[{short}]", LANES[crc32(lane.encode(errors="replace")) % len(LANES)])
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text cut to a width, with an ellipsis if something is missing."""
+    return text if wcwidth.width(text) <= most else wcwidth.clip(text, 0, most - 1) + "…"
+
+
+def padded(text: str, width: int) -> str:
+    return text + " " * max(0, width - wcwidth.width(text))
+
+
+def hanging(head: str, text: str, indent: int) -> list[str]:
+    """Return a text wrapped behind its head, with its further lines indented."""
+    first, *rest = text.split("\n")
+    space = " " * indent
+    lines = _wrapped(f"{head}{first}", "", space)
+    for line in rest:
+        lines += _wrapped(line, space, space) or [""]
+    return lines
+
+
+def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Return a moment of the tape (ISO 8601, UTC) in local time; "" stays ""."""
+    try:
+        return datetime.fromisoformat(iso).astimezone().strftime(form)
+    except (ValueError, OverflowError):
+        return one_line(iso)[:16]
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    wide: Sequence[str] = wcwidth.wrap(
+        text,
+        max(columns(), 40),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
+    return list(wide)

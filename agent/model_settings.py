@@ -101,12 +101,12 @@ class ModelSettings(BaseModel):
         " requires user and assistant to alternate.",
         examples=["true"],
     )
-    call_ids: Literal["any", "nine"] = Field(
+    tool_call_ids: Literal["any", "nine"] = Field(
         "any",
         description="IDs of tool calls: `any`, or `nine` letters and digits, as Mistral requires.",
         examples=["nine"],
     )
-    filler: bool = Field(
+    answer_after_tool: bool = Field(
         False,
         description="Put a short answer between a tool's result and a person's message, as Mistral"
         " requires.",
@@ -123,7 +123,7 @@ class ModelSettings(BaseModel):
         description="Tags around such reasoning, separated by commas.",
         examples=["think,reason"],
     )
-    window: int = Field(
+    context_window: int = Field(
         0, ge=0, description="Size of the context window, in tokens; 0: unknown.", examples=["8192"]
     )
     price_input: float = Field(
@@ -145,7 +145,7 @@ class ModelSettings(BaseModel):
 
     def prompt_budget(self, most: int) -> int:
         """Return the maximum tokens of a prompt, so that an answer still fits into the window."""
-        if not self.window:
+        if not self.context_window:
             return most
-        reserve = min(self.max_output or self.window // 4, self.window // 2)
-        return min(most, self.window - reserve)
+        reserve = min(self.max_output or self.context_window // 4, self.context_window // 2)
+        return min(most, self.context_window - reserve)

@@ -34,7 +34,7 @@ class AgentSettings(ModelSettings):
         description="Name of the agent in the chats.",
         examples=["Robin"],
     )
-    names: str = Field(
+    more_names: str = Field(
         "",
         description="More names for the agent in groups, separated by commas.",
         examples=["Robin,Robbie"],
@@ -61,7 +61,7 @@ class AgentSettings(ModelSettings):
     subagent_steps: int = Field(
         10, ge=1, le=200, description="Maximum model calls of one subagent.", examples=["10"]
     )
-    counter: Literal["estimate", "exact"] = Field(
+    count_tokens: Literal["estimate", "exact"] = Field(
         "estimate",
         description="How to count the tokens of a prompt before sending it: `estimate` (corrected"
         " by the usage that the server reports), or `exact` (with the model's own vocabulary, if it"
@@ -73,7 +73,7 @@ class AgentSettings(ModelSettings):
         return (self.model, *_names(self.fallback_models))
 
     def names_in_chats(self) -> tuple[str, ...]:
-        return (self.name, *_names(self.names))
+        return (self.name, *_names(self.more_names))
 
     def model_settings(self, name: str, sections: Mapping[str, ModelSettings]) -> ModelSettings:
         """Return the settings of the first model or of a fallback model.

@@ -187,7 +187,7 @@ class DiscordStage:
             "DISCORD__PER_SECOND": "0",
             "ACCESS__MODE": "open",
             "BUDGET__STRANGER_TURNS": "0",
-            "BUDGET__RUNNING": "0",
+            "BUDGET__PARALLEL_PER_PERSON": "0",
         }
 
     async def ready(self) -> None:

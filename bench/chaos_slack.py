@@ -150,7 +150,7 @@ class SlackStage(FakeSlack):
             "SLACK__BASE_URL": self.base_url,
             "ACCESS__MODE": "open",
             "BUDGET__STRANGER_TURNS": "0",
-            "BUDGET__RUNNING": "0",
+            "BUDGET__PARALLEL_PER_PERSON": "0",
         }
 
     async def ready(self) -> None:

@@ -97,7 +97,7 @@ class TelegramStage(FakeTelegram):
             "TELEGRAM__GROUP_PER_MINUTE": "0",
             "ACCESS__MODE": "open",
             "BUDGET__STRANGER_TURNS": "0",
-            "BUDGET__RUNNING": "0",
+            "BUDGET__PARALLEL_PER_PERSON": "0",
         }
 
     async def ready(self) -> None:

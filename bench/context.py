@@ -297,9 +297,9 @@ async def _gateway(home: Path, store: str) -> AsyncIterator[Gateway]:
         "TAPEWAY_HOME": str(home),
         "TAPEWAY_ACCESS__MODE": "open",
         "TAPEWAY_BUDGET__STRANGER_TURNS": "0",
-        "TAPEWAY_BUDGET__RUNNING": "0",
+        "TAPEWAY_BUDGET__PARALLEL_PER_PERSON": "0",
         "TAPEWAY_BUFFER__DEBOUNCE": "0",
-        "TAPEWAY_TAPE__BALLAST": "0",
+        "TAPEWAY_TAPE__DISK_RESERVE": "0",
         "TAPEWAY_TAPE__URL": "memory:" if store == "memory" else "",
         "TAPEWAY_SECRETS": str(home / "none"),
     }

@@ -268,7 +268,7 @@ async def fair_figures(size: Size) -> list[Figure]:
     medians: list[float] = []
     for waiting in (0, size.waiting):
         progress(f"{waiting} questions wait in one chat")
-        async with staged(_slow_for_one, TURN__WAITING="100000") as stage:
+        async with staged(_slow_for_one, TURN__QUEUE_PER_CHAT="100000") as stage:
             crowd = Crowd(stage, PRIVATE, GROUPS)
             await crowd.ask_fast(WARM_UP, 2)
             await crowd.all_answered()

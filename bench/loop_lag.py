@@ -55,7 +55,7 @@ LONGEST: Final = 60.0
 UNBOUND: Final[Mapping[str, str]] = {
     "ACCESS__MODE": "open",
     "BUDGET__STRANGER_TURNS": "0",
-    "BUDGET__RUNNING": "0",
+    "BUDGET__PARALLEL_PER_PERSON": "0",
     "TELEGRAM__PER_SECOND": "0",
 }
 QUIET_SECONDS: Final = 1.5

@@ -85,7 +85,7 @@ async def staged(
                 "TELEGRAM__PER_SECOND": "0",
                 "ACCESS__MODE": "open",
                 "BUDGET__STRANGER_TURNS": "0",
-                "BUDGET__RUNNING": "0",
+                "BUDGET__PARALLEL_PER_PERSON": "0",
                 **settings,
             }
             environ = make_environ(home, model, **more)

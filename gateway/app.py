@@ -261,7 +261,7 @@ async def _services(
     channels: Mapping[str, Channel],
     background: Background,
 ) -> Services:
-    ballast = Ballast(settings.home_path, settings.tape.ballast)
+    ballast = Ballast(settings.home_path, settings.tape.disk_reserve)
     ballast.take()
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
     aliases = await ledger.inbox.aliases()
@@ -297,8 +297,8 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     openings = Openings(services, access, roles, sender)
     requests = AccessRequests(services, access, openings, sender)
     runner = TurnRunner(services, turns, memories, sender, roles)
-    scheduler = LaneScheduler(runner.run, spawn, settings.turn, settings.budget.running)
-    debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
+    scheduler = LaneScheduler(runner.run, spawn, settings.turn, settings.budget.parallel_per_person)
+    debouncer = Debouncer(services.clock, settings.buffer.max_wait, scheduler.ask, spawn)
     notices = Notices(services, access, sender, requests)
     stopper = Stopper(scheduler, debouncer, notices, access)
     eraser = Eraser(services, scheduler, debouncer, memories)

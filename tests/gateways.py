@@ -50,7 +50,7 @@ def make_environ(home: Path, server: FakeOpenAI | None = None, **more: str) -> d
         "TAPEWAY_HOME": str(home),
         "TAPEWAY_HTTP__PORT": "0",
         "TAPEWAY_BUFFER__DEBOUNCE": "0",
-        "TAPEWAY_TAPE__BALLAST": "0",
+        "TAPEWAY_TAPE__DISK_RESERVE": "0",
         "TAPEWAY_AGENT__PROBE": "false",
         "TAPEWAY_SECRETS": str(home / "no-secrets"),
         **{f"TAPEWAY_{name}": value for name, value in more.items()},

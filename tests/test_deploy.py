@@ -148,7 +148,9 @@ def test_one_line_brings_the_local_model_whose_prompt_fits_its_context(tmp_path:
     assert ollama["profiles"] == pull["profiles"] == ["local-model"]
     assert settings.agent.base_url == "http://ollama:11434/v1"
     assert settings.agent.model == interpolate(pull["environment"]["MODEL"], line)
-    assert settings.context.budget < int(ollama["environment"]["OLLAMA_CONTEXT_LENGTH"]) * 0.8
+    assert (
+        settings.context.prompt_tokens < int(ollama["environment"]["OLLAMA_CONTEXT_LENGTH"]) * 0.8
+    )
 
 
 def test_another_model_is_the_one_that_is_fetched() -> None:

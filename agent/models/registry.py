@@ -29,7 +29,11 @@ def make_model(
     names = settings.models()
     found = [settings.model_settings(name, sections) for name in names]
     models = [_one(name, own, learned) for name, own in zip(names, found, strict=True)]
-    return models[0] if len(models) == 1 else FallbackModel(models, [own.window for own in found])
+    return (
+        models[0]
+        if len(models) == 1
+        else FallbackModel(models, [own.context_window for own in found])
+    )
 
 
 def _one(name: str, settings: ModelSettings, learned: Learned) -> ChatModel:

@@ -34,8 +34,8 @@ def refused_in(settings: ModelSettings) -> frozenset[str]:
         IMAGES: not settings.images,
         "stream_options": not settings.stream_options,
         ROLES: settings.strict_roles,
-        CALL_IDS: settings.call_ids == "nine",
-        FILLER: settings.filler,
+        CALL_IDS: settings.tool_call_ids == "nine",
+        FILLER: settings.answer_after_tool,
     }
     return frozenset(name for name, is_refused in refused.items() if is_refused)
 

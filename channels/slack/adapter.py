@@ -118,7 +118,7 @@ class SlackChannel(Channel):
             await installations.join_all()
             if not (self.workspaces.all() or installations.joining or self._install.is_possible):
                 raise ChannelUnfit(NO_WORKSPACE)
-            hold = self.settings.hold
+            hold = self.settings.reorder_seconds
             self._gate.open(EventReceiver(self.host, self.workspaces, monitor, self, hold))
             await _run_both(connection, monitor)
         if self._why_unfit:

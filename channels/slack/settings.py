@@ -59,7 +59,7 @@ class SlackSettings(PlatformSettings):
         " it by name (name), or continue a thread in which it was addressed (thread).",
         examples=["private,mention"],
     )
-    hold: float = Field(
+    reorder_seconds: float = Field(
         0.2,
         ge=0,
         le=1,

@@ -16,7 +16,7 @@ from agent.errors import AgentError, KeyMissing
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.redaction import Redactor, secrets_of
-from gateway.settings import LogSettings, Settings, load_settings, unknown_names
+from gateway.settings import LogSettings, Settings, load_with_sources
 from gateway.settings.files import (
     ignored_here,
     open_files,
@@ -41,12 +41,13 @@ def run_command(
     try:
         refuse_django_channels()
         variables = with_remembered(os.environ) if quiet else dict(os.environ)
-        settings = load_settings(variables)
+        loaded = load_with_sources(variables)
+        settings = loaded.settings
         redactor = Redactor(secrets_of(settings))
         set_up_logs(_quiet(settings.log) if quiet else settings.log, redactor)
         _name_files(settings, variables, quiet=quiet)
-        for sentence in unknown_names(os.environ):
-            get_log().warning("settings.unknown", what=sentence)
+        for sentence in loaded.notices():
+            get_log().warning("settings.renamed", what=sentence)
         code = _run(partial(work, settings, *arguments, **options))
         sys.stdout.flush()
         return code

@@ -81,9 +81,9 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     if channel is None or "media" not in channel.capabilities:
         raise MediaRefused("its channel is gone")
     data = b""
-    with anyio.move_on_after(settings.seconds) as scope:
+    with anyio.move_on_after(settings.download_seconds) as scope:
         try:
-            data = await channel.fetch(media, settings.bytes)
+            data = await channel.fetch(media, settings.max_bytes)
         except MediaRefused:
             raise
         except Exception as cause:
@@ -91,10 +91,10 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
                 get_log().error("media.fetch_failed", exc_info=cause)
             raise MediaRefused("it could not be fetched") from cause
     if scope.cancelled_caught:
-        raise MediaRefused(f"it did not arrive within {settings.seconds:g} s")
-    if len(data) > settings.bytes:
+        raise MediaRefused(f"it did not arrive within {settings.download_seconds:g} s")
+    if len(data) > settings.max_bytes:
         raise MediaRefused("it is larger than announced")
-    suffix = await anyio.to_thread.run_sync(_check, data, settings.pixels)
+    suffix = await anyio.to_thread.run_sync(_check, data, settings.max_pixels)
     name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
     folder = services.settings.home_path / "media"
     try:

@@ -136,7 +136,7 @@ class Dispatcher(IntakeSink, Pending):
         waiting = self._scheduler.queued(question.session_id)
         if question.role >= Role.OWNER:
             waiting = [one for one in waiting if one.asker == question.asker]
-        return len(waiting) >= self._services.settings.turn.waiting
+        return len(waiting) >= self._services.settings.turn.queue_per_chat
 
     async def _command(self, question: Question) -> None:
         if question.message.text.split()[0].lower() == ",stop":

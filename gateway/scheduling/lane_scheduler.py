@@ -179,7 +179,7 @@ class LaneScheduler:
 
     def _start(self, *session_ids: str) -> None:
         self._next.update(dict.fromkeys(session_ids))
-        while self._open and self._next and self._running < self._settings.running:
+        while self._open and self._next and self._running < self._settings.parallel_total:
             first = next(iter(self._next))
             del self._next[first]
             if self._start_one(first):
@@ -188,7 +188,7 @@ class LaneScheduler:
     def _start_one(self, session_id: str) -> bool:
         """Start a lane of a session that is ready to run; return whether there was one."""
         session = self.sessions.get(session_id)
-        if session is None or session.running >= self._settings.lanes:
+        if session is None or session.running >= self._settings.parallel_per_chat:
             return False
         ready = [lane for lane in session.lanes.values() if self._may_start(lane)]
         if not ready:

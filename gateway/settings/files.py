@@ -19,6 +19,7 @@ from tape.private_file import is_open_to_others, open_private
 ENV_FILE: Final = "TAPEWAY_ENV_FILE"
 CONFIG: Final = "TAPEWAY_CONFIG"
 HOME: Final = "TAPEWAY_HOME"
+SECRETS: Final = "TAPEWAY_SECRETS"
 DEFAULT_HOME: Final = "~/.tapeway"
 REMEMBERED: Final = "env-file"  # in the default instance directory
 

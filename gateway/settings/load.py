@@ -7,23 +7,16 @@ module `gateway.settings.files` says where the files are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    NestedSecretsSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SourceError
 
 from agent.model_settings import ModelSettings
@@ -35,10 +28,9 @@ from channels.telegram.settings import TelegramSettings
 from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
 from gateway.settings import sections
-from gateway.settings.files import CONFIG, DEFAULT_HOME, ENV_FILE, settings_files
+from gateway.settings.files import DEFAULT_HOME, settings_files
 from gateway.settings.sections import setting
-
-PREFIX: Final = "TAPEWAY_"
+from gateway.settings.sources import PREFIX, SettingsSource, not_a_setting, read_sources, variable
 
 
 class Settings(BaseSettings):
@@ -61,7 +53,9 @@ class Settings(BaseSettings):
         {},
         description="Settings of single models, for the one in use and for fallback models. Write"
         " them as sections [models.NAME] of tapeway.toml, or here as JSON.",
-        examples=['{"qwen3:8b": {"base_url": "http://127.0.0.1:11434/v1", "window": 8192}}'],
+        examples=[
+            '{"qwen3:8b": {"base_url": "http://127.0.0.1:11434/v1", "context_window": 8192}}'
+        ],
     )
     http: sections.HttpSettings = Field(default_factory=sections.HttpSettings)
     tape: sections.TapeSettings = Field(default_factory=sections.TapeSettings)
@@ -81,6 +75,17 @@ class Settings(BaseSettings):
     cli: CliSettings = Field(default_factory=CliSettings)
     log: sections.LogSettings = Field(default_factory=sections.LogSettings)
     _models_in_use: dict[str, ModelSettings] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        *_others: PydanticBaseSettingsSource,
+        **_by_name: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # `load_with_sources` reads the sources, so that each setting's origin is known.
+        return (init_settings,)
 
     @property
     def home_path(self) -> Path:
@@ -103,6 +108,18 @@ class Settings(BaseSettings):
         return self.tape.url or f"sqlite://{self.home_path / 'tapeway.db'}"
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings, and the sources that they come from, the one that wins first."""
+
+    settings: Settings
+    sources: tuple[SettingsSource, ...]
+
+    def notices(self) -> list[str]:
+        """Return a sentence for each setting that stands in a source under its former name."""
+        return [sentence for source in self.sources for sentence in source.notices()]
+
+
 def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Load the settings; `folder` has their files, unless `environ` names them.
 
@@ -110,90 +127,74 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
 
     Raises SettingsError, which lists every wrong setting with the problem and an example.
     """
+    return load_with_sources(environ, folder).settings
+
+
+def load_with_sources(
+    environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> LoadedSettings:
+    """Load the settings as `load_settings` does, with the sources that they come from."""
     variables = dict(os.environ if environ is None else environ)
     files = settings_files(variables, folder)
-
-    class Sourced(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the given one is used
-            dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - of another folder
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            secrets = Path(variables.get("TAPEWAY_SECRETS", "/run/secrets"))
-            return (
-                init_settings,
-                _GivenEnvironment(settings_cls, variables),
-                DotEnvSettingsSource(settings_cls, env_file=files.env, env_ignore_empty=True),
-                NestedSecretsSettingsSource(
-                    file_secret_settings, secrets_dir=secrets, secrets_dir_missing="ok"
-                ),
-                TomlConfigSettingsSource(settings_cls, toml_file=files.toml),
-            )
-
+    lines: list[str] = []
+    sources: list[SettingsSource] = []
     try:
-        found = Sourced()
-        return Settings.model_construct(
-            **{name: getattr(found, name) for name in Settings.model_fields}
-        )
+        sources = read_sources(Settings, variables, files)
+        known = [path for path, _section, _field in paths()]
+        lines += [sentence for source in sources for sentence in source.misspelt(known)]
+        merged: dict[str, Any] = {}
+        for source in reversed(sources):
+            _merge(merged, source.values)
+        settings = Settings(**merged)
     except ValidationError as cause:
-        lines = [_explain(error) for error in cause.errors(include_url=False)]
+        lines += [_explain(error, sources) for error in cause.errors(include_url=False)]
         raise SettingsError("\n".join(lines)) from None
     except (SourceError, ValueError, OSError) as cause:
         raise SettingsError(
             f"cannot read the settings: {cause}: check {files.env} and {files.toml}"
         ) from cause
+    if lines:
+        raise SettingsError("\n".join(lines))
+    return LoadedSettings(settings, tuple(sources))
 
 
-class _GivenEnvironment(EnvSettingsSource):
-    """Reads the given environment, which may differ from the process's own."""
-
-    def __init__(self, settings_cls: type[BaseSettings], variables: Mapping[str, str]) -> None:
-        self._variables = variables
-        super().__init__(settings_cls)
-
-    def _load_env_vars(self) -> Mapping[str, str | None]:
-        # Docker Compose passes an empty string for each variable that .env does not set.
-        return {name.lower(): value for name, value in self._variables.items() if value != ""}
+def _merge(into: dict[str, Any], values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if isinstance(value, dict) and isinstance(into.get(name), dict):
+            _merge(into[name], value)
+        else:
+            into[name] = deepcopy(value)
 
 
-def unknown_names(environ: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each TAPEWAY_ variable that is not a setting, with the closest name."""
-    known = {name for name, _section, _field in fields()} | {"TAPEWAY_SECRETS", CONFIG, ENV_FILE}
-    wrong = (name for name in sorted(environ) if name.startswith(PREFIX))
-    return [_not_a_setting(name, known) for name in wrong if name.upper() not in known]
-
-
-def fields() -> Iterator[tuple[str, str, FieldInfo]]:
-    """Yield each setting's variable name, section and field."""
+def paths() -> Iterator[tuple[str, str, FieldInfo]]:
+    """Yield each setting's path, as in http.port, its section and field."""
     for name, field in Settings.model_fields.items():
         annotation = field.annotation
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             for inner, inner_field in annotation.model_fields.items():
-                yield f"{PREFIX}{name}__{inner}".upper(), name, inner_field
+                yield f"{name}.{inner}", name, inner_field
         else:
-            yield f"{PREFIX}{name}".upper(), "", field
+            yield name, "", field
 
 
-def _not_a_setting(name: str, known: Iterable[str], part: str = "") -> str:
-    nearest = get_close_matches(part or name, known, n=1)
-    hint = f"; did you mean {nearest[0]}?" if nearest else ""
-    return f"{name} is not a setting{hint}"
+def fields() -> Iterator[tuple[str, str, FieldInfo]]:
+    """Yield each setting's variable name, section and field."""
+    return ((variable(path), section, field) for path, section, field in paths())
 
 
-def _explain(error: ErrorDetails) -> str:
+def _explain(error: ErrorDetails, sources: list[SettingsSource]) -> str:
     if error["loc"][0] == "models" and len(error["loc"]) > 2:
         return _explain_model(error)
-    name = PREFIX + "__".join(str(part) for part in error["loc"]).upper()
-    known = {known: field for known, _section, field in fields()}
-    field = known.get(name)
+    path = ".".join(str(part) for part in error["loc"][:2])
+    known = {known: field for known, _section, field in paths()}
+    field = known.get(path) or known.get(path.partition(".")[0])
     if field is None:
-        return _not_a_setting(name, known)
-    example = f"; for example {name}={field.examples[0]}" if field.examples else ""
-    return f"{name}: {_problem(error, field)}{example}"
+        return not_a_setting(variable(path), [variable(name) for name in known])
+    path = path if path in known else path.partition(".")[0]
+    source = next((source for source in sources if source.names(path)), None)
+    place = f" (in {source.path})" if source and source.path else ""
+    example = f"; for example {variable(path)}={field.examples[0]}" if field.examples else ""
+    return f"{variable(path)}: {_problem(error, field)}{example}{place}"
 
 
 def _explain_model(error: ErrorDetails) -> str:
@@ -203,7 +204,7 @@ def _explain_model(error: ErrorDetails) -> str:
     if name in known:
         example = (known[name].examples or [""])[0]
         return f"{where}: {_problem(error, known[name])}; for example {example}"
-    return _not_a_setting(where, known, name)
+    return not_a_setting(where, known, name)
 
 
 def _problem(error: ErrorDetails, field: FieldInfo) -> str:

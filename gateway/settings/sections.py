@@ -71,7 +71,7 @@ class TapeSettings(Section):
         example="sqlite:///srv/tapeway/tapeway.db",
     )
 
-    ballast: int = setting(
+    disk_reserve: int = setting(
         16 * 1024 * 1024,
         "Size of a reserve file, in bytes. It is deleted when the disk fills up, so that answers"
         " in progress can still be saved.",
@@ -129,7 +129,7 @@ class BufferSettings(Section):
     debounce: float = setting(
         1.0, "Seconds to wait after a message for the next one from the same author.", ge=0, le=60
     )
-    longest: float = setting(
+    max_wait: float = setting(
         10.0,
         "Maximum seconds to wait after the first message from the same author.",
         example="10",
@@ -148,16 +148,16 @@ class TurnSettings(Section):
         " (`interrupt`). `steer` and `interrupt` apply only if the author is the same.",
     )
     deadline: float = setting(900, "Maximum seconds for one answer.", gt=0)
-    lanes: int = setting(
+    parallel_per_chat: int = setting(
         4, "Maximum conversations per chat that are answered at the same time.", ge=1, le=64
     )
-    running: int = setting(
+    parallel_total: int = setting(
         64,
         "Maximum answers in progress across all chats; beyond that, chats take turns.",
         ge=1,
         le=10_000,
     )
-    waiting: int = setting(
+    queue_per_chat: int = setting(
         200, "Maximum questions waiting per chat; further ones are declined with a notice.", ge=1
     )
 
@@ -197,13 +197,13 @@ class BudgetSettings(Section):
         example="0.25",
         ge=0,
     )
-    running: int = setting(
+    parallel_per_person: int = setting(
         4,
         "Maximum answers to one person in progress, in all chats; further questions wait. 0 sets"
         " no limit.",
         ge=0,
     )
-    calls: int = setting(
+    model_calls: int = setting(
         40,
         "Maximum model calls for one answer, subagents' calls included; for the owner, too.",
         ge=1,
@@ -219,11 +219,11 @@ class ContextSettings(Section):
         "What the model sees of a chat. `anchor`: everything since the last anchor. `lane`: one"
         " conversation at a time. `auto`: `anchor` in private chats, `lane` in groups.",
     )
-    budget: int = setting(32_000, "Maximum tokens in a prompt.", ge=500)
-    takes: int = setting(
+    prompt_tokens: int = setting(32_000, "Maximum tokens in a prompt.", ge=500)
+    new_tokens: int = setting(
         4_000, "Maximum tokens of new messages that a turn adds to the conversation.", ge=100
     )
-    evidence: int = setting(
+    older_messages: int = setting(
         3,
         "Maximum older group messages shown with a question because they contain the question's"
         " rarest words; 0 shows none.",
@@ -286,9 +286,9 @@ class MediaSettings(Section):
         "Show images to the model. A model without vision gets a description instead.",
         example="false",
     )
-    bytes: int = setting(8_000_000, "Maximum size of an image, in bytes.", ge=1_000)
-    pixels: int = setting(40_000_000, "Maximum number of pixels in an image.", ge=1_000)
-    seconds: float = setting(20, "Maximum seconds to download an image.", gt=0, le=600)
+    max_bytes: int = setting(8_000_000, "Maximum size of an image, in bytes.", ge=1_000)
+    max_pixels: int = setting(40_000_000, "Maximum number of pixels in an image.", ge=1_000)
+    download_seconds: float = setting(20, "Maximum seconds to download an image.", gt=0, le=600)
 
 
 class DeliverySettings(Section):

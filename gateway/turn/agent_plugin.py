@@ -55,8 +55,8 @@ class AgentPlugin:
         self._services = services
         self._model = model
         self._once = WriteOnce()
-        self._meter = Meter(services.settings.agent.counter)
-        if services.settings.agent.counter == "exact" and not can_count_exactly():
+        self._meter = Meter(services.settings.agent.count_tokens)
+        if services.settings.agent.count_tokens == "exact" and not can_count_exactly():
             get_log().warning("agent.counter_estimates", why="install tapeway[exact] to count")
 
     @hookimpl
@@ -132,7 +132,7 @@ class AgentPlugin:
             if turn is not None:
                 await self._steer(turn)
 
-        calls = Calls(settings.budget.calls)
+        calls = Calls(settings.budget.model_calls)
         model = CountedModel(self._model, calls)
         tool_context = ToolContext(
             tape=log.tape,
@@ -201,7 +201,7 @@ class AgentPlugin:
             hooks=hooks,
             system=system,
             retake=retake,
-            budget=settings.model().prompt_budget(settings.context.budget),
+            budget=settings.model().prompt_budget(settings.context.prompt_tokens),
             steps=settings.agent.subagent_steps,
             calls=calls,
             kept=1 if depth else 0,  # the last one is for the answer itself

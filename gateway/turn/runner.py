@@ -171,7 +171,7 @@ class TurnRunner:
         if question.turn_id:
             return await begin(self._services, question, Selection(), steered)
         waiting = await self._services.ledger.inbox.waiting_entries(question.session_id)
-        budget = self._services.settings.context.takes
+        budget = self._services.settings.context.new_tokens
         nearby = await self._nearby(question)
         selection = await select_messages(
             tape, question.lane, question.entry_ids, waiting, budget, nearby
@@ -185,7 +185,7 @@ class TurnRunner:
         words = " ".join(row.message.text for row in question.rows).split()
         text = " ".join(word for word in words if not _is_address(word, name))
         tape = self._services.tapes.tape(question.tape)
-        limit = self._services.settings.context.evidence
+        limit = self._services.settings.context.older_messages
         try:
             return await find_nearby(
                 self._memories, tape, question.message, question.rows[-1].id, text, limit

@@ -71,7 +71,7 @@ def test_every_setting_has_its_help_and_an_example_that_it_takes(name: str) -> N
 
 def test_the_agent_is_called_by_its_name_and_by_further_ones() -> None:
     assert AgentSettings.model_validate({}).names_in_chats() == ("Tapeway",)
-    given = AgentSettings.model_validate({"name": "Robin", "names": " Rob, ,Robbie "})
+    given = AgentSettings.model_validate({"name": "Robin", "more_names": " Rob, ,Robbie "})
     assert given.names_in_chats() == ("Robin", "Rob", "Robbie")
 
 
@@ -118,7 +118,11 @@ def test_the_agent_s_server_does_not_get_the_key_of_its_model_s_section() -> Non
 
 @pytest.mark.parametrize(
     ("given", "budget"),
-    [({}, 9000), ({"window": 8000}, 6000), ({"window": 8000, "max_output": 500}, 7500)],
+    [
+        ({}, 9000),
+        ({"context_window": 8000}, 6000),
+        ({"context_window": 8000, "max_output": 500}, 7500),
+    ],
 )
 def test_a_prompt_leaves_room_for_the_answer_in_the_window(
     given: dict[str, object], budget: int

@@ -48,7 +48,7 @@ class SlackStage(PlatformStage[FakeSlack, User]):
             "SLACK__APP_TOKEN": self.fake.app_token,
             "SLACK__SIGNING_SECRET": self.fake.signing_secret,
             "SLACK__BASE_URL": self.fake.base_url,
-            "SLACK__HOLD": "0",  # time stands still while something is taken
+            "SLACK__REORDER_SECONDS": "0",  # time stands still while something is taken
         }
 
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:

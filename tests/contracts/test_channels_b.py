@@ -53,7 +53,7 @@ async def test_b2_a_direct_message_is_answered(channel: str, tmp_path: Path) -> 
 async def test_b2_who_calls_the_agent_by_a_configured_name_is_answered(
     channel: str, tmp_path: Path
 ) -> None:
-    async with playing(channel, tmp_path, AGENT__NAMES="Robin") as play:
+    async with playing(channel, tmp_path, AGENT__MORE_NAMES="Robin") as play:
         group, alice = play.stage.group(), play.person()
         said = await play.ask(group, alice, "what do you think, robin?", mention=False)
         play.answer(said)

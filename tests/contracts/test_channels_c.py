@@ -94,7 +94,9 @@ async def test_c2_requests_of_one_person_are_answered_in_order(
 async def test_c2_a_chat_with_a_hundred_questions_does_not_hold_up_another(
     channel: str, tmp_path: Path
 ) -> None:
-    async with playing(channel, tmp_path, TURN__RUNNING="1", TURN__WAITING="500") as play:
+    async with playing(
+        channel, tmp_path, TURN__PARALLEL_TOTAL="1", TURN__QUEUE_PER_CHAT="500"
+    ) as play:
         gate = asyncio.Event()
         play.model.enqueue(Text(("at ", "last"), gate=gate))
         alice, bob = play.person(), play.person("Bob")
@@ -120,7 +122,7 @@ async def test_c2_a_chat_with_a_hundred_questions_does_not_hold_up_another(
 async def test_c3_what_does_not_fit_the_queue_is_told_and_taped(
     channel: str, tmp_path: Path
 ) -> None:
-    async with playing(channel, tmp_path, TURN__WAITING="1") as play:
+    async with playing(channel, tmp_path, TURN__QUEUE_PER_CHAT="1") as play:
         chat, alice, gate = play.chat(), play.person(), asyncio.Event()
         play.model.enqueue(Text(("at ", "last"), gate=gate))
         said = [await asked(play, chat, alice, f"number {n}") for n in range(3)]

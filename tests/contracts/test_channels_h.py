@@ -192,7 +192,7 @@ async def test_h1_the_platform_s_own_link_leads_to_question_and_answer(
 async def test_h1_of_a_question_that_did_not_fit_the_queue_that_is_told(
     channel: str, tmp_path: Path
 ) -> None:
-    async with playing(channel, tmp_path, TURN__WAITING="1") as play:
+    async with playing(channel, tmp_path, TURN__QUEUE_PER_CHAT="1") as play:
         chat, alice, gate = play.chat(), play.person(), asyncio.Event()
         play.model.enqueue(Text(("at ", "last"), gate=gate))
         for number in range(3):

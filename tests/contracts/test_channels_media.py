@@ -85,7 +85,9 @@ async def test_e8_a_file_is_named_with_its_type_and_size(channel: str, tmp_path:
 async def test_e8_an_image_that_cannot_be_shown_says_why(
     channel: str, tmp_path: Path, data: bytes, why: str
 ) -> None:
-    async with playing(channel, tmp_path, MEDIA__BYTES="20000", MEDIA__PIXELS="1000000") as play:
+    async with playing(
+        channel, tmp_path, MEDIA__MAX_BYTES="20000", MEDIA__MAX_PIXELS="1000000"
+    ) as play:
         said = await play.stage.send_image(play.chat(), play.person(), data, "what is it?")
         await play.settle()
         play.answer(said)

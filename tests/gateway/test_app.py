@@ -26,7 +26,7 @@ async def test_a_message_is_answered_without_a_channel(tmp_path: Path) -> None:
 
 async def test_an_idle_gateway_debounces_runs_and_sends_nothing(tmp_path: Path) -> None:
     channel = PlainChannel()
-    more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "0.2", "TURN__RUNNING": "1"}
+    more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "0.2", "TURN__PARALLEL_TOTAL": "1"}
     async with (
         FakeOpenAI() as server,
         gateway_of(tmp_path, server, Brings(channel), **more) as gateway,

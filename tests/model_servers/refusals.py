@@ -140,7 +140,7 @@ LEARNED = (
              (say("Noon."),), (NOON,),
              (lambda body: error(400, "too long", code="context_length_exceeded")
               if body["model"] == "model" else None,), refused=2, calls=3,
-             settings={**OTHER, "MODELS": '{"other": {"window": 200000}}'}),
+             settings={**OTHER, "MODELS": '{"other": {"context_window": 200000}}'}),
     Scenario("The fallback lives on another server", "A5",
              (error(503, "overloaded"), say("Noon.")), (NOON,), calls=2, settings={
                  **OTHER, "MODELS": '{"other": {"base_url": "{url}/other/v1", "api_key": "k"}}'}),

@@ -70,7 +70,7 @@ async def test_what_is_open_is_taken_up_in_order_after_a_restart(
 ) -> None:
     clock, first, second = QuickClock(), PlainChannel(), PlainChannel()
     more = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor"}
-    waits = {"BUFFER__DEBOUNCE": "60", "BUFFER__LONGEST": "600"}
+    waits = {"BUFFER__DEBOUNCE": "60", "BUFFER__MAX_WAIT": "600"}
     async with FakeOpenAI() as server:
         async with gateway_of(tmp_path, server, Brings(first), **waits, **more) as gateway:
             await ask(gateway, first, 1)

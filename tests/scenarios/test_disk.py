@@ -59,7 +59,7 @@ async def test_d7_a_full_disk_finishes_what_runs_takes_nothing_new_and_recovers(
     gate = asyncio.Event()
     async with (
         FakeOpenAI() as server,
-        gateway_of(small_disk, server, TAPE__BALLAST="2000000") as gateway,
+        gateway_of(small_disk, server, TAPE__DISK_RESERVE="2000000") as gateway,
         visit(gateway.url, "Alice") as (alice,),
     ):
         server.enqueue(Text(("half ", "whole"), gate=gate))

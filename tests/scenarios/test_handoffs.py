@@ -85,7 +85,7 @@ async def test_g3_a_view_with_a_hint_is_built_again_from_the_tape_byte_for_byte(
 async def test_near_the_budget_the_hint_comes_before_the_overflow(tmp_path: Path) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__BUDGET="2000") as gateway,
+        gateway_of(tmp_path, server, CONTEXT__PROMPT_TOKENS="2000") as gateway,
     ):
         server.default = lambda _request: Text(("word " * 300,))
         async with visit(gateway.url, "Alice") as (alice,):
@@ -139,7 +139,7 @@ async def test_switched_off_there_is_neither(tmp_path: Path) -> None:
 async def test_what_the_provider_tells_corrects_the_next_prompt_s_size(tmp_path: Path) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__BUDGET="4000") as gateway,
+        gateway_of(tmp_path, server, CONTEXT__PROMPT_TOKENS="4000") as gateway,
     ):
         server.default = lambda request: Text(
             ("word " * 200,), usage=Usage(request.body_bytes // 2, 10)

@@ -60,7 +60,7 @@ async def test_no_file_of_a_running_home_can_be_read_by_another_user(open_home: 
     (open_home / "ballast").write_bytes(b"of an earlier version")
     (open_home / "ballast").chmod(0o644)
     async with FakeOpenAI() as server:
-        environ = make_environ(open_home, server, TAPE__BALLAST="4096")
+        environ = make_environ(open_home, server, TAPE__DISK_RESERVE="4096")
         async with gateway_process(environ, open_home) as running:
             await running.url()
             await run_process(environ, "run", "the code is 4711")

@@ -228,7 +228,10 @@ async def test_c4_somebody_else_s_answer_ends_by_its_own_stop_and_for_admins_onl
 
 async def test_c4_stop_takes_back_a_question_that_waits(tmp_path: Path) -> None:
     gate = asyncio.Event()
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, TURN__RUNNING="1") as gateway:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, TURN__PARALLEL_TOTAL="1") as gateway,
+    ):
         server.enqueue(Text(("first ", "answer"), gate=gate))
         async with visit(gateway.url, "Alice", "Bob") as (alice, bob):
             first = await alice.say("one")
@@ -348,7 +351,9 @@ async def test_an_overflow_after_tools_keeps_their_results(tmp_path: Path) -> No
 async def test_a_view_beyond_the_budget_is_cut_before_the_call(tmp_path: Path) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__BUDGET="900", CONTEXT__TAKES="400") as gateway,
+        gateway_of(
+            tmp_path, server, CONTEXT__PROMPT_TOKENS="900", CONTEXT__NEW_TOKENS="400"
+        ) as gateway,
     ):
         server.default = lambda _request: Text(("word " * 300,))
         async with visit(gateway.url, "Alice") as (alice,):

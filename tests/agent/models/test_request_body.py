@@ -108,7 +108,7 @@ def test_a_template_of_single_calls_gets_each_call_with_its_result() -> None:
 
 def test_ids_become_nine_letters_and_digits_in_calls_and_results() -> None:
     messages = [calls("call_abc", "call_def"), result("call_abc"), result("call_def")]
-    asked, *answered = body(*messages, call_ids="nine")["messages"]
+    asked, *answered = body(*messages, tool_call_ids="nine")["messages"]
     found = [one["id"] for one in asked["tool_calls"]]
     assert found == [one["tool_call_id"] for one in answered]
     assert all(re.fullmatch("[a-zA-Z0-9]{9}", one) for one in found)
@@ -131,7 +131,7 @@ def test_an_id_that_fits_stays_unless_another_one_has_taken_it() -> None:
     assert first == taken["id"] != second
 
 
-@pytest.mark.parametrize("given", [{"filler": True}, {"refused": FILLER}])
+@pytest.mark.parametrize("given", [{"answer_after_tool": True}, {"refused": FILLER}])
 def test_a_question_after_a_result_gets_an_answer_between(given: dict[str, Any]) -> None:
     messages = [ASK, calls("a"), result("a"), ASK]
     between = {"role": "assistant", "content": NO_ANSWER}

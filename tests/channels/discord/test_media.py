@@ -48,7 +48,7 @@ async def test_e8_an_endless_download_is_cut_off(tmp_path: Path) -> None:
         for read in range(10_000):  # noqa: B007 - counted for the test
             yield b"x" * 65_536
 
-    async with discord_bot(tmp_path, MEDIA__BYTES="1000000") as bot:
+    async with discord_bot(tmp_path, MEDIA__MAX_BYTES="1000000") as bot:
         prompt = await shown(bot, size=100, pieces=endless)
         assert "[an image]" not in prompt
         assert "larger than announced" in prompt

@@ -131,7 +131,7 @@ class NewSlackOwner:
 async def test_the_first_answer_in_a_channel_takes_18_actions_and_6_once_the_tokens_are_set(
     tmp_path: Path,
 ) -> None:
-    walker = Walker(tmp_path, {"WEB__ENABLED": "false", "SLACK__HOLD": "0"})
+    walker = Walker(tmp_path, {"WEB__ENABLED": "false", "SLACK__REORDER_SECONDS": "0"})
     clock = walker.clock
     async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as fake:
         fake.epoch = clock.now().timestamp() - clock.monotonic()

@@ -63,7 +63,7 @@ def said_id(bot: Bot, number: int) -> int:
 
 
 async def test_a3_a_paste_of_three_parts_is_one_message(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path, CONTEXT__BUDGET="30000") as bot:
+    async with telegram_bot(tmp_path, CONTEXT__PROMPT_TOKENS="30000") as bot:
         ada = in_private(bot)
         for text in ("a" * 4096, "b" * 4096, "c end"):
             bot.fake.say(7, ada, text)

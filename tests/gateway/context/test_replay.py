@@ -71,7 +71,9 @@ async def test_g3_what_happened_later_changes_no_prompt_of_before(tmp_path: Path
 async def test_a_view_after_an_overflow_is_built_again_too(tmp_path: Path) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__BUDGET="900", CONTEXT__TAKES="400") as gateway,
+        gateway_of(
+            tmp_path, server, CONTEXT__PROMPT_TOKENS="900", CONTEXT__NEW_TOKENS="400"
+        ) as gateway,
     ):
         server.default = lambda _request: Text(("word " * 300,))
         async with visit(gateway.url, "Alice") as (alice,):

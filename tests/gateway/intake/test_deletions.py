@@ -56,7 +56,7 @@ async def test_a4_a_question_that_waits_and_is_deleted_is_not_asked(
 
 async def test_a4_a_deleted_question_stays_unasked_after_a_restart(tmp_path: Path) -> None:
     more = {"ACCESS__MODE": "open"}
-    waits = {"BUFFER__DEBOUNCE": "60", "BUFFER__LONGEST": "60"}
+    waits = {"BUFFER__DEBOUNCE": "60", "BUFFER__MAX_WAIT": "60"}
     channel = PlainChannel()
     async with FakeOpenAI() as server:
         async with gateway_of(tmp_path, server, Brings(channel), **waits, **more) as gateway:

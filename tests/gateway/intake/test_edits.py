@@ -156,7 +156,7 @@ async def test_a4_the_edit_survives_a_restart_before_its_turn(tmp_path: Path) ->
     more = {"ACCESS__MODE": "open"}
     async with FakeOpenAI() as server:
         async with gateway_of(
-            tmp_path, server, Brings(channel), BUFFER__DEBOUNCE="60", BUFFER__LONGEST="60", **more
+            tmp_path, server, Brings(channel), BUFFER__DEBOUNCE="60", BUFFER__MAX_WAIT="60", **more
         ) as gateway:
             await channel.host.accept([replace(MESSAGE, text="frist")])
             await channel.host.accept([edit("first")])

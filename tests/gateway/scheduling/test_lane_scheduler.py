@@ -73,7 +73,9 @@ async def bench() -> AsyncIterator[Bench]:
 
             group.start_soon(do)
 
-        made.append(Bench(LaneScheduler(run, spawn, TurnSettings(lanes=2, running=5))))
+        made.append(
+            Bench(LaneScheduler(run, spawn, TurnSettings(parallel_per_chat=2, parallel_total=5)))
+        )
         made[0].begin.set()
         yield made[0]
         group.cancel_scope.cancel()
@@ -297,7 +299,7 @@ async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
 
             group.start_soon(do)
 
-        sessions = LaneScheduler(run, spawn, TurnSettings(lanes=2, running=5))
+        sessions = LaneScheduler(run, spawn, TurnSettings(parallel_per_chat=2, parallel_total=5))
         for number in (1, 2):
             sessions.submit(in_lane(number, None))
         await anyio.wait_all_tasks_blocked()

@@ -49,7 +49,7 @@ def test_the_owner_has_no_budget_and_strangers_the_smallest(
 ) -> None:
     settings = BudgetSettings()
     assert limits_of(settings, role) == limits
-    assert (settings.running, settings.calls) == (4, 40)
+    assert (settings.parallel_per_person, settings.model_calls) == (4, 40)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ async def test_a_budget_survives_a_restart_and_is_whole_again_the_next_day(tmp_p
 async def test_of_questions_at_once_no_more_are_answered_than_the_budget_has(
     tmp_path: Path,
 ) -> None:
-    more = {"BUDGET__MEMBER_TURNS": "3", "TURN__LANES": "8"}
+    more = {"BUDGET__MEMBER_TURNS": "3", "TURN__PARALLEL_PER_CHAT": "8"}
     async with group(tmp_path, **more) as room:
         room.server.default = lambda _request: Text(("ok",))
         asked = [room.message(ANN, f"q {n}", thread_id=f"t{n}") for n in range(6)]
@@ -122,7 +122,7 @@ async def test_a_turn_that_is_resumed_counts_once(tmp_path: Path) -> None:
 
 
 async def test_however_many_questions_wait_the_owner_s_is_taken(tmp_path: Path) -> None:
-    more = {"TURN__WAITING": "2", "TURN__LANES": "1"}
+    more = {"TURN__QUEUE_PER_CHAT": "2", "TURN__PARALLEL_PER_CHAT": "1"}
     async with group(tmp_path, **more) as room:
         gate = asyncio.Event()
         room.server.default = lambda _request: Text(("ok",), gate=gate)
@@ -136,7 +136,7 @@ async def test_however_many_questions_wait_the_owner_s_is_taken(tmp_path: Path) 
 
 
 async def test_a_person_has_so_many_turns_running_and_others_do_not_wait(tmp_path: Path) -> None:
-    more = {"BUDGET__RUNNING": "2", "TURN__LANES": "8"}
+    more = {"BUDGET__PARALLEL_PER_PERSON": "2", "TURN__PARALLEL_PER_CHAT": "8"}
     async with group(tmp_path, **more) as room:
         gate = asyncio.Event()
         room.server.default = lambda _request: Text(("ok",), gate=gate)

@@ -32,6 +32,8 @@ OWN: Final = frozenset(
         "open",
         "pair",
         "access",
+        "doctor",
+        "config",
     }
 )
 """The builtin commands, which plugins cannot replace."""

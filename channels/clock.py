@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 import anyio
@@ -47,3 +48,16 @@ async def wait_at_most(clock: Clock, seconds: float, wait: Callable[[], Awaitabl
         group.start_soon(time_out)
         await wait()
         group.cancel_scope.cancel()
+
+
+def seconds_ahead(date: str) -> float | None:
+    """Return by how much this machine's clock is ahead of a server's, from its `Date` header.
+
+    The header must just have arrived; None if it says no date.
+    """
+    try:
+        theirs = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    theirs = theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)
+    return round((datetime.now(UTC) - theirs).total_seconds(), 1)

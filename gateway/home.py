@@ -62,10 +62,10 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
         os.close(descriptor)
 
 
-def is_locked(home: Path) -> bool:
+def is_locked(home: Path, lock: str = LOCK) -> bool:
     """Return whether a gateway runs in an instance directory, without writing anything."""
     try:
-        with (home / LOCK).open("rb") as file:
+        with (home / lock).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -54,6 +54,7 @@ class OpenAIModel:
         address, key = _connection(name, settings)
         self._key = "" if key == NO_KEY else key
         self.has_key = self._key != ""
+        self.date = ""
         headers = {name: value.get_secret_value() for name, value in settings.headers.items()}
         # A shorter one is no secret, and would mask parts of words.
         self._secrets = [one for one in (self._key, *headers.values()) if len(one) >= MIN_SECRET]
@@ -132,8 +133,12 @@ class OpenAIModel:
     async def get(self, path: str) -> bytes:
         """Return the body at a path of the server; raises ModelError."""
         try:
-            return (await self._client.get(path, cast_to=httpx2.Response)).content
+            response = await self._client.get(path, cast_to=httpx2.Response)
+            self.date = response.headers.get("date", "")
+            return response.content
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
+            if isinstance(cause, openai.APIStatusError):
+                self.date = cause.response.headers.get("date", "")
             raise _without(self._secrets, _translate(cause)) from None
 
     async def aclose(self) -> None:

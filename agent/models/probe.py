@@ -7,13 +7,14 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import anyio
 import orjson
 
 from agent.errors import (
     AccountEmpty,
+    AnswerBroken,
     ContextOverflow,
     KeyRefused,
     ModelBusy,
@@ -44,15 +45,25 @@ _TLS: Final = re.compile(r"\[SSL|certificate|wrong version number", re.IGNORECAS
 _VERSION: Final = re.compile(r"/v\d")
 
 
+ProbedKind = Literal[
+    "address", "broken", "busy", "empty", "fails", "key", "overflow", "slow", "tls", "unknown",
+    "unreachable"
+]  # fmt: skip
+WINDOWS: Final = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""What servers call the size of a model's context in their lists."""
+
+
 class ProbedModel(ServedModel, Protocol):
     """A model whose server can be looked at.
 
     has_key   whether the server gets an API key
     identity  a digest of server, model and key
+    date      the `Date` header of the last answer to `get`
     """
 
     has_key: bool
     identity: str
+    date: str
 
     async def get(self, path: str) -> bytes:
         """Return the body at a path of the server; raises ModelError."""
@@ -65,20 +76,26 @@ class Probed:
     sentence  one line for the operator, with the remedy if the model does not answer
     well      whether the model answered
     free      whether the probe certainly cost nothing
+    kind      what kind of trouble it is, for programs
     """
 
     sentence: str
     well: bool = False
     free: bool = True
+    kind: ProbedKind = "fails"
 
 
 class Probe:
-    """Looks at a server for free, then asks its model for a word; `monotonic` measures how long."""
+    """Looks at a server for free, then asks its model for a word; `monotonic` measures how long.
+
+    window  the size of the model's context in the server's list; 0 if it is not there
+    """
 
     def __init__(self, model: ProbedModel, monotonic: Callable[[], float]) -> None:
         self._model = model
         self._monotonic = monotonic
         self._listed: frozenset[str] = frozenset()
+        self.window = 0
 
     async def look(self) -> Probed | None:
         """Read the server's list of models; return what is wrong, or None if nothing is seen."""
@@ -90,18 +107,20 @@ class Probe:
                 if unversioned and await self._list("/v1/models") is not None:
                     return Probed(
                         f"{server} has no model API, but {server}/v1 has: set"
-                        f" TAPEWAY_AGENT__BASE_URL={server}/v1"
+                        f" TAPEWAY_AGENT__BASE_URL={server}/v1",
+                        kind="address",
                     )
         except TimeoutError:
             return Probed(
                 f"{server} does not answer within {LOOK_SECONDS:g} s: start the server, or set"
-                " TAPEWAY_AGENT__BASE_URL to another one"
+                " TAPEWAY_AGENT__BASE_URL to another one",
+                kind="slow",
             )
         except (AccountEmpty, ModelUnreachable) as cause:
-            return self._remedy(cause)
+            return self.remedy(cause)
         except KeyRefused as cause:
             # A key may be allowed to chat, but not to list models.
-            return None if str(cause).startswith("Error code: 403") else self._remedy(cause)
+            return None if str(cause).startswith("Error code: 403") else self.remedy(cause)
         except ModelError:
             return None
         self._listed = listed or frozenset()
@@ -116,7 +135,7 @@ class Probe:
         except ModelError as cause:
             # Other errors are about what an answer with status 200 says.
             if isinstance(cause, NO_ANSWER) or type(cause) is ModelError:
-                return self._remedy(cause)
+                return self.remedy(cause)
         seconds = self._monotonic() - started
         return Probed(f"{self._model.name} answered in {seconds:.1f} s", well=True, free=False)
 
@@ -129,41 +148,58 @@ class Probe:
         rows = found.get("data", found.get("models")) if isinstance(found, dict) else found
         if not isinstance(rows, list):
             return None
-        ids = (row.get("id", row.get("name")) for row in rows if isinstance(row, dict))
+        named = [row for row in rows if isinstance(row, dict)]
+        ids = [row.get("id", row.get("name")) for row in named]
+        if self._model.name in ids:
+            row = named[ids.index(self._model.name)]
+            sizes = [row[key] for key in WINDOWS if isinstance(row.get(key), int)]
+            self.window = min(sizes, default=0)
         return frozenset(one for one in ids if isinstance(one, str))
 
-    def _remedy(self, cause: ModelError) -> Probed:
+    def remedy(self, cause: ModelError) -> Probed:
+        """Return what an error of the model means, with its remedy."""
+        kind: ProbedKind
         server, name = self._model.server.rstrip("/"), self._model.name
         if isinstance(cause, ModelUnreachable) and _TLS.search(str(cause)):
+            kind = "tls"
             sentence = (
                 f"no secure connection to {server}: correct its certificate, or http and https in"
                 " TAPEWAY_AGENT__BASE_URL"
             )
         elif isinstance(cause, ModelUnreachable):
+            kind = "unreachable"
             sentence = (
                 f"nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to"
                 " another one"
             )
         elif isinstance(cause, KeyRefused):
             refusal = "refuses the API key" if self._model.has_key else "requires an API key"
+            kind = "key"
             sentence = f"{server} {refusal}: set TAPEWAY_AGENT__API_KEY to a valid one"
         elif isinstance(cause, AccountEmpty):
+            kind = "empty"
             sentence = (
                 f"the account at {server} is empty: add credit at the provider, or set another"
                 " TAPEWAY_AGENT__API_KEY"
             )
         elif isinstance(cause, ModelBusy):
+            kind = "busy"
             sentence = f"{server} is over its limits: answers may have to wait"
         elif isinstance(cause, WrongAddress) or (
             isinstance(cause, UnknownModel) and not (self._listed or _VERSION.search(server))
         ):
+            kind = "address"
             sentence = f"{server} answers 404: set TAPEWAY_AGENT__BASE_URL={server}/v1"
         elif isinstance(cause, UnknownModel) or (self._listed and name not in self._listed):
             known = sorted(self._listed)
             nearest = get_close_matches(name, known, n=1, cutoff=0.3) or known[:1]
             example = f", for example TAPEWAY_AGENT__MODEL={nearest[0]}" if nearest else ""
+            kind = "unknown"
             sentence = f"{server} has no model {name}: set TAPEWAY_AGENT__MODEL{example}"
         else:
+            kind = "overflow" if isinstance(cause, ContextOverflow) else "fails"
+            kind = "broken" if isinstance(cause, AnswerBroken) else kind
             detail = " ".join(str(cause).split())[:MAX_DETAIL_CHARACTERS]
             sentence = f"{server} gives no answer from {name}: {detail}"
-        return Probed(sentence, free=not isinstance(cause, (ModelDown, ModelUnreachable)))
+        free = not isinstance(cause, (ModelDown, ModelUnreachable))
+        return Probed(sentence, free=free, kind=kind)

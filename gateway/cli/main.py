@@ -157,6 +157,41 @@ def hooks(
     run("gateway.cli.hooks:check_hooks" if check else "gateway.cli.hooks:show_hooks")
 
 
+@app.command()
+def doctor(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Check the whole database, however long it takes.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Find out what is wrong, and how to correct it.
+
+    The exit code is 0 if everything works (warnings don't count), 1 if something does not, and 2
+    for wrong arguments.
+    """
+    raise typer.Exit(import_module("gateway.cli.service.doctor").doctor(as_json, deep))
+
+
+config = typer.Typer(help="Show the settings and where they come from.", no_args_is_help=True)
+app.add_typer(config, name="config")
+
+
+@config.command("show")
+def show_config(
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Leave out the settings that have their defaults.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the settings as JSON.")] = False,
+) -> None:
+    """Print each setting's effective value and its origin; secrets are hidden."""
+    raise typer.Exit(import_module("gateway.cli.service.config").show_config(as_json, changed))
+
+
+@config.callback()
+def _config() -> None:
+    """Keep `show` a subcommand although it is the only one."""
+
+
 def main() -> None:
     """Run the command line; what it writes is for its user alone."""
     os.umask(0o077)

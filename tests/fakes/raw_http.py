@@ -11,17 +11,18 @@ from contextlib import asynccontextmanager
 async def raw_http(
     *chunks: bytes, content_type: str = "text/event-stream", more: Sequence[str] = ()
 ) -> AsyncIterator[str]:
-    """Answer every POST with status 200 and these chunks; gives the server's address."""
+    """Answer every request with status 200 and these chunks; gives the server's address."""
     fields = [f"content-type: {content_type}", "transfer-encoding: chunked", "connection: close"]
     head = "\r\n".join(["HTTP/1.1 200 OK", *fields, *more, "", ""]).encode()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await reader.readuntil(b"\r\n\r\n")
-        length = next(
+        lengths = (
             int(line.partition(b":")[2])
             for line in request.splitlines()
             if line.lower().startswith(b"content-length:")
         )
+        length = next(lengths, 0)
         await reader.readexactly(length)
         writer.write(head)
         for chunk in filter(None, chunks):  # an empty chunk would be the end

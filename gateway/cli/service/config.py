@@ -1,0 +1,81 @@
+"""`tapeway config show`: print every setting's effective value, and where it comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, SecretStr
+
+from gateway.cli.table import print_line
+from gateway.errors import SettingsError
+from gateway.redaction import Redactor, secrets_of
+from gateway.settings import EffectiveSetting, effective_settings, load_with_sources
+from gateway.settings.files import with_remembered
+
+HIDDEN: Final = "(set, hidden)"
+
+
+def show_config(as_json: bool, changed: bool) -> int:
+    """Print the settings, only those that are set if asked for; return 2 if they are wrong."""
+    try:
+        loaded = load_with_sources(with_remembered(os.environ))
+    except SettingsError as cause:
+        print(f"tapeway: {cause}", file=sys.stderr)
+        return cause.exit_code
+    # A password in the address of a proxy is a secret, too.
+    redactor = Redactor(secrets_of(loaded.settings))
+    found = [one for one in effective_settings(loaded) if _is_set(one) or not changed]
+    if as_json:
+        rows = redactor.value([_as_json(one) for one in found], lines=True)
+        print_line(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    for line in _table(found):
+        print_line(redactor.line(line))
+    return 0
+
+
+def _is_set(one: EffectiveSetting) -> bool:
+    return one.origin != "default"
+
+
+def _as_json(one: EffectiveSetting) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "section": one.section,
+        "value": _shown(one.value),
+        "origin": one.origin,
+        "path": str(one.path) if one.path else None,
+        "former": one.former,
+    }
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as JSON data, with every secret in it hidden."""
+    if isinstance(value, SecretStr):
+        return HIDDEN if value.get_secret_value() else ""
+    if isinstance(value, BaseModel):
+        return {name: _shown(getattr(value, name)) for name in sorted(value.model_fields_set)}
+    if isinstance(value, Mapping):
+        return {str(key): _shown(one) for key, one in value.items()}
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def _table(found: Iterable[EffectiveSetting]) -> Iterable[str]:
+    """Yield a line for each setting under its section, and its origin below if it is set."""
+    section: str | None = None
+    for one in found:
+        if one.section != section:
+            section = one.section
+            yield f"[{section or 'general'}]"
+        value = _shown(one.value)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"{'*' if _is_set(one) else ' '} {one.name}={'' if value is None else text}"
+        if _is_set(one):
+            former = f", as {one.former}" if one.former else ""
+            yield f"      from {one.path or 'the environment'}{former}"
+    yield ""
+    yield "* is set; the others have their defaults."

@@ -1,0 +1,34 @@
+"""`tapeway doctor`: examine the instance, and print what is wrong and how to correct it.
+
+It works beside a running gateway and when none starts: wrong settings are a part of its report.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import anyio
+import orjson
+
+from gateway.cli.table import print_line
+from gateway.doctor.examination import examine, wants_color
+from gateway.doctor.subject import find_subject
+from gateway.logs import set_up_logs
+from gateway.settings import LogSettings
+from gateway.settings.files import with_remembered
+
+
+def doctor(as_json: bool, deep: bool) -> int:
+    """Print the report; return 1 if something does not work, otherwise 0."""
+    variables = with_remembered(os.environ)
+    subject = find_subject(variables, deep=deep)
+    # What libraries and plugins log is in the report already, as sentences.
+    set_up_logs(LogSettings(level="error", format="text"), subject.redactor)
+    report = anyio.run(examine, subject)
+    if as_json:
+        print_line(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2).decode())
+    else:
+        color = wants_color(variables, terminal=sys.stdout.isatty())
+        print_line(report.to_text(color=color))
+    return report.exit_code

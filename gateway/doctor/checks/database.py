@@ -1,0 +1,162 @@
+"""Check the database and the search index beside it, over read-only connections."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import apsw
+from anyio import to_thread
+
+from channels.checkup import CheckResult
+from gateway.doctor import troubles
+from gateway.doctor.checks.running import ask
+from gateway.doctor.results import ill, noted, well
+from gateway.doctor.subject import Subject
+from gateway.home import is_locked
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.database.connection import Database
+from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
+from tape.search.index_file import BROKEN, IndexFile, index_schema
+from tape.stores.registry import is_tapes_only
+from tape.stores.sqlite import tape_schema
+
+CHECK: Final = "database"
+SEARCH: Final = "search"
+QUICK_SECONDS: Final = 10.0
+STEPS: Final = 10_000
+"""SQLite's steps between two looks at the time, a millisecond or so."""
+
+
+async def check_database(subject: Subject) -> list[CheckResult]:
+    url, path = subject.settings.tape_url, subject.database
+    try:
+        only_tapes = is_tapes_only(url)
+    except StoreUnusable as cause:
+        return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
+    if path is None:
+        return [ill(CHECK, troubles.DATABASE_IN_MEMORY, "the tapes are in memory", "warning")]
+    found = []
+    lock = f"{path.name}.lock"
+    if path.parent != subject.home and not subject.held and is_locked(path.parent, lock):
+        says = f"another gateway uses {path}"
+        found.append(ill(CHECK, troubles.DATABASE_SHARED, says))
+    files = [path]
+    if only_tapes:
+        found.append(_folder(path))
+        files = []
+    if (ledger := subject.home / "ledger.db").exists():
+        files.append(ledger)  # of a store that keeps only tapes, such as a plugin's
+    seconds = float("inf") if subject.deep else QUICK_SECONDS
+    looks = [partial(_look, file, seconds, subject.deep) for file in files]
+    return [*found, *[await to_thread.run_sync(look, abandon_on_cancel=True) for look in looks]]
+
+
+def _folder(path: Path) -> CheckResult:
+    if not path.exists():
+        return noted(CHECK, f"{path} does not exist yet: the first start creates it")
+    if path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        return well(CHECK, f"{path} holds the tapes as files")
+    return ill(CHECK, troubles.DATABASE_UNREADABLE, f"{path} is no folder that can be written")
+
+
+def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
+    try:
+        if not path.exists() or not path.stat().st_size:
+            return noted(CHECK, f"{path} does not exist yet: the first start creates it")
+        Database.open_read_only(path, (tape_schema(), ledger_schema())).close()
+        return _intact(path, seconds, deep)
+    except StoreTooNew as cause:
+        return ill(CHECK, troubles.DATABASE_NEWER, str(cause).partition(":")[0])
+    except StoreUnusable as cause:
+        return ill(CHECK, troubles.DATABASE_FOREIGN, str(cause).partition(":")[0])
+    except StoreUnavailable as cause:
+        return _unavailable(path, cause.__cause__)
+    except (apsw.Error, OSError) as cause:
+        return _unavailable(path, cause)
+
+
+def _unavailable(path: Path, cause: BaseException | None) -> CheckResult:
+    if cause is None:
+        return ill(CHECK, troubles.DATABASE_OLDER, f"{path} has older tables", "note")
+    if isinstance(cause, (apsw.NotADBError, apsw.CorruptError, apsw.SQLError)):
+        return ill(CHECK, troubles.DATABASE_DAMAGED, f"{path}: {cause}")
+    return ill(CHECK, troubles.DATABASE_UNREADABLE, f"{path}: {cause}")
+
+
+def _intact(path: Path, seconds: float, deep: bool) -> CheckResult:
+    size = path.stat().st_size
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        try:
+            verdict = _checked(connection, "integrity_check" if deep else "quick_check", seconds)
+        except apsw.InterruptError:
+            says = f"{path} is too large to check in {seconds:g} s; --deep takes its time"
+            return noted(CHECK, says, bytes=size)
+    if verdict != "ok":
+        return ill(CHECK, troubles.DATABASE_DAMAGED, f"{path}: {verdict}")
+    how = "fully checked" if deep else "intact at a quick check"
+    return well(CHECK, f"{path}, {size // 1_000_000} MB, {how}", bytes=size)
+
+
+def _checked(connection: apsw.Connection, pragma: str, seconds: float) -> str:
+    """Return the first thing that a check finds, "ok" for nothing; raises InterruptError."""
+    until = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+    return str(connection.execute(f"PRAGMA {pragma}(1)").get).replace("\n", " ")
+
+
+async def check_index(subject: Subject) -> list[CheckResult]:
+    path = subject.database
+    if path is None or not subject.settings.tape_url.startswith("sqlite:"):
+        return []
+    if subject.running is not None:
+        status, state = await ask(subject.running, "/api/tapes/index")
+        return [_state(state)] if status == 200 else []
+    if subject.held or not path.exists() or not IndexFile(path).path.exists():
+        return [noted(SEARCH, "not checked: no gateway has built the index here yet")]
+    return [await to_thread.run_sync(_look_at_index, path, abandon_on_cancel=True)]
+
+
+def _state(state: dict[str, object]) -> CheckResult:
+    if state.get("problem"):
+        return ill(SEARCH, troubles.INDEX_BROKEN, str(state["problem"]), "warning")
+    if state.get("left"):
+        says = f"{state['left']} older entries are not indexed yet"
+        return ill(SEARCH, troubles.INDEX_BEHIND, says, "note", left=state["left"])
+    return well(SEARCH, "the index has every entry")
+
+
+def _look_at_index(path: Path) -> CheckResult:
+    file = IndexFile(path)
+    try:
+        index = file.reader()
+        if index is None:
+            says = f"{file.path} is damaged, or was made by other rules"
+            return ill(SEARCH, troubles.INDEX_BROKEN, says, "warning")
+        with closing(index):
+            verdict = _checked(index, "quick_check", QUICK_SECONDS / 2)
+            if verdict != "ok":
+                says = f"{file.path}: {verdict}"
+                return ill(SEARCH, troubles.INDEX_BROKEN, says, "warning")
+            rows = index.execute(index_schema().statements["search.all_covered"])
+            covered = {name: (low, high) for _tape, name, low, high, _mark in rows}
+        return _state({"left": _left(path, covered)})
+    except apsw.InterruptError:
+        return noted(SEARCH, f"{file.path} is too large to check in {QUICK_SECONDS / 2:g} s")
+    except BROKEN as cause:
+        return ill(SEARCH, troubles.INDEX_BROKEN, f"{file.path}: {cause}", "warning")
+    except (StoreUnavailable, StoreUnusable, StoreTooNew, apsw.Error) as cause:
+        return noted(SEARCH, f"not checked: {cause}")
+
+
+def _left(path: Path, covered: dict[str, tuple[int, int]]) -> int:
+    """Return how many entries of the indexed tapes the index lacks."""
+    with closing(Database.open_read_only(path, (tape_schema(),))) as reader:
+        newest = {row["name"]: row["newest"] for row in reader.select("tape.newest_ids", {})}
+    return sum(
+        max(newest.get(name, 0) - high, 0) + low - 1 for name, (low, high) in covered.items()
+    )

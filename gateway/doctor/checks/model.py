@@ -1,0 +1,120 @@
+"""Ask the model in use one short question, through the client that answers use."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Any, Final
+
+import anyio
+
+from agent.errors import KeyMissing, ModelError
+from agent.model import ModelReply, ModelRequest
+from agent.models.learned import Learned
+from agent.models.offline import OFFLINE
+from agent.models.probe import Probe, Probed, ProbedKind, ProbedModel
+from agent.models.registry import make_probed
+from agent.models.request_body import TOOLS
+from channels.checkup import CheckResult, State, Trouble
+from channels.clock import seconds_ahead
+from gateway.doctor import troubles
+from gateway.doctor.results import SECONDS_AHEAD, ill, well
+from gateway.doctor.subject import Subject
+from gateway.settings import Settings
+
+CHECK: Final = "model"
+MAX_SECONDS: Final = 50.0
+REQUEST: Final = ModelRequest(
+    [{"role": "user", "content": "Answer with the word ok."}],
+    tools=[
+        {
+            "type": "function",
+            "function": {
+                "name": "nothing",
+                "description": "Does nothing; never call it.",
+                "parameters": {"type": "object", "properties": {}},
+            },
+        }
+    ],
+)
+TROUBLES: Final[Mapping[ProbedKind, Trouble]] = {
+    "address": troubles.MODEL_ADDRESS,
+    "broken": troubles.MODEL_NO_API,
+    "busy": troubles.MODEL_BUSY,
+    "empty": troubles.MODEL_EMPTY_ACCOUNT,
+    "fails": troubles.MODEL_FAILS,
+    "key": troubles.MODEL_KEY_REFUSED,
+    "overflow": troubles.MODEL_WINDOW_TOO_SMALL,
+    "slow": troubles.MODEL_SLOW,
+    "tls": troubles.MODEL_TLS,
+    "unknown": troubles.MODEL_UNKNOWN,
+    "unreachable": troubles.MODEL_UNREACHABLE,
+}
+_LATE: Final = re.compile(r"timed out|timeout|stopped for \d", re.IGNORECASE)
+
+
+async def check_model(subject: Subject) -> list[CheckResult]:
+    settings = subject.settings
+    if settings.agent.model == OFFLINE:
+        return [ill(CHECK, troubles.MODEL_OFFLINE, "the offline model answers", "note")]
+    learned = Learned()
+    try:
+        model = make_probed(settings.agent, settings.model(), learned)
+    except KeyMissing as cause:
+        return [ill(CHECK, troubles.MODEL_KEY_MISSING, str(cause))]
+    try:
+        return await _ask(settings, model, learned)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await model.aclose()
+
+
+async def _ask(settings: Settings, model: ProbedModel, learned: Learned) -> list[CheckResult]:
+    probe = Probe(model, time.monotonic)
+    seen = await probe.look()
+    ahead = seconds_ahead(model.date)
+    facts: dict[str, Any] = {} if ahead is None else {SECONDS_AHEAD: ahead}
+    started = time.monotonic()
+    asked = seen or await _answer(settings, probe, model)
+    if asked is not None:
+        state: State = "warning" if asked.kind == "busy" else "failure"
+        return [ill(CHECK, TROUBLES[asked.kind], asked.sentence, state, **facts)]
+    seconds = time.monotonic() - started
+    facts |= {"seconds": round(seconds, 2), "server": model.server}
+    says = f"{model.name} at {model.server.rstrip('/')} answered in {seconds:.1f} s"
+    return [well(CHECK, says, **facts), *_limits(settings, probe, model, learned)]
+
+
+async def _answer(settings: Settings, probe: Probe, model: ProbedModel) -> Probed | None:
+    """Ask for a whole answer; return what went wrong, or None."""
+    seconds = min(MAX_SECONDS, settings.model().read_timeout)
+    late = Probed(f"{model.name} did not answer within {seconds:g} s", kind="slow")
+    try:
+        with anyio.fail_after(seconds + 1):
+            async with aclosing(model.stream(REQUEST)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, ModelReply):
+                        return None
+    except TimeoutError:
+        return late
+    except ModelError as cause:
+        found = probe.remedy(cause)
+        is_late = found.kind in ("unreachable", "broken") and _LATE.search(str(cause))
+        return late if is_late else found
+    return Probed(f"{model.name} ended its answer without one", kind="broken")
+
+
+def _limits(
+    settings: Settings, probe: Probe, model: ProbedModel, learned: Learned
+) -> list[CheckResult]:
+    found = []
+    if any(lesson.what == TOOLS for lesson in learned.lessons()):
+        says = f"{model.name} refuses tools, so it gets none"
+        found.append(ill(CHECK, troubles.MODEL_NO_TOOLS, says, "warning"))
+    budget = settings.model().prompt_budget(settings.context.prompt_tokens)
+    if 0 < probe.window < budget:
+        says = f"{model.name} has a context of {probe.window} tokens, prompts may have {budget}"
+        found.append(ill(CHECK, troubles.MODEL_WINDOW_UNSET, says, "warning"))
+    return found

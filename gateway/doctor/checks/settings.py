@@ -1,0 +1,83 @@
+"""Check the settings: whether they are valid, where they come from, what has no effect."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Final
+
+from channels.checkup import CheckResult
+from gateway.doctor import troubles
+from gateway.doctor.results import ill, noted, well
+from gateway.doctor.subject import Subject
+from gateway.settings import effective_settings, load_with_sources
+from gateway.settings.files import SECRETS, ignored_here
+from gateway.settings.sources import PREFIX
+
+CHECK: Final = "settings"
+_MISSPELT: Final = re.compile(r" is not a setting\b")
+_UNREADABLE: Final = re.compile(r"^(cannot read the settings|--env-file:)")
+
+
+async def check_settings(subject: Subject) -> list[CheckResult]:
+    found: list[CheckResult] = []
+    for sentence in subject.wrong.splitlines():
+        if _MISSPELT.search(sentence):
+            trouble = troubles.SETTINGS_MISSPELT
+        elif _UNREADABLE.match(sentence):
+            trouble = troubles.SETTINGS_UNREADABLE
+        else:
+            trouble = troubles.SETTINGS_INVALID
+        found.append(ill(CHECK, trouble, sentence))
+    if not subject.wrong:
+        loaded = load_with_sources(subject.variables)
+        places = Counter(
+            str(one.path or "the environment")
+            for one in effective_settings(loaded)
+            if one.origin != "default"
+        )
+        says = ", ".join(f"{count} from {place}" for place, count in places.items())
+        found.append(well(CHECK, f"{says or 'none is set'}; the others are defaults", **places))
+        found += [noted(CHECK, sentence) for sentence in loaded.notices()]
+    if subject.files is not None:
+        found += [
+            ill(CHECK, troubles.SETTINGS_IGNORED, sentence, "warning")
+            for sentence in ignored_here(subject.files)
+        ]
+    return [*found, *_secrets(subject), *_django_channels(), *_unused(subject)]
+
+
+def _secrets(subject: Subject) -> Iterator[CheckResult]:
+    """Yield what is wrong with files of the secrets folder, which loading skips silently."""
+    folder = Path(subject.variables.get(SECRETS) or "/run/secrets").expanduser()
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.name.upper().startswith(PREFIX))
+    except FileNotFoundError:
+        return
+    except OSError as cause:
+        yield ill(CHECK, troubles.SETTINGS_SECRET, f"{folder}: {cause.strerror}")
+        return
+    for path in paths:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            yield ill(CHECK, troubles.SETTINGS_SECRET, f"{path} leads out of its folder")
+        elif not os.access(path, os.R_OK):
+            yield ill(CHECK, troubles.SETTINGS_SECRET, f"{path} cannot be read")
+
+
+def _django_channels() -> Iterator[CheckResult]:
+    try:
+        distribution("channels")
+    except PackageNotFoundError:
+        return
+    says = "Django Channels is installed in this environment"
+    yield ill(CHECK, troubles.DJANGO_CHANNELS, says)
+
+
+def _unused(subject: Subject) -> Iterator[CheckResult]:
+    if not subject.known:
+        says = "because the settings are wrong, port, search, model and platforms were not checked"
+        yield noted(CHECK, says)

@@ -1,0 +1,289 @@
+"""Break the gateway's own forty: settings, disk, database, model, clock, port, plugins.
+
+The tests may run as root, whom no permission stops: what cannot be written is a file system mounted
+read-only, and the full disk is a small tmpfs. Without root, these two are skipped.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import anyio
+import apsw
+import pytest
+
+from gateway.doctor.checks.running import ask
+from gateway.home import LOCK, find_running
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.entry import message
+from tape.search.index_file import IndexFile
+from tape.stores.sqlite import SqliteStore
+from tests.doctor.scene import Scene, breaks
+from tests.fakes.openai.script import Failure, Hang, Reply, Request, Text, context_length_exceeded
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.raw_http import raw_http
+from tests.gateways import gateway_process
+
+Variables = AsyncIterator[dict[str, str]]
+
+ANSWER = b'data: {"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\n'
+
+
+# --- settings
+
+
+@breaks("settings.value", "home.open")
+async def value(scene: Scene) -> Variables:
+    environ = scene.environ(HTTP__PORT="many")
+    scene.home.chmod(0o750)
+    yield environ
+
+
+@breaks("settings.name", "env.open", "port", "database.text")
+async def name(scene: Scene) -> Variables:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        environ = scene.environ(HTTP__PORT=str(taken.getsockname()[1]), AGENT__MODLE="offline")
+        file = scene.home / ".env"
+        file.write_text("TAPEWAY_LOG__LEVEL=error\n")
+        file.chmod(0o644)
+        (scene.home / "tapeway.db").write_text("Dear diary, " * 1000)
+        yield environ
+
+
+@breaks("settings.toml")
+async def toml(scene: Scene) -> Variables:
+    environ = scene.environ()
+    (scene.home / "tapeway.toml").write_text("[agent\nmodel = 1")
+    yield environ
+
+
+@breaks("settings.env_file")
+async def env_file(scene: Scene) -> Variables:
+    yield {**scene.environ(), "TAPEWAY_ENV_FILE": str(scene.folder / "gone.env")}
+
+
+@breaks("settings.secret")
+async def secret(scene: Scene) -> Variables:
+    secrets = scene.folder / "secrets"
+    secrets.mkdir()
+    elsewhere = scene.folder / "token"
+    elsewhere.write_text("123456:A")
+    (secrets / "TAPEWAY_TELEGRAM__TOKEN").symlink_to(elsewhere)
+    yield scene.environ(SECRETS=str(secrets))
+
+
+@breaks("settings.here")
+async def here(scene: Scene) -> Variables:
+    scene.cwd = scene.folder / "project"
+    scene.cwd.mkdir()
+    (scene.cwd / ".env").write_text("TAPEWAY_AGENT__MODEL=another\n")
+    yield scene.environ()
+
+
+# --- folders and the disk
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    folder.mkdir(mode=0o700)
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        if os.environ.get("TAPEWAY_TEST_DISK") == "required":
+            pytest.fail("no small disk can be mounted")
+        pytest.skip("no small disk can be mounted without being root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(path: Path) -> None:
+    """Write until nothing more can be written."""
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+
+
+@breaks("home.read_only")
+async def read_only(scene: Scene) -> Variables:
+    with small_disk(scene.home):
+        subprocess.run(["mount", "-o", "remount,ro", str(scene.home)], check=True)  # noqa: ASYNC221
+        yield scene.environ(WORKSPACE=str(scene.folder))
+
+
+@breaks("disk.full")
+async def full(scene: Scene) -> Variables:
+    with small_disk(scene.home):
+        fill(scene.home / "filler")
+        yield scene.environ(WORKSPACE=str(scene.folder))
+
+
+# --- the database and the search index, together with the model
+
+
+async def database(scene: Scene) -> Path:
+    """Make the database of an instance that is well, with a few hundred entries."""
+    path = scene.home / "tapeway.db"
+    store = SqliteStore.open(path, [ledger_schema()])
+    await store.append("one", [message("user", f"{n} pears " * 20) for n in range(300)])
+    await store.indexed()
+    await store.close()
+    return path
+
+
+def model_of(server: FakeOpenAI, **more: str) -> dict[str, str]:
+    return {
+        "AGENT__MODEL": "model",
+        "AGENT__API_KEY": "a-key-of-the-tests",
+        "AGENT__BASE_URL": server.base_url,
+        **more,
+    }
+
+
+@breaks("database.torn", "workspace.file", "model.key")
+async def torn(scene: Scene) -> Variables:
+    async with FakeOpenAI(api_key="another-key") as server:
+        (scene.folder / "workspace").touch()
+        environ = scene.environ(WORKSPACE=str(scene.folder / "workspace/in"), **model_of(server))
+        path = await database(scene)
+        with path.open("r+b") as file:
+            file.seek(path.stat().st_size // 2)
+            file.write(b"torn" * 4096)
+        yield environ
+
+
+@breaks("database.newer", "model.down")
+async def newer(scene: Scene) -> Variables:
+    async with FakeOpenAI() as server:
+        environ = scene.environ(**model_of(server))
+    with closing(apsw.Connection(str(await database(scene)))) as connection:
+        connection.execute("INSERT INTO migration (name, version) VALUES ('tape', 99)")
+    yield environ
+
+
+@breaks("database.foreign", "model.name")
+async def foreign(scene: Scene) -> Variables:
+    async with FakeOpenAI(models=["small", "large"]) as server:
+        environ = scene.environ(**model_of(server, AGENT__MODEL="smal"))
+        with closing(apsw.Connection(str(scene.home / "tapeway.db"))) as connection:
+            connection.execute("CREATE TABLE migration (name, version); PRAGMA application_id=7")
+        yield environ
+
+
+@breaks("index.broken", "model.slow")
+async def index(scene: Scene) -> Variables:
+    async with FakeOpenAI(default=lambda _request: Hang()) as server:
+        environ = scene.environ(**model_of(server, AGENT__READ_TIMEOUT="0.3"))
+        path = await database(scene)
+        IndexFile(path).drop()  # its log, too
+        IndexFile(path).path.write_bytes(b"no index" * 1024)
+        yield environ
+
+
+@breaks("model.no_key", "instance")
+async def no_key(scene: Scene) -> Variables:
+    environ = scene.environ(AGENT__MODEL="model")
+    with (scene.home / LOCK).open("w") as file:
+        file.write("1")
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield environ
+
+
+@breaks("model.html", "instance.database")
+async def html(scene: Scene) -> Variables:
+    shared = scene.folder / "shared"
+    shared.mkdir()
+    async with raw_http(b"<html><body>Welcome</body></html>", content_type="text/html") as url:
+        more = {"AGENT__MODEL": "model", "AGENT__BASE_URL": url}
+        with (shared / "tapeway.db.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield scene.environ(TAPE__URL=f"sqlite://{shared}/tapeway.db", **more)
+
+
+@breaks("model.tools")
+async def tools(scene: Scene) -> Variables:
+    def answer(request: Request) -> Reply:
+        refused = "This model does not support tools."
+        return Failure(400, refused) if "tools" in request.body else Text(("ok",))
+
+    async with FakeOpenAI(default=answer) as server:
+        yield scene.environ(**model_of(server))
+
+
+# --- the machine
+
+
+@breaks("clock")
+async def clock(scene: Scene) -> Variables:
+    past = format_datetime(datetime.now(UTC) - timedelta(hours=2), usegmt=True)
+    async with raw_http(ANSWER, b"data: [DONE]\n\n", more=[f"date: {past}"]) as url:
+        yield scene.environ(AGENT__MODEL="model", AGENT__BASE_URL=url)
+
+
+@breaks("channel.down")
+async def channel(scene: Scene) -> Variables:
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        port = once.getsockname()[1]
+    more = {
+        "TELEGRAM__TOKEN": f"123456:{'A' * 35}",
+        "TELEGRAM__BASE_URL": f"http://127.0.0.1:{port}/bot",
+    }
+    environ = scene.environ(**more)
+    async with gateway_process(environ, scene.home):
+        while await state_of(scene.home, "telegram") in (None, "starting"):  # noqa: ASYNC110
+            await anyio.sleep(0.02)
+        yield environ
+
+
+async def state_of(home: Path, name: str) -> str | None:
+    """Return the state of a channel of a running gateway."""
+    running = find_running(home)
+    if running is None:
+        return None
+    _status, body = await ask(running, "/health/ready")
+    return str(body["channels"][name]["state"])
+
+
+# --- plugins
+
+
+def install(scene: Scene, **modules: str) -> str:
+    """Write each plugin's module and its metadata; return the folder for PYTHONPATH."""
+    folder = scene.folder / "site"
+    for plugin, source in modules.items():
+        info = folder / f"{plugin}-1.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {plugin}\nVersion: 1\n")
+        (info / "entry_points.txt").write_text(f"[tapeway]\n{plugin} = {plugin}_plugin:Plugin\n")
+        (folder / f"{plugin}_plugin.py").write_text(source)
+    return str(folder)
+
+
+HOOK = "from gateway.plugin import hookimpl\n\n\nclass Plugin:\n    @hookimpl\n"
+
+
+@breaks("plugin.import", "plugin.signature", "plugin.hook", "model.window")
+async def plugins(scene: Scene) -> Variables:
+    site = install(
+        scene,
+        imports="raise RuntimeError('no such thing')\n",
+        signs=f"{HOOK}    def resolve_session(self, letter): ...\n",
+        raises=f"{HOOK}    def provide_tools(self): raise RuntimeError('broken')\n",
+    )
+    async with FakeOpenAI(models=["model"], default=lambda _: context_length_exceeded()) as server:
+        yield {**scene.environ(**model_of(server)), "PYTHONPATH": site}
+
+
+@breaks("plugin.exit")
+async def exits(scene: Scene) -> Variables:
+    site = install(scene, ends="from os import _exit\n\nprint('bye')\n_exit(7)\n")
+    yield {**scene.environ(), "PYTHONPATH": site}

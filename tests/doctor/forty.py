@@ -1,0 +1,73 @@
+"""The forty things that are broken on purpose: what is broken, and what doctor must say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from channels.checkup import State
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One thing that is broken.
+
+    id       its name; `tests.doctor.scene.breaks` gives it to what breaks it
+    check    the name of doctor's check, as in "model" or "telegram.token"
+    trouble  the id of the Trouble that doctor must name
+    says     words of doctor's line about this very system
+    state    the state that doctor must give it; only failures make the exit code 1
+    """
+
+    id: str
+    check: str
+    trouble: str
+    says: str
+    state: State = "failure"
+
+
+GATEWAY: Final = (
+    # settings
+    Broken("settings.value", "settings", "settings.invalid", "TAPEWAY_HTTP__PORT: "),
+    Broken("settings.name", "settings", "settings.misspelt", "did you mean TAPEWAY_AGENT__MODEL?"),
+    Broken("settings.toml", "settings", "settings.unreadable", "tapeway.toml"),
+    Broken("settings.env_file", "settings", "settings.unreadable", "there is no file"),
+    Broken("settings.secret", "settings", "settings.secret", "leads out of its folder"),
+    Broken("settings.here", "settings", "settings.ignored", ".env is ignored", "warning"),
+    # folders and the disk
+    Broken("home.read_only", "disk", "home.unusable", "Read-only file system"),
+    Broken("home.open", "files", "home.open", "chmod 700", "warning"),
+    Broken("env.open", "files", "settings.open", "chmod 600", "warning"),
+    Broken("workspace.file", "files", "workspace.unusable", "Not a directory"),
+    Broken("disk.full", "disk", "disk.full", "0 MB"),
+    # the database and the search index
+    Broken("database.torn", "database", "database.damaged", "tapeway.db"),
+    Broken("database.text", "database", "database.damaged", "not a database"),
+    Broken("database.newer", "database", "database.newer", "schema 99"),
+    Broken("database.foreign", "database", "database.foreign", "another program"),
+    Broken("index.broken", "search", "search.broken", "tapeway.db-search", "warning"),
+    # the model
+    Broken("model.key", "model", "model.key_refused", "refuses the API key"),
+    Broken("model.no_key", "model", "model.key_missing", "needs a key"),
+    Broken("model.name", "model", "model.unknown", "has no model"),
+    Broken("model.down", "model", "model.unreachable", "nothing answers"),
+    Broken("model.slow", "model", "model.slow", "did not answer within"),
+    Broken("model.html", "model", "model.no_api", "gives no answer"),
+    Broken("model.tools", "model", "model.no_tools", "refuses tools", "warning"),
+    Broken("model.window", "model", "model.window_too_small", "context"),
+    # the machine
+    Broken("clock", "clock", "clock.wrong", "ahead of the servers'", "warning"),
+    Broken("port", "port", "port.in_use", "Address already in use"),
+    Broken("instance", "gateway", "gateway.unclear", "holds the lock", "warning"),
+    Broken("instance.database", "database", "database.shared", "another gateway"),
+    Broken("channel.down", "gateway", "channel.down", "telegram", "failure"),
+    # plugins
+    Broken("plugin.import", "plugins", "plugin.not_loaded", "no such thing"),
+    Broken("plugin.signature", "plugins", "plugin.not_loaded", "resolve_session"),
+    Broken("plugin.hook", "plugins", "plugin.faulty", "provide_tools raised", "warning"),
+    Broken("plugin.exit", "plugins", "plugin.crashed", "exit code 7"),
+)
+
+PLATFORMS: Final[tuple[Broken, ...]] = ()
+
+FORTY: Final = (*GATEWAY, *PLATFORMS)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
+
+import anyio
 
 from channels.checkup import CheckResult, Checkup, State, Trouble
 from channels.connection_troubles import ConnectionTroubles
@@ -10,6 +13,9 @@ from channels.errors import ChannelError, SendAmbiguous, SendDelayed
 
 REQUEST_SECONDS: Final = 5.0
 """Maximum seconds of one request of a check."""
+
+EXAMINE_SECONDS: Final = 12.0
+"""Maximum seconds of all the checks of a platform."""
 
 
 class Findings:
@@ -45,6 +51,13 @@ class Findings:
             self.add(check, error.detail or error.trouble.sign, error.trouble)
         else:
             self.add(check, str(error), self._connection.unreachable)
+
+    async def run(self, checks: Callable[[], Awaitable[None]]) -> None:
+        """Run the checks, and end them if they take too long; what was found until then stays."""
+        with anyio.move_on_after(EXAMINE_SECONDS) as scope:
+            await checks()
+        if scope.cancelled_caught:
+            self.add("time", "the checks took too long", self._connection.unreachable)
 
     def checkup(self) -> Checkup:
         return Checkup(self._channel, self.bot, self.invite, tuple(self._results))

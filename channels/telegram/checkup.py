@@ -30,9 +30,13 @@ async def examine(settings: TelegramSettings) -> Checkup:
         return found.checkup()
     api = BotApi(settings)
     await api.open()
-    try:
+
+    async def checks() -> None:
         if await _check_bot(api, found):
             await _check_webhook(api, settings, found)
+
+    try:
+        await found.run(checks)
     finally:
         await api.close()
     return found.checkup()

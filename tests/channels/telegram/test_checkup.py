@@ -104,7 +104,7 @@ FAULTS: list[tuple[Fault, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "trouble"), FAULTS, ids=str)
+@pytest.mark.parametrize(("fault", "trouble"), FAULTS, ids=range(len(FAULTS)))
 async def test_a_refusal_is_named(fault: Fault, trouble: object) -> None:
     async with FakeTelegram(token=TOKEN) as fake:
         fake.fail("getMe", fault)

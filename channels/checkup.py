@@ -28,6 +28,11 @@ class Trouble:
     cause: str
     remedy: str
 
+    def sentence(self, detail: str = "") -> str:
+        """Return the whole text, as logs and errors show it; `detail` follows the sign."""
+        sign = f"{self.sign.rstrip('.')} ({detail})." if detail else self.sign
+        return f"{sign} {self.cause} {self.remedy}"
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:

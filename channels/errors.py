@@ -13,9 +13,21 @@ ChannelError
 
 from __future__ import annotations
 
+from channels.checkup import Trouble
+
 
 class ChannelError(Exception):
-    """The base class of every error in this package."""
+    """The base class of every error in this package.
+
+    trouble  the known trouble that the error means, which then provides its sentence
+    detail   what is special about this very case, without secrets
+    """
+
+    def __init__(self, *args: object, trouble: Trouble | None = None, detail: str = "") -> None:
+        self.trouble = trouble
+        self.detail = detail
+        sentence = () if args or trouble is None else (trouble.sentence(detail),)
+        super().__init__(*args, *sentence)
 
 
 class ChannelUnfit(ChannelError):

@@ -8,13 +8,11 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 import anyio
-from discord.permissions import Permissions
-from discord.utils import oauth_url
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
 from channels.connection_state import ConnectionState
 from channels.discord.administrators import is_administrator
-from channels.discord.api import UNKNOWN_BOT, ApiRefused, Code, DiscordApi
+from channels.discord.api import ApiRefused, Code, DiscordApi
 from channels.discord.backfill import Backfill
 from channels.discord.catch_up import CatchUp
 from channels.discord.event_handler import EventHandler
@@ -25,29 +23,22 @@ from channels.discord.history_audit import HistoryAudit
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.inbound import DiscordSelf, parse
 from channels.discord.interactions import Interactions
+from channels.discord.invitation import invite_link
 from channels.discord.outbound import DiscordSender
 from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
 from channels.discord.slash_commands import COMMANDS, registration
+from channels.discord.troubles import SECOND_GATEWAY, TOKEN_REFUSED
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
 
-PERMISSIONS: Final = Permissions(
-    view_channel=True, send_messages=True, send_messages_in_threads=True, read_message_history=True
-)
 MAX_WARNINGS: Final = 20
 MAX_TYPING_PER_SECOND: Final = 15
 """Maximum typing signs per second; they count against the bot's rate limit."""
-
-SECOND_WRITER: Final = (
-    "A second gateway is using this bot's token: another machine, an old container or a test."
-    " Every question gets two answers. Stop it, or reset the token under"
-    " discord.com/developers/applications (Bot, Reset Token) to lock it out."
-)
 
 
 class DiscordChannel(Channel):
@@ -104,8 +95,7 @@ class DiscordChannel(Channel):
     def invitation(self) -> str:
         if not self._interactions.application:
             return ""
-        scopes = ("bot", "applications.commands")
-        link = oauth_url(self._interactions.application, permissions=PERMISSIONS, scopes=scopes)
+        link = invite_link(self._interactions.application)
         return f"Add {self.me.name} to a server: {link}"
 
     def link_to(self, place: MessageLink) -> str:
@@ -208,9 +198,10 @@ class DiscordChannel(Channel):
     def saw_own_message(self, data: dict[str, Any]) -> None:
         """Warn if another process posts as the same bot, which Discord allows."""
         if not self._sender.is_ours(data):
-            self.host.warn(SECOND_WRITER)
+            self.host.warn(SECOND_GATEWAY.sentence())
 
     async def _identify(self) -> None:
+        self._api.check_token()
         try:
             found = await self._api.ask("/users/@me")
         except ApiRefused as refused:
@@ -274,7 +265,7 @@ class DiscordChannel(Channel):
 
     async def _rejection(self) -> None:
         await self._api.rejected.wait()
-        raise ChannelUnfit(UNKNOWN_BOT)
+        raise ChannelUnfit(trouble=TOKEN_REFUSED)
 
     async def _renew(self, url: str) -> str:
         body = {"attachment_urls": [url]}

@@ -19,8 +19,10 @@ import orjson
 import yarl
 
 from channels.clock import Clock
+from channels.connection_troubles import NOT_SENT
 from channels.discord.guild_cache import Raw
 from channels.discord.settings import DiscordSettings
+from channels.discord.troubles import CONNECTION, TOKEN_REFUSED, WRONG_TOKEN
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -30,6 +32,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
+from channels.token_kinds import DISCORD, misplaced
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 15.0
@@ -39,13 +42,6 @@ IDLE_SECONDS: Final = 15.0
 
 USER_AGENT: Final = "DiscordBot (tapeway, 0.1)"
 """The form that Discord requires: its proxy rejects other user agents."""
-
-UNKNOWN_BOT: Final = (
-    "Discord doesn't accept this token. Open discord.com/developers/applications, choose the"
-    " application, then Bot, Reset Token, set TAPEWAY_DISCORD__TOKEN to the new token and start"
-    " again."
-)
-NO_ANSWER: Final = "Discord is unreachable: no answer came"
 
 MAX_LIMITED_ROUTES: Final = 1_000
 
@@ -92,6 +88,11 @@ class DiscordApi:
         self.rejected = anyio.Event()
         """Set once Discord has rejected the token for good."""
 
+    def check_token(self) -> None:
+        """Raise ChannelUnfit if the token is another platform's, which must not get it."""
+        if what := misplaced(self.token, DISCORD):
+            raise ChannelUnfit(trouble=WRONG_TOKEN, detail=what)
+
     async def open(self, clock: Clock) -> None:
         self._clock = clock
         self.rejected = anyio.Event()
@@ -131,8 +132,8 @@ class DiscordApi:
                 status, content = response.status, await response.read()
                 retry_after = response.headers.get("Retry-After", "")
                 self._count(route, response.headers)
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as cause:
-            raise ChannelDown(f"Discord is unreachable ({type(cause).__name__})") from None
+        except NOT_SENT as cause:
+            raise CONNECTION.error(cause) from None
         except (aiohttp.ClientError, TimeoutError):
             raise SendAmbiguous("the request was sent, but no answer came") from None
         if status == 401 and as_bot:
@@ -150,14 +151,14 @@ class DiscordApi:
         if known:
             return ChannelDown("Discord rejected the token once (401)")
         self.rejected.set()
-        return ChannelUnfit(UNKNOWN_BOT)
+        return ChannelUnfit(trouble=TOKEN_REFUSED)
 
     async def ask(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """Send a GET; if its answer is lost, raise ChannelDown, since a GET changes nothing."""
         try:
             return await self.call("GET", path, query=query)
         except SendAmbiguous as lost:
-            raise ChannelDown(NO_ANSWER) from lost
+            raise ChannelDown(trouble=CONNECTION.unreachable, detail="no answer") from lost
 
     async def ws_connect(self, url: str) -> aiohttp.ClientWebSocketResponse:
         """Open a websocket; the SDK's socket class calls this."""
@@ -243,7 +244,7 @@ class DiscordApi:
                 self._closed_until = self._now() + seconds
             raise SendDelayed(seconds)
         if status == 503:
-            raise ChannelDown("Discord is unavailable (503)")
+            raise ChannelDown(trouble=CONNECTION.unreachable, detail="it answered with 503")
         if status >= 500:  # the request may have been carried out nevertheless
             raise SendAmbiguous(f"the server answered with {status}")
         code = reason.get("code")

@@ -13,6 +13,7 @@ from discord.utils import time_snowflake
 from channels.discord.api import ApiRefused, Code, DiscordApi
 from channels.discord.guild_cache import TEXT_KINDS, GuildCache, GuildChannel, Raw
 from channels.discord.inbound import unreadable
+from channels.discord.troubles import CONNECTION
 from channels.errors import ChannelDown, SendDelayed
 from channels.host import Cursors, FullHost
 from channels.message import InboundMessage
@@ -182,7 +183,8 @@ class Backfill:
         if not self._answered:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
-                raise ChannelDown("Discord is unreachable: no history can be read")
+                detail = "no history can be read"
+                raise ChannelDown(trouble=CONNECTION.unreachable, detail=detail)
             try:
                 await self._api.ask("/users/@me")
             except SendDelayed:

@@ -28,10 +28,11 @@ from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 from channels.backoff import Backoff
 from channels.clock import Clock
 from channels.connection_state import ConnectionState
-from channels.discord.api import UNKNOWN_BOT, DiscordApi
+from channels.discord.api import DiscordApi
 from channels.discord.gateway_socket import GatewaySocket, SocketState
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.settings import DiscordSettings
+from channels.discord.troubles import NO_CONTENT, OUTDATED, TOKEN_REFUSED, TOO_MANY_SERVERS
 from channels.errors import ChannelDown, ChannelUnfit
 
 INTENTS: Final = Intents(
@@ -52,21 +53,12 @@ SDK_SECONDS: Final = 180.0
 UNKNOWN_OPCODE: Final = 4001
 """The close code of a gateway that does not know the opcode of our probe."""
 
-NO_CONTENT: Final = (
-    "Discord doesn't let this bot read messages: its Message Content Intent is off. Open"
-    " discord.com/developers/applications, choose the application, then Bot, switch on Message"
-    " Content Intent under Privileged Gateway Intents, save, and start again."
-)
-TOO_MANY_SERVERS: Final = (
-    "This bot is in too many servers for this number of connections. Set TAPEWAY_DISCORD__SHARDS"
-    " to a higher number (one for each 1000 servers) and start again."
-)
 UNFIT: Final = {
-    4004: UNKNOWN_BOT,
+    4004: TOKEN_REFUSED,
     4010: TOO_MANY_SERVERS,
     4011: TOO_MANY_SERVERS,
-    4012: "Discord no longer supports this version of its protocol: Tapeway must be updated.",
-    4013: "Discord doesn't know the events that this version requests: Tapeway must be updated.",
+    4012: OUTDATED,
+    4013: OUTDATED,
     4014: NO_CONTENT,
 }
 BROKEN: Final = (
@@ -269,7 +261,7 @@ class Shard:
         except ConnectionClosed as closed:
             self._forget_session()
             if closed.code in UNFIT:
-                raise ChannelUnfit(UNFIT[closed.code]) from None
+                raise ChannelUnfit(trouble=UNFIT[closed.code]) from None
             return f"Discord closed the connection ({closed.code}); reconnecting"
         except BROKEN as cause:
             self._resumes_at = self._gateway

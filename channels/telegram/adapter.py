@@ -28,7 +28,7 @@ from channels.markdown.split import split
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.telegram.addressing import COMMANDS, TelegramSelf
-from channels.telegram.api import UNKNOWN_BOT, BotApi, MethodUnknown, NotAsSent, read_json
+from channels.telegram.api import BotApi, MethodUnknown, NotAsSent, read_json
 from channels.telegram.chat_changes import PRESS
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
@@ -36,17 +36,13 @@ from channels.telegram.outbound import TelegramSender, chat_of
 from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
+from channels.telegram.troubles import PRIVACY_MODE, TOKEN_REFUSED, WEBHOOK_REFUSED
 
 RESEND_NOTE_UNITS: Final = 64
 """UTF-16 units kept free in each piece for a note that the message may be a repeat."""
 
 MAX_UPDATE_BYTES: Final = 4_000_000
 
-PRIVACY: Final = (
-    "Privacy mode is on: in groups this bot sees only commands, mentions and replies to it, and"
-    " does not remember other messages. To let it read everything, send /setprivacy to @BotFather,"
-    " choose the bot, then Disable. Then remove the bot from each group and add it again."
-)
 SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - not a secret
 
 
@@ -196,10 +192,11 @@ class TelegramChannel(Channel):
         return [Route("/webhooks/telegram", self._webhook, methods=["POST"])]
 
     async def _introduce(self) -> TelegramSelf:
+        self._api.check_token()
         try:
             found = await self._api.call("getMe")
         except NotAsSent as refused:  # Telegram's answer to a malformed token
-            raise ChannelUnfit(UNKNOWN_BOT) from refused
+            raise ChannelUnfit(trouble=TOKEN_REFUSED) from refused
         except SendAmbiguous as lost:
             raise ChannelDown(NO_ANSWER) from lost
         if not isinstance(found, Mapping) or "id" not in found:
@@ -211,7 +208,7 @@ class TelegramChannel(Channel):
             self.settings.rules(),
         )
         if found.get("can_read_all_group_messages") is False:
-            self.host.warn(PRIVACY)
+            self.host.warn(PRIVACY_MODE.sentence())
         commands = [{"command": name, "description": what} for name, what in COMMANDS.items()]
         try:
             await self._api.call("setMyCommands", commands=commands)
@@ -233,10 +230,7 @@ class TelegramChannel(Channel):
                 drop_pending_updates=False,
             )
         except NotAsSent as refused:
-            raise ChannelUnfit(
-                f"Telegram refused the webhook {url} ({refused}). Use an https address that is"
-                " reachable from the internet, or leave TAPEWAY_TELEGRAM__WEBHOOK_URL empty."
-            ) from refused
+            raise ChannelUnfit(trouble=WEBHOOK_REFUSED, detail=str(refused)) from refused
         self.host.ready()
         await anyio.sleep_forever()  # the updates come in through the webhook route
 

@@ -26,6 +26,7 @@ from telegram.error import (
 )
 from telegram.request import BaseRequest, RequestData
 
+from channels.connection_troubles import NOT_SENT
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -35,6 +36,14 @@ from channels.errors import (
     SendRefused,
 )
 from channels.telegram.settings import TelegramSettings
+from channels.telegram.troubles import (
+    CONNECTION,
+    SECOND_POLLER,
+    TOKEN_REFUSED,
+    WEBHOOK_ELSEWHERE,
+    WRONG_TOKEN,
+)
+from channels.token_kinds import TELEGRAM, misplaced
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
@@ -44,16 +53,6 @@ EVERYWHERE: Final = ("sendMessage", "editMessageText", "getUpdates")
 IDLE_SECONDS: Final = 15.0
 """Seconds until we close an idle connection. If the server closes a connection while a request is
 sent, the request's outcome is unknown."""
-
-UNKNOWN_BOT: Final = (
-    "Telegram does not know this token. Get it from @BotFather (/mybots, API Token), set"
-    " TAPEWAY_TELEGRAM__TOKEN and restart."
-)
-SECOND_POLLER: Final = (
-    "Another program polls Telegram with this token, and a bot can have only one reader. Stop the"
-    " second gateway (another machine, an old container, a test), or get a new token from"
-    " @BotFather (/revoke) to lock it out. Trying again."
-)
 
 
 class AnswerLost(NetworkError):
@@ -66,6 +65,10 @@ class Unreadable(TelegramError):
 
 class Unavailable(NetworkError):
     """The request was not carried out: no connection, or the server cannot handle it now."""
+
+    def __init__(self, error: ChannelDown) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class TooMany(NetworkError):
@@ -141,7 +144,7 @@ class AiohttpRequest(BaseRequest):
     ) -> tuple[int, bytes]:
         """Send a request; raises Unavailable, AnswerLost, TooMany or one of the SDK's errors."""
         if self._session is None:
-            raise Unavailable("not connected")
+            raise Unavailable(ChannelDown("not connected"))
         seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
         timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds)
         values = request_data.json_parameters if request_data else {}
@@ -152,8 +155,8 @@ class AiohttpRequest(BaseRequest):
                 method, url, data=form, headers=headers, timeout=timeout
             ) as response:
                 body = await response.read()
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as cause:
-            raise Unavailable(type(cause).__name__) from None
+        except NOT_SENT as cause:
+            raise Unavailable(CONNECTION.error(cause)) from None
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise AnswerLost(type(cause).__name__) from None
         _check(response.status, body)
@@ -187,7 +190,8 @@ def _check(status: int, body: bytes) -> None:
     if status in (500, 502, 504):  # A proxy answered, so the request may have been carried out.
         raise AnswerLost(f"the server answered with {status}")
     if status > 500:
-        raise Unavailable(f"the server answered with {status}")
+        detail = f"the server answered with {status}"
+        raise Unavailable(ChannelDown(trouble=CONNECTION.unreachable, detail=detail))
     if 400 < status < 500 and status not in (403, 409, 429):
         raise BadRequest(f"the server answered with {status}: the request is invalid or too large")
     if status == 429:
@@ -207,6 +211,11 @@ class BotApi:
         self._polling = AiohttpRequest(1, settings.proxy)
         self._methods = f"{settings.base_url}{self._token}"
         self._files = f"{_file_url(settings.base_url)}{self._token}"
+
+    def check_token(self) -> None:
+        """Raise ChannelUnfit if the token is another platform's, which must not get it."""
+        if what := misplaced(self._token, TELEGRAM):
+            raise ChannelUnfit(trouble=WRONG_TOKEN, detail=what)
 
     async def open(self) -> None:
         await self._requests.initialize()
@@ -271,9 +280,10 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
     if isinstance(cause, ChatMigrated):
         return Migrated(str(cause.new_chat_id))
     if isinstance(cause, InvalidToken):
-        return ChannelUnfit(UNKNOWN_BOT)
+        return ChannelUnfit(trouble=TOKEN_REFUSED)
     if isinstance(cause, Conflict):
-        return ChannelDown(SECOND_POLLER)
+        is_webhook = "webhook is active" in cause.message
+        return ChannelDown(trouble=WEBHOOK_ELSEWHERE if is_webhook else SECOND_POLLER)
     if isinstance(cause, Forbidden):
         return SendRefused(cause.message)
     if isinstance(cause, BadRequest):
@@ -283,7 +293,7 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
     if isinstance(cause, Unreadable):
         return SendAmbiguous("the server's answer cannot be parsed")
     if isinstance(cause, Unavailable):
-        return ChannelDown(f"Telegram cannot be reached now ({cause.message})")
+        return cause.error
     return ChannelDown(f"Telegram's answer cannot be parsed ({cause.message})")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
@@ -12,6 +13,7 @@ from channels.errors import ChannelDown, SendAmbiguous, SendDelayed
 from channels.host import ChannelHost
 from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent
 from channels.telegram.inbound import ALLOWED_UPDATES
+from channels.telegram.troubles import CONNECTION, WEBHOOK_ELSEWHERE
 
 MAX_UPDATES: Final = 100  # maximum updates per request, as set by Telegram
 MAX_REQUEST_SECONDS: Final = 55.0
@@ -23,7 +25,7 @@ MIN_POLL_SECONDS: Final = 0.5
 OFFSET_SECONDS: Final = 24 * 3600.0
 """Seconds without updates until the offset is dropped, since Telegram may renumber updates."""
 
-NO_ANSWER: Final = "Telegram cannot be reached now: no answer. Trying again."
+NO_ANSWER: Final = CONNECTION.unreachable.sentence("no answer")
 
 
 class Poller:
@@ -48,6 +50,8 @@ class Poller:
     async def run(self) -> None:
         """Poll until cancelled; after a failure, repeat the request with the same offset."""
         with suppress(NotAsSent):  # a server without webhooks has no webhook to delete
+            if host := webhook_host(await self._api.call("getWebhookInfo")):
+                self._host.warn(WEBHOOK_ELSEWHERE.sentence(host))
             await self._api.call("deleteWebhook", drop_pending_updates=False)
         while True:
             try:
@@ -91,6 +95,15 @@ class Poller:
             allowed_updates=list(ALLOWED_UPDATES),
         )
         return found if isinstance(found, list) else ()
+
+
+def webhook_host(info: Any) -> str:
+    """Return the host of a webhook, since the rest of its address is often the token, or ""."""
+    url = info.get("url") if isinstance(info, Mapping) else None
+    try:
+        return urlsplit(str(url)).hostname or "an unreadable address" if url else ""
+    except ValueError:
+        return "an unreadable address"
 
 
 def _next_offset(updates: Sequence[Any], offset: int | None) -> int | None:

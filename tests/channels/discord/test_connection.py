@@ -228,7 +228,7 @@ async def test_a_missing_intent_is_reported_with_the_name_of_its_switch(tmp_path
             assert word in bot.why
 
 
-@pytest.mark.parametrize(("code", "word"), [(4011, "SHARDS"), (4013, "updated")])
+@pytest.mark.parametrize(("code", "word"), [(4011, "SHARDS"), (4013, "Update Tapeway")])
 async def test_an_error_that_no_retry_fixes_is_reported(
     tmp_path: Path, code: int, word: str
 ) -> None:

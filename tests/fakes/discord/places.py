@@ -57,6 +57,8 @@ class Places:
         self.untaken: dict[Spot, None] = {}
         self.unconfirmed: dict[Spot, None] = {}
         self.application_id = bot.id
+        self.is_public, self.requires_code_grant, self.interactions_url = True, False, ""
+        self.sessions_left, self.advised_shards = 1000, 1
 
     # -- what the gateway asks
 

@@ -8,7 +8,7 @@ from tests.fakes.base.http import JsonObject
 from tests.fakes.discord import rules
 from tests.fakes.discord.answers import Answers
 from tests.fakes.discord.commands import fits
-from tests.fakes.discord.permissions import Permission
+from tests.fakes.discord.permissions import EVERYTHING, Permission
 from tests.fakes.discord.requests import Call
 from tests.fakes.discord.rules import Refusal
 from tests.fakes.discord.world import FORUM, TEXT, Channel, Guild
@@ -30,15 +30,28 @@ class Requests(Answers):
 
     def on_own_guilds(self, _call: Call) -> list[JsonObject]:
         present = [guild for guild in self.world.guilds.values() if not guild.left]
-        return [{"id": str(one.id), "name": one.name, "icon": None} for one in present]
+        bot = self.world.bot.id
+        return [
+            {"id": str(one.id), "name": one.name, "icon": None, "owner": one.owner_id == bot}
+            | {"permissions": str(self._of_roles(one))}
+            for one in present
+        ]
+
+    def _of_roles(self, guild: Guild) -> int:
+        """Return the bot's permissions in a guild, without what its channels change."""
+        held = guild.roles[guild.id].permissions
+        for role in guild.members[self.world.bot.id].roles:
+            held |= guild.roles[role].permissions
+        return EVERYTHING if held & Permission.ADMINISTRATOR else int(held)
 
     def on_gateway(self, _call: Call) -> JsonObject:
         return {"url": self.people.gateway_url.rstrip("/")}
 
     def on_gateway_bot(self, _call: Call) -> JsonObject:
-        limit = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
+        left = self.people.sessions_left
+        limit = {"total": 1000, "remaining": left, "reset_after": 7_200_000, "max_concurrency": 1}
         url = self.people.gateway_url.rstrip("/")
-        return {"url": url, "shards": 1, "session_start_limit": limit}
+        return {"url": url, "shards": self.people.advised_shards, "session_start_limit": limit}
 
     def on_application(self, _call: Call) -> JsonObject:
         owner = self.people.user("Owner", id=1)
@@ -48,12 +61,12 @@ class Requests(Answers):
             "icon": None,
             "description": "",
             "summary": "",
-            "bot_public": True,
-            "bot_require_code_grant": False,
+            "bot_public": self.people.is_public,
+            "bot_require_code_grant": self.people.requires_code_grant,
             "verify_key": "0" * 64,
             "owner": owner.as_json(),
             "flags": self.people.flags,
-            "interactions_endpoint_url": None,
+            "interactions_endpoint_url": self.people.interactions_url or None,
         }
 
     def on_dm(self, call: Call) -> JsonObject:

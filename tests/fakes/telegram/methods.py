@@ -110,7 +110,7 @@ class Methods:
         if self.few_fields:
             return {name: bot[name] for name in ("id", "is_bot", "first_name")}
         return bot | {
-            "can_join_groups": True,
+            "can_join_groups": self.people.can_join_groups,
             "can_read_all_group_messages": self.people.can_read_all_group_messages,
             "supports_inline_queries": False,
             "can_connect_to_business": False,

@@ -32,6 +32,7 @@ class People:
         self.updates = Updates(clock)
         self.clock = clock
         self.can_read_all_group_messages = can_read_all_group_messages
+        self.can_join_groups = True
         self.epoch = time.time() - clock()
 
     @property

@@ -1,0 +1,90 @@
+"""What keeps requests from a platform: the same troubles everywhere, each with its own names."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+
+from channels.checkup import Trouble
+from channels.errors import ChannelDown
+
+NOT_SENT: Final = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientHttpProxyError,
+)
+"""Errors after which it is certain that the request did not reach the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionTroubles:
+    """The troubles of the way to one platform."""
+
+    unreachable: Trouble
+    proxy: Trouble
+    tls: Trouble
+    limited: Trouble
+
+    def error(self, cause: BaseException) -> ChannelDown:
+        """Return our error for a request that got no answer; it never holds an address."""
+        trouble = self.unreachable
+        if isinstance(cause, (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)):
+            trouble = self.proxy
+        elif isinstance(cause, (aiohttp.ClientSSLError, ssl.SSLError)):
+            trouble = self.tls
+        return ChannelDown(trouble=trouble, detail=_words(cause))
+
+
+def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
+    """Return a platform's troubles; `host` is where its API is."""
+    name, proxy = platform.lower(), f"TAPEWAY_{platform.upper()}__PROXY"
+    return ConnectionTroubles(
+        unreachable=Trouble(
+            f"{name}.unreachable",
+            f"{platform} cannot be reached now.",
+            f"There is no way to {host}: the network, its name server, a firewall, or {platform}"
+            " itself.",
+            f"Check that this machine reaches {host}; if it needs a proxy, set {proxy}. The gateway"
+            " keeps trying.",
+        ),
+        proxy=Trouble(
+            f"{name}.proxy",
+            f"The proxy for {platform} does not let the gateway through.",
+            f"{proxy} names a proxy that is down or refuses the connection.",
+            f"Check its address, user and password, or leave {proxy} empty. The gateway keeps"
+            " trying.",
+        ),
+        tls=Trouble(
+            f"{name}.tls",
+            f"The secure connection to {platform} fails.",
+            "This machine does not trust the certificate: its clock is wrong, its list of"
+            " authorities is missing or old, or a firewall reads the traffic.",
+            "Check the clock, and install the package ca-certificates or your company's"
+            " certificate.",
+        ),
+        limited=Trouble(
+            f"{name}.limited",
+            f"{platform} asks the bot to wait.",
+            f"The bot sent more requests than {platform} allows.",
+            "Wait: the gateway goes on by itself. If it happens often, check that no other program"
+            " uses this token.",
+        ),
+    )
+
+
+def _words(cause: BaseException) -> str:
+    if isinstance(cause, aiohttp.ClientHttpProxyError):
+        return f"it answered with {cause.status}"
+    if isinstance(cause, TimeoutError):
+        return "no answer in time"
+    if isinstance(cause, aiohttp.ClientConnectorCertificateError):
+        return str(getattr(cause.certificate_error, "verify_message", "its certificate"))
+    if isinstance(cause, aiohttp.ClientConnectorError):
+        number = cause.os_error.errno or 0  # that of a name that is not found is negative
+        why = os.strerror(number) if number > 0 else cause.os_error.strerror or "no connection"
+        return f"{cause.host}:{cause.port}: {why}"
+    return "the connection broke"

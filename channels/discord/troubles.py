@@ -1,0 +1,119 @@
+"""The known troubles of a Discord bot: the texts of the log, of `tapeway doctor` and the docs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from channels.checkup import Trouble
+from channels.connection_troubles import connection_troubles
+
+_PAGE: Final = "Open discord.com/developers/applications, choose the application, then Bot"
+_TOKEN: Final = f"{_PAGE}, Reset Token, set TAPEWAY_DISCORD__TOKEN to the new token and restart."
+
+NO_TOKEN: Final = Trouble(
+    "discord.no_token",
+    "The log has no `channel.ready` for discord.",
+    "Discord is off, since the gateway got no token: `.env` is not in the folder where the gateway"
+    " starts, or the setting's name is misspelt.",
+    "Put TAPEWAY_DISCORD__TOKEN into `.env` in Tapeway's folder, and start there with `make run`"
+    " (any other start needs `--env-file`).",
+)
+WRONG_TOKEN: Final = Trouble(
+    "discord.wrong_token",
+    "TAPEWAY_DISCORD__TOKEN is not the token of a Discord bot.",
+    "It holds something else, such as another platform's token. It was not sent to Discord.",
+    _TOKEN,
+)
+TOKEN_REFUSED: Final = Trouble(
+    "discord.token_refused",
+    "Discord doesn't accept this token.",
+    "It is misspelt, or was reset since.",
+    _TOKEN,
+)
+CONNECTION: Final = connection_troubles("Discord", "discord.com")
+NO_CONTENT: Final = Trouble(
+    "discord.no_message_content",
+    "Discord doesn't let this bot read messages.",
+    "Its Message Content Intent is off.",
+    f"{_PAGE}, switch on Message Content Intent under Privileged Gateway Intents, save, and"
+    " restart.",
+)
+TOO_MANY_SERVERS: Final = Trouble(
+    "discord.too_many_servers",
+    "This bot is in too many servers for this number of connections.",
+    "Discord allows 2500 servers for each connection.",
+    "Set TAPEWAY_DISCORD__SHARDS to a higher number (one for each 1000 servers) and restart.",
+)
+NO_SESSIONS: Final = Trouble(
+    "discord.no_sessions",
+    "The bot cannot connect again today.",
+    "Discord allows 1000 new connections a day, and something used them up: a gateway that restarts"
+    " again and again, or a second program.",
+    "Find out why it restarts (the log says so), stop it, and start it when the limit is reset.",
+)
+OUTDATED: Final = Trouble(
+    "discord.outdated",
+    "Discord refuses the connection of this version.",
+    "Discord no longer supports the protocol or the events that it asks for.",
+    "Update Tapeway.",
+)
+SECOND_GATEWAY: Final = Trouble(
+    "discord.second_gateway",
+    "A second gateway is using this bot's token, so that every question gets two answers.",
+    "It runs on another machine, in an old container or in a test.",
+    "Stop it, or reset the token under discord.com/developers/applications (Bot, Reset Token) to"
+    " lock it out.",
+)
+NO_SERVER: Final = Trouble(
+    "discord.no_server",
+    "The bot is not in the member list.",
+    "It has not been added to a server.",
+    "Open the link that the gateway and `tapeway doctor` print, and choose your server.",
+)
+NO_PERMISSION: Final = Trouble(
+    "discord.no_permission",
+    "The bot answers in one place, but not in another.",
+    "Its role may not see the channel, write there or read its history.",
+    "Open the server's or the channel's settings, then Permissions, and give the bot's role what is"
+    " missing, or open the invite link once more.",
+)
+CODE_GRANT: Final = Trouble(
+    "discord.code_grant",
+    'The invite link answers "Integration requires code grant".',
+    "Requires OAuth2 Code Grant is on.",
+    f"{_PAGE}, switch off Requires OAuth2 Code Grant, and save.",
+)
+PRIVATE_BOT: Final = Trouble(
+    "discord.private_bot",
+    "Only you can add the bot to a server.",
+    "Public Bot is off.",
+    f"{_PAGE}, and switch on Public Bot if others may add it.",
+)
+COMMANDS_ELSEWHERE: Final = Trouble(
+    "discord.commands_elsewhere",
+    '"The application did not respond" comes after a slash command or a press of a button.',
+    "The gateway was not running, or Discord sends them to another address: an Interactions"
+    " Endpoint URL is set.",
+    "Start the gateway, and empty Interactions Endpoint URL under"
+    " discord.com/developers/applications, General Information.",
+)
+TROUBLES: Final = (
+    NO_TOKEN,
+    WRONG_TOKEN,
+    TOKEN_REFUSED,
+    NO_CONTENT,
+    CONNECTION.unreachable,
+    CONNECTION.proxy,
+    CONNECTION.tls,
+    CONNECTION.limited,
+    NO_SERVER,
+    NO_PERMISSION,
+    CODE_GRANT,
+    PRIVATE_BOT,
+    COMMANDS_ELSEWHERE,
+    SECOND_GATEWAY,
+    TOO_MANY_SERVERS,
+    NO_SESSIONS,
+    OUTDATED,
+)
+"""Every known trouble, in the order of the table in the documentation."""

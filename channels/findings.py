@@ -1,0 +1,63 @@
+"""Collects what a check of a platform finds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import anyio
+
+from channels.checkup import CheckResult, Checkup, State, Trouble
+from channels.connection_troubles import ConnectionTroubles
+from channels.errors import ChannelError, SendAmbiguous, SendDelayed
+
+REQUEST_SECONDS: Final = 5.0
+"""Maximum seconds of one request of a check."""
+
+EXAMINE_SECONDS: Final = 12.0
+"""Maximum seconds of all the checks of a platform."""
+
+
+class Findings:
+    """The results of the checks of one platform, in their order."""
+
+    def __init__(self, channel: str, connection: ConnectionTroubles) -> None:
+        self._channel = channel
+        self._connection = connection
+        self._results: list[CheckResult] = []
+        self.bot = ""
+        self.invite = ""
+
+    def add(
+        self,
+        check: str,
+        says: str,
+        trouble: Trouble | None = None,
+        state: State | None = None,
+        **facts: Any,
+    ) -> None:
+        """Add a result: a trouble is a failure and anything else is fine, unless `state` is set."""
+        state = state or ("failure" if trouble else "ok")
+        self._results.append(CheckResult(f"{self._channel}.{check}", state, says, trouble, facts))
+
+    def failed(self, check: str, error: ChannelError) -> None:
+        """Add a result for a request that failed."""
+        if isinstance(error, SendDelayed):
+            says = f"to wait for {error.retry_after:g} s"
+            self.add(check, says, self._connection.limited, "warning", seconds=error.retry_after)
+        elif isinstance(error, SendAmbiguous):
+            self.add(check, "no answer in time", self._connection.unreachable)
+        elif error.trouble is not None:
+            self.add(check, error.detail or error.trouble.sign, error.trouble)
+        else:
+            self.add(check, str(error), self._connection.unreachable)
+
+    async def run(self, checks: Callable[[], Awaitable[None]]) -> None:
+        """Run the checks, and end them if they take too long; what was found until then stays."""
+        with anyio.move_on_after(EXAMINE_SECONDS) as scope:
+            await checks()
+        if scope.cancelled_caught:
+            self.add("time", "the checks took too long", self._connection.unreachable)
+
+    def checkup(self) -> Checkup:
+        return Checkup(self._channel, self.bot, self.invite, tuple(self._results))

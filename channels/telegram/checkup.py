@@ -1,0 +1,93 @@
+"""Asks Telegram about a bot: its token, what it may read, its webhook. It never polls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from channels.checkup import Checkup
+from channels.errors import ChannelError, ChannelUnfit
+from channels.findings import REQUEST_SECONDS, Findings
+from channels.telegram.api import BotApi, NotAsSent
+from channels.telegram.polling import webhook_host
+from channels.telegram.settings import TelegramSettings
+from channels.telegram.troubles import (
+    CONNECTION,
+    NO_GROUPS,
+    NO_TOKEN,
+    PRIVACY_MODE,
+    TOKEN_REFUSED,
+    WEBHOOK_ELSEWHERE,
+    WEBHOOK_FAILS,
+)
+
+
+async def examine(settings: TelegramSettings) -> Checkup:
+    """Check a bot beside a running gateway or without one, in at most two requests."""
+    found = Findings("telegram", CONNECTION)
+    if not settings.enabled:
+        found.add("token", "no token is set", NO_TOKEN, "note")
+        return found.checkup()
+    api = BotApi(settings)
+    await api.open()
+
+    async def checks() -> None:
+        if await _check_bot(api, found):
+            await _check_webhook(api, settings, found)
+
+    try:
+        await found.run(checks)
+    finally:
+        await api.close()
+    return found.checkup()
+
+
+async def _check_bot(api: BotApi, found: Findings) -> bool:
+    try:
+        api.check_token()
+        me = await api.call("getMe", seconds=REQUEST_SECONDS)
+    except NotAsSent:  # Telegram's answer to a malformed token
+        found.failed("token", ChannelUnfit(trouble=TOKEN_REFUSED))
+        return False
+    except ChannelError as error:
+        found.failed("token", error)
+        return False
+    me = me if isinstance(me, Mapping) else {}
+    username = str(me.get("username") or "")
+    found.bot = f"@{username}" if username else str(me.get("first_name") or "a bot without a name")
+    found.invite = f"https://t.me/{username}?startgroup" if username else ""
+    found.add("token", f"the token is {found.bot}'s", id=me.get("id"), username=username)
+    if me.get("can_read_all_group_messages") is False:
+        found.add("privacy", "privacy mode is on", PRIVACY_MODE, "warning")
+    else:
+        found.add("privacy", "the bot reads every message of its groups")
+    if me.get("can_join_groups") is False:
+        found.add("groups", "groups are switched off", NO_GROUPS, "warning")
+    else:
+        found.add("groups", "the bot can be added to groups")
+    return True
+
+
+async def _check_webhook(api: BotApi, settings: TelegramSettings, found: Findings) -> None:
+    try:
+        info = await api.call("getWebhookInfo", seconds=REQUEST_SECONDS)
+    except NotAsSent:
+        return  # a server without webhooks
+    except ChannelError as error:
+        found.failed("webhook", error)
+        return
+    info = info if isinstance(info, Mapping) else {}
+    url, ours = str(info.get("url") or ""), settings.webhook_url
+    waiting = info.get("pending_update_count")
+    facts: dict[str, Any] = {"waiting": waiting if isinstance(waiting, int) else 0}
+    if not url:
+        says = "no webhook: the gateway polls" if not ours else "it is set when the gateway starts"
+        found.add("webhook", says, state="note" if ours else "ok", **facts)
+    elif url != ours:
+        found.add(
+            "webhook", f"it is at {webhook_host(info)}", WEBHOOK_ELSEWHERE, "warning", **facts
+        )
+    elif (last := info.get("last_error_message")) and facts["waiting"]:
+        found.add("webhook", str(last)[:200], WEBHOOK_FAILS, **facts)
+    else:
+        found.add("webhook", f"it is at {webhook_host(info)}", **facts)

@@ -1,0 +1,94 @@
+"""The known troubles of a Telegram bot: the texts of the log, of `tapeway doctor` and the docs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from channels.checkup import Trouble
+from channels.connection_troubles import connection_troubles
+
+_TOKEN: Final = (
+    "Get the token from @BotFather (/mybots, API Token), set TAPEWAY_TELEGRAM__TOKEN and restart."  # noqa: S105 - not a token
+)
+
+NO_TOKEN: Final = Trouble(
+    "telegram.no_token",
+    "The log has no `channel.ready` for telegram.",
+    "Telegram is off, since the gateway got no token: `.env` is not in the folder where the gateway"
+    " starts, or the setting's name is misspelt.",
+    "Put TAPEWAY_TELEGRAM__TOKEN into `.env` in Tapeway's folder, and start there with `make run`"
+    " (any other start needs `--env-file`).",
+)
+WRONG_TOKEN: Final = Trouble(
+    "telegram.wrong_token",
+    "TAPEWAY_TELEGRAM__TOKEN is not the token of a Telegram bot.",
+    "It holds something else, such as another platform's token. It was not sent to Telegram.",
+    _TOKEN,
+)
+TOKEN_REFUSED: Final = Trouble(
+    "telegram.token_refused",
+    "Telegram does not know this token.",
+    "It is misspelt, or @BotFather has issued a new one since.",
+    _TOKEN,
+)
+CONNECTION: Final = connection_troubles("Telegram", "api.telegram.org")
+SECOND_POLLER: Final = Trouble(
+    "telegram.second_poller",
+    "Another program polls Telegram with this token.",
+    "A bot can have only one reader: a second gateway runs on another machine, in an old container"
+    " or in a test.",
+    "Stop the second gateway, or get a new token from @BotFather (/revoke) to lock it out. This one"
+    " keeps trying.",
+)
+PRIVACY_MODE: Final = Trouble(
+    "telegram.privacy_mode",
+    "In groups, the bot sees only commands, mentions and replies to it, and does not remember other"
+    " messages.",
+    "Privacy mode is on.",
+    "Send /setprivacy to @BotFather, choose the bot, then Disable. Then remove the bot from each"
+    " group and add it again: only then does Telegram apply the change.",
+)
+NO_GROUPS: Final = Trouble(
+    "telegram.no_groups",
+    "The bot cannot be added to a group.",
+    "Groups are switched off for this bot.",
+    "Send /setjoingroups to @BotFather, choose the bot, then Enable.",
+)
+WEBHOOK_ELSEWHERE: Final = Trouble(
+    "telegram.webhook_elsewhere",
+    "Telegram delivers the bot's messages to another address.",
+    "A webhook is set for this bot, by another program or an earlier setting.",
+    "Stop the other program, or make a bot for each. When the gateway starts, it takes the webhook"
+    " away or sets its own.",
+)
+WEBHOOK_FAILS: Final = Trouble(
+    "telegram.webhook_fails",
+    "Telegram cannot deliver messages to TAPEWAY_TELEGRAM__WEBHOOK_URL.",
+    "The address does not lead to this gateway, its certificate is not accepted, or the gateway is"
+    " not running.",
+    "Open the address in a browser from outside (a gateway answers 405), check the reverse proxy,"
+    " or leave the setting empty to poll instead.",
+)
+WEBHOOK_REFUSED: Final = Trouble(
+    "telegram.webhook_refused",
+    "Telegram refuses the address in TAPEWAY_TELEGRAM__WEBHOOK_URL.",
+    "Telegram delivers only to https addresses that it can reach, on port 443, 80, 88 or 8443.",
+    "Use an https address that is reachable from the internet, or leave the setting empty to poll"
+    " instead.",
+)
+TROUBLES: Final = (
+    NO_TOKEN,
+    WRONG_TOKEN,
+    TOKEN_REFUSED,
+    CONNECTION.unreachable,
+    CONNECTION.proxy,
+    CONNECTION.tls,
+    CONNECTION.limited,
+    SECOND_POLLER,
+    PRIVACY_MODE,
+    NO_GROUPS,
+    WEBHOOK_ELSEWHERE,
+    WEBHOOK_FAILS,
+    WEBHOOK_REFUSED,
+)
+"""Every known trouble, in the order of the table in the documentation."""

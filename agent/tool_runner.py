@@ -45,8 +45,14 @@ NEEDS_A_PERSON: Final = (
 )
 
 
-def _log_failure(name: str, cause: BaseException) -> None:
-    logging.getLogger("agent").error("the tool %s failed", name, exc_info=cause)
+def is_failure(cause: BaseException | None) -> bool:
+    """Return whether a run ended in an error that is the tool's own."""
+    return cause is not None and not isinstance(cause, (ToolRefused, TimeoutError))
+
+
+def _log_failure(name: str, cause: BaseException | None) -> None:
+    if is_failure(cause):
+        logging.getLogger("agent").error("the tool %s failed", name, exc_info=cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,8 @@ class ToolRunner:
     """Runs the tool calls of one turn.
 
     timeout  seconds, for a tool without its own timeout
-    report   is called with each tool's name and exception; the default logs them
+    report   is called after each run, with the tool's name and its exception, if any; the default
+             logs failures
     """
 
     def __init__(
@@ -73,7 +80,7 @@ class ToolRunner:
         context: ToolContext,
         hooks: ToolHooks | None = None,
         timeout: float = 60,
-        report: Callable[[str, BaseException], None] = _log_failure,
+        report: Callable[[str, BaseException | None], None] = _log_failure,
     ) -> None:
         self._log = log
         log.role = context.role
@@ -149,11 +156,12 @@ class ToolRunner:
                 return self._wait(call)
             await self._allow(tool, arguments)
             with anyio.fail_after(tool.timeout or self._timeout):
-                return text_of(await tool.run(arguments, context))
+                text = text_of(await tool.run(arguments, context))
         except Exception as cause:
-            if not isinstance(cause, (ToolRefused, TimeoutError)):
-                self._report(call.name, cause)
+            self._report(call.name, cause)
             return text_of_failure(call.name, cause)
+        self._report(call.name, None)
+        return text
 
     def _wait(self, call: ToolCall) -> str:
         if not self._context.asks:

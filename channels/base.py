@@ -28,6 +28,7 @@ from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
 from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import UNLIMITED, Budget, Pacing, Priority
+from channels.tally import Tally
 from channels.typing_indicator import TypingIndicator
 
 Capability = Literal[
@@ -138,6 +139,7 @@ class Channel(ABC):
         self._pacing: Pacing | None = None
         self.typing_indicator: TypingIndicator | None = None
         self._editors: dict[str, DraftEditor] = {}
+        self.tally = Tally()
 
     @property
     def host(self) -> FullHost:
@@ -366,7 +368,8 @@ class Channel(ABC):
                 charged=lambda: not self.streams(message),
                 longest=traits.max_draft_chars,
             )
-            editor = DraftEditor(message, self.show, host, self.pacing, host.clock, pace)
+            about = (host.clock, pace, self.tally)
+            editor = DraftEditor(message, self.show, host, self.pacing, *about)
             self._editors[message.ext_id] = editor
             host.start_soon("draft", editor.run)
         editor.push(delta)

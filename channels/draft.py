@@ -16,6 +16,7 @@ from channels.clock import Clock
 from channels.errors import ChannelError, SendDelayed
 from channels.message import InboundMessage
 from channels.pacing import Pacing, Priority
+from channels.tally import Tally
 
 
 @dataclass(slots=True)
@@ -95,6 +96,7 @@ class DraftEditor:
         pacing: Pacing,
         clock: Clock,
         pace: Pace,
+        tally: Tally,
     ) -> None:
         self._message = message
         self._show = show
@@ -102,6 +104,7 @@ class DraftEditor:
         self._pacing = pacing
         self._clock = clock
         self._pace = pace
+        self._tally = tally
         self._next = clock.monotonic() + pace.first_after
         self._draft = Draft()
         self._changed = anyio.Event()
@@ -139,7 +142,10 @@ class DraftEditor:
                 text = self._to_show()
                 if text is not None:
                     await self._show_text(text)
+                else:
+                    self._tally.dropped += 1
         except ChannelError:
+            self._tally.dropped += 1
             self._closed = True  # sending the answer will raise the same error
         finally:
             self._idle.set()
@@ -179,9 +185,11 @@ class DraftEditor:
                     self._reference = DraftReference(self._reference.idem, platform_id)
                     await self._journal.locate_draft(self._reference)
         except TimeoutError:
+            self._tally.dropped += 1
             self._closed = True
             return
         except SendDelayed as delayed:
+            self._tally.dropped += 1
             self._pacing.close(self._message.chat_id, delayed.retry_after)
             self._next = self._clock.monotonic() + delayed.retry_after
             self._changed.set()
@@ -189,4 +197,5 @@ class DraftEditor:
         finally:
             if self._pace.charged():
                 self._pacing.wrote(self._message.chat_id)
+        self._tally.edits += 1
         self._shown = text

@@ -52,6 +52,10 @@ from gateway.http.server import QuietServer, listen, make_server
 from gateway.http.sessions import Sessions
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
+from gateway.metrics.exposition import Exposition
+from gateway.metrics.loop_lag import watched_loop
+from gateway.metrics.metered_model import MeteredModel
+from gateway.metrics.meters import Meters
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import RunningTurns
@@ -80,6 +84,7 @@ from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.channels import close_channels, open_channels
+from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
@@ -215,10 +220,13 @@ async def _opened(
 ) -> AsyncIterator[tuple[Gateway, ChannelManager]]:
     make_workspace(settings.workspace_path)
     models = ModelBoard(settings, clock)
-    model = make_model(settings.agent, settings.models, models.learned)
+    meters = Meters(clock)
+    metered = partial(MeteredModel, meters=meters)
+    model = make_model(settings.agent, settings.models, models.learned, metered)
     hooks = HookRuntime()
     failures = plugins(hooks)
     async with AsyncExitStack() as stack:
+        stack.enter_context(watched_loop(meters))
         stack.push_async_callback(_shielded, model.aclose)
         store = await _open_store(settings, hooks, clock)
         stack.push_async_callback(_shielded, store.close)
@@ -228,7 +236,7 @@ async def _opened(
         channels: dict[str, Channel] = {}
         background = Background()
         tapes = TapeService(store, settings.workspace_path, meaning)
-        services = await _services(settings, clock, tapes, store, hooks, channels, background)
+        services = await _services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
         vision = VisionModel(model, settings.home_path)
@@ -237,6 +245,7 @@ async def _opened(
         await parts.requests.openings.find_former()
         channels.update(await open_channels(settings, hooks, only))
         stack.push_async_callback(_shielded, lambda: close_channels(channels))
+        meters.know(channels, settings.agent.models())
         running = list(channels.values())
         status = StatusBoard(clock, running)
         make_host = partial(
@@ -254,13 +263,14 @@ async def _opened(
 
 async def _services(
     settings: Settings,
-    clock: Clock,
+    meters: Meters,
     tapes: TapeService,
     store: UnitStore,
     hooks: HookRuntime,
     channels: Mapping[str, Channel],
     background: Background,
 ) -> Services:
+    clock = meters.clock
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve)
     ballast.take()
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
@@ -284,6 +294,7 @@ async def _services(
         aliases=aliases,
         spawn=background.spawn,
         redactor=redactor,
+        meters=meters,
     )
 
 
@@ -358,25 +369,25 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     """Return everything that a gateway serves over HTTP."""
     channels = list(gateway.channels.values())
-    status, guard = gateway.status, gateway.services.guard
-    store = gateway.services.tapes.store
-    model = gateway.services.settings.agent.model
+    services, status = gateway.services, gateway.status
+    guard, store, model = services.guard, services.tapes.store, services.settings.agent.model
 
     def health() -> Readiness:
         body = readiness(status.states, status.stalled(), guard.away_for(), guard.why, store)
         body = {**body, "model": {"name": model, "notes": gateway.models.notes()}}
-        return dict(gateway.services.redactor.value(body, lines=True))
+        return dict(services.redactor.value(body, lines=True))
 
-    home = gateway.services.settings.home_path
+    home = services.settings.home_path
     routes = [
+        Exposition(services.meters, Gauges(services, status).read).route(),
         *access_routes(access_admin(gateway)),
-        *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
-        *tape_routes(TapeAdmin(gateway.services), home),
-        *erase_routes(EraseAdmin(gateway.services, gateway.parts.eraser)),
-        *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
+        *ledger_routes(LedgerAdmin(services, gateway.parts.recovery)),
+        *tape_routes(TapeAdmin(services), home),
+        *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
+        *explain_routes(Explainer(services.store, services.settings)),
     ]
-    wrong = WrongLogins(gateway.services.clock)
-    gate = Gatekeeper(Sessions(gateway.services, token), wrong, token, bearer)
+    wrong = WrongLogins(services.clock)
+    gate = Gatekeeper(Sessions(services, token), wrong, token, bearer)
     return make_app(channels, health, routes, gate)
 
 

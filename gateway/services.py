@@ -11,6 +11,7 @@ from channels.base import Channel
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.hooks.runtime import HookRuntime
+from gateway.metrics.meters import Meters
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
@@ -38,6 +39,7 @@ class Services:
     aliases: dict[str, str]  # maps a renamed session to the session that it continues
     spawn: Spawn
     redactor: Redactor
+    meters: Meters
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit of work once the store is available; the log calls the wait `waiting`."""

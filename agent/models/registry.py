@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -18,17 +18,23 @@ from agent.settings import AgentSettings
 
 MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.openai:OpenAIModel"})
 
+Watch = Callable[[ChatModel], ChatModel]
+
 
 def make_model(
     settings: AgentSettings,
     sections: Mapping[str, ModelSettings] = MappingProxyType({}),
     learned: Learned | None = None,
+    watched: Watch = lambda model: model,
 ) -> ChatModel:
-    """Return the model in the settings, with fallbacks; raises KeyMissing."""
+    """Return the model in the settings, with fallbacks; raises KeyMissing.
+
+    `watched` wraps each model below its retries, where it sees every request.
+    """
     learned = learned or Learned()
     names = settings.models()
     found = [settings.model_settings(name, sections) for name in names]
-    models = [_one(name, own, learned) for name, own in zip(names, found, strict=True)]
+    models = [_one(name, own, learned, watched) for name, own in zip(names, found, strict=True)]
     return (
         models[0]
         if len(models) == 1
@@ -36,10 +42,10 @@ def make_model(
     )
 
 
-def _one(name: str, settings: ModelSettings, learned: Learned) -> ChatModel:
+def _one(name: str, settings: ModelSettings, learned: Learned, watched: Watch) -> ChatModel:
     if name == OFFLINE:
-        return OfflineModel()
-    model = WiredModel(_served(name, settings, learned))
+        return watched(OfflineModel())
+    model = watched(WiredModel(_served(name, settings, learned)))
     return RetryingModel(model, settings.retries)
 
 

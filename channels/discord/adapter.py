@@ -63,7 +63,7 @@ class DiscordChannel(Channel):
             bot=Budget(0.0, settings.per_second, 1.05),
         )
         self.me = DiscordSelf("")
-        self._api = DiscordApi(settings)
+        self._api = DiscordApi(settings, self.tally)
         self.cache = GuildCache()
         self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
         self._interactions = Interactions(self._api, self.cache, self._sender, lambda: self.host)

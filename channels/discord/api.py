@@ -32,6 +32,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
+from channels.tally import Tally
 from channels.token_kinds import DISCORD, misplaced
 
 CONNECT_SECONDS: Final = 10.0
@@ -73,7 +74,8 @@ class ApiRefused(SendRefused):
 class DiscordApi:
     """Sends the requests of one bot; `call` raises only ChannelError."""
 
-    def __init__(self, settings: DiscordSettings) -> None:
+    def __init__(self, settings: DiscordSettings, tally: Tally | None = None) -> None:
+        self._tally = tally or Tally()
         self.token = settings.key()
         self._base = settings.base_url
         self._proxy = settings.proxy or None
@@ -239,6 +241,7 @@ class DiscordApi:
             return _answer(body)
         reason = _reason(body)
         if status == 429:  # a 429 from Cloudflare has no JSON, only this header
+            self._tally.rate_limits += 1
             seconds = _seconds(reason.get("retry_after", retry_after))
             if reason.get("global") is True:
                 self._closed_until = self._now() + seconds

@@ -78,7 +78,7 @@ class SlackChannel(Channel):
             chat=budget,
             group=budget,
         )
-        self._sessions = ApiSessions(settings)
+        self._sessions = ApiSessions(settings, self.tally)
         self.workspaces = Workspaces()
         self.open_streams = Streams()
         self._gate = EventGate(settings)

@@ -29,6 +29,7 @@ from channels.errors import (
 from channels.pacing import Priority
 from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits
 from channels.slack.settings import SlackSettings
+from channels.tally import Tally
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
@@ -92,7 +93,8 @@ class TokenRefused(ChannelUnfit):
 
 
 class ApiSessions:
-    def __init__(self, settings: SlackSettings) -> None:
+    def __init__(self, settings: SlackSettings, tally: Tally | None = None) -> None:
+        self.tally = tally or Tally()
         self.proxy = settings.proxy or None
         self._session: aiohttp.ClientSession | None = None
         self._old: list[aiohttp.ClientSession] = []
@@ -209,6 +211,7 @@ class SlackApi:
         code = str(data.get("error") or "")
         if status == 429 or code in ("ratelimited", "rate_limited"):
             seconds = _seconds(getattr(response, "headers", None) or {})
+            self._sessions.tally.rate_limits += 1
             if known.tier:  # otherwise the limit is for the channel, not the method
                 self.limits.close(method, seconds)
             return SendDelayed(seconds)

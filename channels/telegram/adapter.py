@@ -71,7 +71,7 @@ class TelegramChannel(Channel):
             group=Budget(1.05, settings.group_per_minute, 61.0),
             bot=Budget(0.0, settings.per_second, 1.1),
         )
-        self._api = BotApi(settings)
+        self._api = BotApi(settings, self.tally)
         self._sender = TelegramSender(self._api)
         self._me: TelegramSelf | None = None
         self._has_drafts = True

@@ -35,6 +35,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
+from channels.tally import Tally
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.troubles import (
     CONNECTION,
@@ -205,7 +206,8 @@ def _check(status: int, body: bytes) -> None:
 class BotApi:
     """Sends the requests of one bot; its methods raise only ChannelError."""
 
-    def __init__(self, settings: TelegramSettings) -> None:
+    def __init__(self, settings: TelegramSettings, tally: Tally | None = None) -> None:
+        self._tally = tally or Tally()
         self._token = settings.key()
         self._requests = AiohttpRequest(256, settings.proxy)
         self._polling = AiohttpRequest(1, settings.proxy)
@@ -239,6 +241,7 @@ class BotApi:
                 raise ChannelDown("the server is not ready yet") from None
             raise MethodUnknown("the server does not know this method") from None
         except TelegramError as cause:
+            self._tally.rate_limits += isinstance(cause, TooMany)
             error = as_channel_error(cause)
             if self._token:
                 error.args = tuple(str(arg).replace(self._token, "***") for arg in error.args)

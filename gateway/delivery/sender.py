@@ -29,6 +29,7 @@ from channels.errors import (
 from channels.message import Receipt
 from gateway.background import KeyedQueue
 from gateway.logs import get_log
+from gateway.metrics.catalog import ANSWER, SENDS
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow
 from tape.entry import event, parse_date
@@ -77,6 +78,7 @@ class OutboxSender:
         self._services = services
         self._clock = services.clock
         self._guard = services.guard
+        self._meters = services.meters
         self._outbox = services.ledger.outbox
         self._hold = services.settings.delivery.ambiguous == "hold"
         self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", services.spawn)
@@ -245,12 +247,22 @@ class OutboxSender:
         self._outbox.sent(unit, row, first)
         ids = [receipt.platform_id for receipt in receipts]
         await self._commit(unit, row, "send.receipt", platform_ids=ids)
+        self._meters.add(SENDS, row.message.channel, "sent")
+        if (
+            row.turn_id
+            and row.message.kind == "answer"
+            and row.message.part == row.message.piece == 0
+        ):
+            asked = self._meters.asked_at(row.turn_id)
+            asked = asked or await self._services.ledger.inbox.asked_at(row.turn_id)
+            self._meters.observe_since(ANSWER, asked, row.message.channel)
 
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
         self._outbox.end_send(unit, row, status, why)
         await self._commit(unit, row, f"send.{status}", why=why)
+        self._meters.add(SENDS, row.message.channel, status)
 
     async def _commit(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}

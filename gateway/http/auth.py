@@ -31,6 +31,9 @@ OPEN_PATHS: Final = ("/health/", "/login", "/static/")
 MEMBER_PATHS: Final = ("/api/rooms/", "/api/session/")
 """What a member may use besides the page; the rooms check which one."""
 
+PROGRAM_PATHS: Final = ("/api/", "/metrics")
+"""What programs ask for: without a login, they get a 401 and not a page."""
+
 OWN_GUARD: Final = ("/webhooks/", "/slack/")
 """Paths for platforms, which check their own secrets and accept any host name."""
 
@@ -152,7 +155,7 @@ class Guard:
             if session.owner or may == "members":
                 return None
             return PlainTextResponse("This is for the owner alone.\n", status_code=403)
-        if scope["method"] == "GET" and not path.startswith("/api/"):
+        if scope["method"] == "GET" and not path.startswith(PROGRAM_PATHS):
             return RedirectResponse("/login", status_code=303)
         if "authorization" in headers and not self._gate.wrong.is_answered(client_of(scope)):
             return PlainTextResponse("Too many wrong tokens.\n", status_code=429)

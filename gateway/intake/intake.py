@@ -24,6 +24,7 @@ from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
 from gateway.intake.reassembly import Parts, Reassembler
 from gateway.logs import get_log
+from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
@@ -88,12 +89,19 @@ class Intake:
         with anyio.CancelScope(shield=True):
             ledger = self._services.ledger
             rows = await self._services.guard.once(lambda: ledger.inbox.accept(fit, kept_back))
+            self._count(fit, len(rows))
             for row in rows:
                 if self._early is None:
                     self._reassembler.put(row)
                 else:
                     self._early.append(row)
         return {row.message.ext_id for row in rows}
+
+    def _count(self, messages: Sequence[InboundMessage], new: int) -> None:
+        if messages:  # of one channel
+            meters, name = self._services.meters, messages[0].channel
+            meters.add(MESSAGES, name, "new", by=new)
+            meters.add(MESSAGES, name, "repeated", by=len(messages) - new)
 
     def start(self, backlog: Sequence[InboxRow]) -> None:
         """Take in the rows of an earlier process, then new rows; call this only once."""

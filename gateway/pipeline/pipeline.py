@@ -157,7 +157,7 @@ class TurnPipeline:
 
     async def _take_event(self, event: AgentEvent, message: Any, output: _Output) -> None:
         if event.kind == "text":
-            output.said.pieces.append(str(event.data.get("delta", "")))
+            output.said.push(str(event.data.get("delta", "")))
             if event.data.get("again"):
                 output.said.end_step()
         elif event.kind == "reset":

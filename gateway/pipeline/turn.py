@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -97,10 +98,20 @@ class Question:
 
 @dataclass(slots=True)
 class TextSoFar:
-    """The text that a turn has produced so far; its current step's text begins at `step`."""
+    """The text that a turn has produced so far; its current step's text begins at `step`.
+
+    `begun` is called once, with the first text.
+    """
 
     pieces: list[str] = field(default_factory=list)
     step: int = 0
+    begun: Callable[[], None] | None = None
+
+    def push(self, delta: str) -> None:
+        self.pieces.append(delta)
+        if self.begun is not None and delta.strip():
+            self.begun()
+            self.begun = None
 
     def reset(self) -> None:
         self.pieces.clear()

@@ -20,7 +20,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.runner import answer_to
 from gateway.turn.stopped import STOPPED
-from gateway.turn.usage import record_usage
+from gateway.turn.usage import count_usage, record_usage
 from tape.entry import event
 from tape.turn_events import TURN_END
 from tape.unit_of_work import Unit
@@ -163,9 +163,10 @@ class Notices:
             ended = {"status": status, "entries": list(question.entry_ids), **why}
             entries.append(event("message.end", ended))
         key = notice.idem if notice and shared else f"inbox:{question.rows[0].id}:end"
-        turn_id = question.turn_id
+        turn_id, meters = question.turn_id, self._services.meters
+        used = []
         if turn_id:
-            await record_usage(self._services, unit, question, turn_id)
+            used = await record_usage(self._services, unit, question, turn_id)
             log = TurnLog(self._services.tapes.tape(question.tape), turn_id, question.lane)
             end = event(TURN_END, {"turn": turn_id, "status": status, **why})
             entries, key = [log.stamp(entry) for entry in (*entries, end)], f"turn:{turn_id}:end"
@@ -178,6 +179,9 @@ class Notices:
             ),
         )
         self._sender.enqueue(rows)
+        count_usage(meters, used)
+        if turn_id or status == "refused":
+            meters.turn_ended(question.message.channel, status, turn_id, "")
 
     def _today(self, question: Question) -> str:
         message, day = question.message, self._services.clock.now().date().isoformat()

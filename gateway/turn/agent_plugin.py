@@ -21,7 +21,7 @@ from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
 from agent.taint import TAINT
 from agent.token_meter import Meter, can_count_exactly
 from agent.tool import Role, Tool, ToolContext
-from agent.tool_runner import ToolRunner
+from agent.tool_runner import ToolRunner, is_failure
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
 from agent.turn_log import TurnLog, WriteOnce
@@ -33,6 +33,9 @@ from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
 from gateway.logs import get_log
+from gateway.metrics.catalog import TOOLS
+from gateway.metrics.metered_model import count_prompt
+from gateway.metrics.meters import Meters
 from gateway.pipeline.turn import Turn, current_turn
 from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
@@ -175,7 +178,7 @@ class AgentPlugin:
         settings = self._services.settings
         tools = await self._services.hooks.tools()
         toolbox = Toolbox(tools, context.role, shared=context.shared)
-        hooks = _LoopHooks(self._services.hooks, session_id)
+        hooks = _LoopHooks(self._services.hooks, session_id, self._services.meters)
         reserve = estimate_text(system)
 
         async def retake(log: TurnLog, budget: int) -> None:
@@ -196,7 +199,7 @@ class AgentPlugin:
             log=log,
             toolbox=toolbox,
             runner=ToolRunner(
-                log, toolbox, context, hooks, settings.agent.tool_timeout, _report_tool
+                log, toolbox, context, hooks, settings.agent.tool_timeout, self._count_tool
             ),
             hooks=hooks,
             system=system,
@@ -208,6 +211,14 @@ class AgentPlugin:
             once=self._once,
             meter=self._meter,
         )
+
+    def _count_tool(self, name: str, cause: BaseException | None) -> None:
+        outcome = "ok" if cause is None else "failed"
+        if is_failure(cause):
+            get_log().error("tool.failed", tool=name, exc_info=cause)
+        elif cause is not None:
+            outcome = "timeout" if isinstance(cause, TimeoutError) else "refused"
+        self._services.meters.add(TOOLS, outcome)
 
     async def _steer(self, turn: Turn) -> None:
         """Add to this turn the questions that are meant to steer it."""
@@ -239,18 +250,16 @@ async def _record_prompt(turn: Turn, prompt: Any, context: object) -> None:
     await turn.log.record(written, key=f"prompt:{turn.id}")
 
 
-def _report_tool(name: str, cause: BaseException) -> None:
-    get_log().error("tool.failed", tool=name, exc_info=cause)
-
-
 @dataclass(frozen=True, slots=True)
 class _LoopHooks:
     """Calls the plugins' hooks around model calls and tool calls."""
 
     _hooks: HookRuntime
     _session_id: str
+    _meters: Meters
 
     async def before_llm_call(self, request: ModelRequest) -> None:
+        count_prompt(self._meters, request)
         await self._hooks.call_many("before_llm_call", request=request, session_id=self._session_id)
 
     async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:

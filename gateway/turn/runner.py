@@ -25,6 +25,7 @@ from gateway.context.selection import Nearby, Selection, select_messages
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of
 from gateway.logs import get_log
+from gateway.metrics.catalog import TURNS
 from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, RunningTurns, Turn
 from gateway.services import Services
@@ -136,6 +137,7 @@ class TurnRunner:
             "refusal", lambda: refuse(self._services, question, owners)
         )
         self._sender.enqueue(rows)
+        self._services.meters.add(TURNS, question.message.channel, "refused")
         for row in question.rows:
             silent = not rows or row.message.ext_id != question.message.ext_id
             await self._services.router.end_without_answer(row.message, silent=silent)

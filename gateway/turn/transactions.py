@@ -6,7 +6,8 @@ fence, so that a process cannot end a turn that another process has taken over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from agent.turn_log import TurnLog
@@ -15,14 +16,14 @@ from gateway.context.selection import Selection
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.hooks.messages import address_of
 from gateway.pipeline.pipeline import TurnResult
-from gateway.pipeline.turn import Question, Turn
+from gateway.pipeline.turn import Question, TextSoFar, Turn
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id
 from gateway.turn.budgets import spend
 from gateway.turn.confirm_card import confirm_card, placed
 from gateway.turn.suggestion_card import ask
-from gateway.turn.usage import record_usage
+from gateway.turn.usage import count_usage, record_usage
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message
 from tape.handle import Tape
 from tape.turn_events import (
@@ -74,7 +75,13 @@ async def begin(
         pictured=(*selection.pictured, *pictured),
         took=list(question.rows),
         steered=steered,
+        said=TextSoFar(begun=None if question.turn_id else _first_text(services, question)),
     )
+
+
+def _first_text(services: Services, question: Question) -> Callable[[], None]:
+    asked = question.rows[-1]
+    return partial(services.meters.first_text, asked.received_at, asked.message.channel)
 
 
 async def take_also(services: Services, turn: Turn, question: Question) -> None:
@@ -200,8 +207,12 @@ async def _end(
     services.ledger.inbox.end(unit, turn.took, status)
     if card is not None:
         services.ledger.cards.issue(unit, card)
-    await record_usage(services, unit, question, turn.id, turn.log)
+    used = await record_usage(services, unit, question, turn.id, turn.log)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
     sends = [*sends, *asked]
-    return await commit_with_sends(services, unit, sends, question.session_id, question.lane)
+    rows = await commit_with_sends(services, unit, sends, question.session_id, question.lane)
+    newest = question.rows[-1]
+    services.meters.turn_ended(newest.message.channel, status, turn.id, newest.received_at)
+    count_usage(services.meters, used)
+    return rows

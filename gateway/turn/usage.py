@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from agent.spent import CALLS, ESTIMATED, Spent
 from agent.turn_log import TurnLog
+from gateway.metrics.catalog import CACHED, COMPLETION, COST, PROMPT
+from gateway.metrics.meters import Meters
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.settings import Settings
@@ -19,8 +21,8 @@ MILLION: Final = 1_000_000
 
 async def record_usage(
     services: Services, unit: Unit, question: Question, turn_id: str, log: TurnLog | None = None
-) -> None:
-    """Add a turn's usage to the unit of work that ends the turn, however it ends.
+) -> list[TurnUsage]:
+    """Add a turn's usage to the unit of work that ends the turn, however it ends; return it.
 
     `log` is the log of a turn that runs. A turn of an earlier process has used more than its log
     knows, so its tape is read too.
@@ -33,6 +35,7 @@ async def record_usage(
             spent.take(entry)
         for deferred in log.deferred if log else ():
             spent.take(deferred)
+    found = []
     for model, counts in spent.models.items():
         cached = min(counts["cached_tokens"], counts["prompt_tokens"])
         usage = TurnUsage(
@@ -50,6 +53,17 @@ async def record_usage(
             estimated=counts[ESTIMATED],
         )
         services.ledger.usage.record(unit, usage)
+        found.append(usage)
+    return found
+
+
+def count_usage(meters: Meters, used: Iterable[TurnUsage]) -> None:
+    """Count what a turn used, once its end is committed."""
+    for one in used:
+        meters.add(PROMPT, one.model, by=one.input + one.cached)
+        meters.add(CACHED, one.model, by=one.cached)
+        meters.add(COMPLETION, one.model, by=one.output)
+        meters.add(COST, one.model, by=one.cost)
 
 
 def cost_of(settings: Settings, model: str, counts: Mapping[str, int]) -> float:

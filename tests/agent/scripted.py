@@ -12,7 +12,7 @@ from agent.events import AgentEvent
 from agent.loop import Task, run_turn
 from agent.model import ChatModel, ModelReply, ModelRequest
 from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
-from agent.tool_runner import ToolRunner
+from agent.tool_runner import ToolRunner, is_failure
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
 from tape.entry import Entry, event, message
@@ -114,8 +114,9 @@ def stage_of(
     async def before_step() -> None:
         hooks.seen.append("before_step")
 
-    def report(name: str, _cause: BaseException) -> None:
-        reported.append(name)
+    def report(name: str, cause: BaseException | None) -> None:
+        if is_failure(cause):
+            reported.append(name)
 
     runner = ToolRunner(log, toolbox, context, hooks, timeout, report)
     settings = {"system": "", "budget": 100_000, "steps": 5, **limits}

@@ -13,6 +13,7 @@ from channels.draft import Draft, DraftEditor, DraftReference, Pace
 from channels.errors import SendDelayed, SendRefused
 from channels.message import Author, InboundMessage
 from channels.pacing import Budget, Pacing, Priority
+from channels.tally import Tally
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -81,9 +82,10 @@ class Editing:
     def __init__(self, group: TaskGroup, pace: Pace = PACE, budget: float = 1.0) -> None:
         self.clock = ManualClock()
         self.platform = Platform(self.clock)
+        self.tally = Tally()
         self.pacing = Pacing(lambda _chat: Budget(budget), self.clock)
         self.editor = DraftEditor(
-            MESSAGE, self.platform.show, self.platform, self.pacing, self.clock, pace
+            MESSAGE, self.platform.show, self.platform, self.pacing, self.clock, pace, self.tally
         )
         self.failed: Exception | None = None
         group.start_soon(self._run)

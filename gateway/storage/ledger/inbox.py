@@ -60,6 +60,7 @@ class Inbox:
                 status="accepted",
                 attempts=0,
                 message=message,
+                received_at=moment,
             )
             for message, outcome in zip(messages, outcomes, strict=False)
             if outcome.rows
@@ -197,6 +198,11 @@ class Inbox:
         rows = await self._store.select("ledger.lane_of_question", values)
         rows = rows or await self._store.select("ledger.lane_of_answer", values)
         return str(rows[0]["lane"]) if rows and rows[0]["lane"] is not None else None
+
+    async def asked_at(self, turn_id: str) -> str:
+        """Return when the newest question of a turn was accepted, or ""."""
+        rows = await self._store.select("ledger.asked_at", {"turn_id": turn_id})
+        return rows[0]["asked_at"] or ""
 
     def alias(self, unit: Unit, session_id: str, same_as: str) -> None:
         """Record that a session continues under another id."""

@@ -51,6 +51,7 @@ class InboxRow:
     attempts: int
     message: InboundMessage
     crashes: int = 0  # crashes in a row in which its turn was running
+    received_at: str = ""  # when it was accepted, in UTC
     replayed: bool = False
     """Whether an earlier process accepted the message and this process takes it in; not stored."""
 
@@ -59,7 +60,9 @@ class InboxRow:
         """Read a row from `open_inbox` or from the table itself."""
         names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
         values = {name: row[name] for name in (*names, "attempts", "crashes")}
-        return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
+        received_at = row.get("received_at", "")
+        message = InboundMessage.from_payload(load(row["payload"]))
+        return cls(**values, message=message, received_at=received_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,8 @@ WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
 
 -- name: open_inbox
 -- Every message that has not ended, oldest first.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+       received_at
 FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken')
 ORDER BY id

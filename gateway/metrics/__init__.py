@@ -1,0 +1,1 @@
+"""Metrics: what `/metrics` shows, counted where it happens or read when it is asked for."""

@@ -1,0 +1,249 @@
+"""Every metric of `/metrics`, with its kind, its labels and what it says.
+
+Labels are `channel`, `outcome` and `model` only, apart from the version of the build. Their values
+are bounded by the settings: no chat and no person is ever one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+CHANNEL: Final = "channel"
+MODEL: Final = "model"
+OUTCOME: Final = "outcome"
+
+WAIT_BUCKETS: Final = (
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    3.0,
+    5.0,
+    8.0,
+    13.0,
+    21.0,
+    34.0,
+    60.0,
+    120.0,
+    300.0,
+)
+LAG_BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric; `outcomes` are the values of its label, `buckets` the bounds of a histogram.
+
+    looked_up  whether it is read when somebody asks, and not counted by the `Meters`
+    """
+
+    name: str
+    kind: Kind
+    text: str
+    labels: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+    looked_up: bool = False
+
+
+BUILD: Final = Metric(
+    "tapeway_build_info",
+    "gauge",
+    "Always 1; the label is the version that runs.",
+    ("version",),
+    looked_up=True,
+)
+MESSAGES: Final = Metric(
+    "tapeway_messages_total",
+    "counter",
+    "Messages, edits and deletions from platforms: `new` ones, written to the inbox, and those"
+    " delivered once more (`repeated`), which change nothing.",
+    (CHANNEL, OUTCOME),
+    ("new", "repeated"),
+)
+INBOX: Final = Metric(
+    "tapeway_inbox_messages",
+    "gauge",
+    "Accepted messages that have not ended, from the database: not yet on their tape, waiting for"
+    " a turn, or being answered.",
+    (CHANNEL,),
+    looked_up=True,
+)
+OLDEST: Final = Metric(
+    "tapeway_inbox_oldest_seconds",
+    "gauge",
+    "Age of the oldest of those messages since it was accepted; 0 if there is none.",
+    (CHANNEL,),
+    looked_up=True,
+)
+OUTBOX: Final = Metric(
+    "tapeway_outbox_messages",
+    "gauge",
+    "Messages that are waiting to be sent or are being sent, from the database.",
+    (CHANNEL,),
+    looked_up=True,
+)
+FIRST_TEXT: Final = Metric(
+    "tapeway_first_text_seconds",
+    "histogram",
+    "From the moment a question was accepted (the newest message of a burst) to the first text of"
+    " its answer. A turn that a restart resumes is not measured again.",
+    (CHANNEL,),
+    buckets=WAIT_BUCKETS,
+)
+ANSWER: Final = Metric(
+    "tapeway_answer_seconds",
+    "histogram",
+    "From that moment until the platform confirmed the answer (its first message, if it needs"
+    " several); restarts in between count.",
+    (CHANNEL,),
+    buckets=WAIT_BUCKETS,
+)
+TURNS: Final = Metric(
+    "tapeway_turns_total",
+    "counter",
+    "Turns, counted when their end is committed, so once each: `done`, `failed` (with a notice),"
+    " `stopped`, or `dead` (given up after crashes). `refused` are questions that got no turn: no"
+    " access, the day's budget used up, or too many waiting.",
+    (CHANNEL, OUTCOME),
+    ("done", "failed", "stopped", "dead", "refused"),
+)
+MODEL_CALLS: Final = Metric(
+    "tapeway_model_calls_total",
+    "counter",
+    "Requests to models, each repeat and fallback by itself; `rate_limited` is a 429, `cancelled`"
+    " means that nobody waited for the rest. The probe at the start is not among them.",
+    (MODEL, OUTCOME),
+    ("ok", "rate_limited", "error", "cancelled"),
+)
+PROMPT: Final = Metric(
+    "tapeway_prompt_tokens_total",
+    "counter",
+    "Prompt tokens of ended turns, cached ones included, as `tapeway usage` counts them: what the"
+    " servers reported, else an estimate.",
+    (MODEL,),
+)
+CACHED: Final = Metric(
+    "tapeway_cached_tokens_total",
+    "counter",
+    "Those of the prompt tokens that the provider read from its cache.",
+    (MODEL,),
+)
+COMPLETION: Final = Metric(
+    "tapeway_completion_tokens_total", "counter", "Tokens that models wrote.", (MODEL,)
+)
+COST: Final = Metric(
+    "tapeway_cost_total",
+    "counter",
+    "What those tokens cost, in the currency of the models' prices.",
+    (MODEL,),
+)
+SYSTEM_TOKENS: Final = Metric(
+    "tapeway_context_system_tokens_total",
+    "counter",
+    "Estimated tokens of prompts that are the system prompt; each model call counts its whole"
+    " prompt. The next four are the rest of it.",
+)
+SCHEMA_TOKENS: Final = Metric(
+    "tapeway_context_schema_tokens_total", "counter", "... that describe the offered tools."
+)
+PEOPLE_TOKENS: Final = Metric(
+    "tapeway_context_people_tokens_total", "counter", "... that people wrote."
+)
+AGENT_TOKENS: Final = Metric(
+    "tapeway_context_agent_tokens_total",
+    "counter",
+    "... that the agent wrote: answers, anchors and calls.",
+)
+TOOL_TOKENS: Final = Metric(
+    "tapeway_context_tool_tokens_total", "counter", "... that are results of tools."
+)
+TOOLS: Final = Metric(
+    "tapeway_tool_runs_total",
+    "counter",
+    "Tool calls that ran or were refused; `timeout` took too long.",
+    (OUTCOME,),
+    ("ok", "refused", "timeout", "failed"),
+)
+SENDS: Final = Metric(
+    "tapeway_sends_total",
+    "counter",
+    "Messages of the outbox, counted when their end is committed, so once each: `sent`, `dead`"
+    " (refused or given up), or `ambiguous` (held, since it may have arrived).",
+    (CHANNEL, OUTCOME),
+    ("sent", "dead", "ambiguous"),
+)
+EDITS: Final = Metric(
+    "tapeway_edits_total",
+    "counter",
+    "Updates of partial text that were shown.",
+    (CHANNEL,),
+    looked_up=True,
+)
+DROPPED: Final = Metric(
+    "tapeway_edits_dropped_total",
+    "counter",
+    "Updates of partial text that were not shown: the platform refused them or took too long, or"
+    " the answer was complete before the chat's limit allowed them.",
+    (CHANNEL,),
+    looked_up=True,
+)
+LIMITED: Final = Metric(
+    "tapeway_rate_limits_total",
+    "counter",
+    "Requests that the platform refused because of its limits (429).",
+    (CHANNEL,),
+    looked_up=True,
+)
+UP: Final = Metric(
+    "tapeway_channel_up",
+    "gauge",
+    "1 if the channel is connected and hears its platform, else 0.",
+    (CHANNEL,),
+    looked_up=True,
+)
+STORE: Final = Metric(
+    "tapeway_store_up",
+    "gauge",
+    "1 if the database accepts writes, 0 while it does not.",
+    looked_up=True,
+)
+LAG: Final = Metric(
+    "tapeway_event_loop_lag_seconds",
+    "histogram",
+    "How late the event loop ran a timer, looked at twice a second: while it is late, everybody"
+    " waits.",
+    buckets=LAG_BUCKETS,
+)
+DISK_FREE: Final = Metric(
+    "tapeway_disk_free_bytes",
+    "gauge",
+    "Free bytes of the disk that holds the home folder.",
+    looked_up=True,
+)
+DISK_SIZE: Final = Metric(
+    "tapeway_disk_size_bytes", "gauge", "The size of that disk.", looked_up=True
+)
+
+OWN: Final = (
+    *(BUILD, MESSAGES, INBOX, OLDEST, OUTBOX, FIRST_TEXT, ANSWER, TURNS, SENDS),
+    *(MODEL_CALLS, PROMPT, CACHED, COMPLETION, COST),
+    *(SYSTEM_TOKENS, SCHEMA_TOKENS, PEOPLE_TOKENS, AGENT_TOKENS, TOOL_TOKENS, TOOLS),
+    *(EDITS, DROPPED, LIMITED, UP, STORE, LAG, DISK_FREE, DISK_SIZE),
+)
+"""What the gateway itself counts."""
+
+_PROCESS: Final = (
+    ("process_cpu_seconds_total", "counter", "Seconds of CPU that the process has used."),
+    ("process_resident_memory_bytes", "gauge", "Memory that the process occupies."),
+    ("process_virtual_memory_bytes", "gauge", "Memory that the process has reserved."),
+    ("process_start_time_seconds", "gauge", "When the process began, in seconds since 1970."),
+    ("process_open_fds", "gauge", "Open file descriptors: files and connections."),
+    ("process_max_fds", "gauge", "How many of them the process may open."),
+)
+PROCESS: Final = tuple(Metric(name, kind, text) for name, kind, text in _PROCESS)  # type: ignore[arg-type]
+"""What the library reads of the process, on Linux only."""

@@ -1,0 +1,102 @@
+"""What `/metrics` looks up when it is asked: open messages, channels, the store and the disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Final
+
+import anyio
+import anyio.to_thread
+
+from channels.base import Channel
+from gateway.metrics.catalog import (
+    BUILD,
+    DISK_FREE,
+    DISK_SIZE,
+    DROPPED,
+    EDITS,
+    INBOX,
+    LIMITED,
+    OLDEST,
+    OUTBOX,
+    STORE,
+    UP,
+)
+from gateway.metrics.meters import OTHER, Reading
+from gateway.services import Services
+from gateway.supervision.status import StatusBoard
+from tape.entry import parse_date
+from tape.errors import TapeError
+from tape.unit_of_work import Row
+
+STORE_SECONDS: Final = 2.0
+"""Maximum seconds to wait for the database; after that, its last known numbers are shown."""
+
+
+@dataclass(slots=True)
+class Gauges:
+    """Reads the state of a gateway."""
+
+    _services: Services
+    _status: StatusBoard
+    _inbox: list[Row] = field(default_factory=list)
+    _outbox: list[Row] = field(default_factory=list)
+
+    async def read(self) -> list[Reading]:
+        """Return everything that is looked up; what is unknown now is left out."""
+        with suppress(TapeError), anyio.move_on_after(STORE_SECONDS):
+            select = self._services.store.select
+            self._inbox = await select("ledger.open_messages", {}, long=True)
+            self._outbox = await select("ledger.open_sends", {}, long=True)
+        is_up = self._services.guard.away_for() is None
+        return [
+            Reading(BUILD, (version("tapeway"),), 1),
+            Reading(STORE, (), int(is_up)),
+            *self._open_rows(),
+            *self._channels(),
+            *await anyio.to_thread.run_sync(self._disk),
+        ]
+
+    def _open_rows(self) -> Iterator[Reading]:
+        now, channels = self._services.clock.now(), self._services.router.channels
+        found = {name: [0, 0.0, 0] for name in channels}
+        for row in self._inbox:
+            own = found.setdefault(_channel_of(row, found), [0, 0.0, 0])
+            own[0] += row["messages"]
+            own[1] = max(own[1], (now - parse_date(row["oldest"])).total_seconds())
+        for row in self._outbox:
+            found.setdefault(_channel_of(row, found), [0, 0.0, 0])[2] += row["messages"]
+        for name, (messages, seconds, sends) in found.items():
+            yield Reading(INBOX, (name,), messages)
+            yield Reading(OLDEST, (name,), seconds)
+            yield Reading(OUTBOX, (name,), sends)
+
+    def _channels(self) -> Iterator[Reading]:
+        stalled = self._status.stalled()
+        for name, state in self._status.states.items():
+            yield Reading(UP, (name,), int(state.state == "ready" and name not in stalled))
+        for name, channel in self._services.router.channels.items():
+            yield from _tally(name, channel)
+
+    def _disk(self) -> list[Reading]:
+        with suppress(OSError):
+            disk = shutil.disk_usage(self._services.settings.home_path)
+            return [Reading(DISK_FREE, (), disk.free), Reading(DISK_SIZE, (), disk.total)]
+        return []
+
+
+def _tally(name: str, channel: Channel) -> Iterator[Reading]:
+    tally = channel.tally
+    yield Reading(EDITS, (name,), tally.edits)
+    yield Reading(DROPPED, (name,), tally.dropped)
+    yield Reading(LIMITED, (name,), tally.rate_limits)
+
+
+def _channel_of(row: Row, known: dict[str, list[float]]) -> str:
+    """Return the channel of an account, as `account_id` names it."""
+    name = str(row["account_id"]).partition(":")[0]
+    return name if name in known else OTHER

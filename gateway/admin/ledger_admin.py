@@ -12,6 +12,7 @@ from typing import Any, Final
 from gateway.errors import AdminError
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
+from gateway.storage.ledger.holding import HELD
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from gateway.storage.ledger.usage import GROUPS, TOTAL
 from tape.entry import event, load
@@ -79,6 +80,22 @@ class LedgerAdmin:
             self._recovery.sender.forget(int(row["id"]))
         return f"{name} is dropped"
 
+    async def resume(self, name: str = "") -> str:
+        """Let what a restore holds go on: everything, or one row with the rest of its turn."""
+        held = self._services.ledger.held
+        if name:
+            short, row = await self._row(name)
+            if row["status"] != HELD:
+                raise AdminError(f"{name} is not held: its status is {row['status']}")
+            _read(short, row)
+            found = await held.resume(row["id"], row["turn_id"] or "", short)
+        else:
+            found = await held.resume()
+        if self._recovery is not None:
+            await self._recovery.resume_held(*found)
+        when = " at the next start" if self._recovery is None else ""
+        return f"{len(found[0])} messages and {len(found[1])} sends go on{when}"
+
     async def _change(self, short: str, row: Row, action: str) -> Row:
         name = f"{short}-{row['id']}"
         unit = Unit()
@@ -89,6 +106,11 @@ class LedgerAdmin:
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:
+            if row["folded"] and action == "retry":
+                raise AdminError(
+                    f"cannot retry {name}: its content was removed from the ledger after"
+                    f" {self._services.settings.tape.ledger_days} days; ask again in the chat"
+                ) from cause
             raise AdminError(f"cannot {action} {name}: its status is {row['status']}") from cause
         _short, changed = await self._row(name)
         return changed

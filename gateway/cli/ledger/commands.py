@@ -36,6 +36,14 @@ def retry(row: _Row) -> None:
     run("gateway.cli.ledger.actions:change", "retry", row)
 
 
+@app.command("resume")
+def resume(
+    row: Annotated[str, typer.Argument(help="A row, such as in-12; all if you name none.")] = "",
+) -> None:
+    """Let messages go on that are held since a restore: they are answered or sent."""
+    run("gateway.cli.ledger.actions:change", "resume", row)
+
+
 @app.command("drop")
 def drop(row: _Row) -> None:
     """Drop a message, neither answering nor sending it."""

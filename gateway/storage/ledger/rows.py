@@ -51,6 +51,8 @@ class InboxRow:
     attempts: int
     message: InboundMessage
     crashes: int = 0  # crashes in a row in which its turn was running
+    folded: bool = False  # whether it was emptied of its content
+    resumed: bool = False  # whether it was held after a restore, until somebody let it go on
     replayed: bool = False
     """Whether an earlier process accepted the message and this process takes it in; not stored."""
 
@@ -59,7 +61,9 @@ class InboxRow:
         """Read a row from `open_inbox` or from the table itself."""
         names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
         values = {name: row[name] for name in (*names, "attempts", "crashes")}
-        return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
+        message = InboundMessage.from_payload(load(row["payload"]))
+        folded, resumed = bool(row.get("folded")), row.get("held_as") == "resumed"
+        return cls(**values, message=message, folded=folded, resumed=resumed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -381,7 +381,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     home = gateway.services.settings.home_path
     routes = [
         *access_routes(access_admin(gateway)),
-        *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
+        *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery, status.states)),
         *tape_routes(TapeAdmin(gateway.services), home),
         *erase_routes(EraseAdmin(gateway.services, gateway.parts.eraser)),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gateway.errors import AdminError
 from gateway.scheduling.recovery import Recovery
@@ -24,12 +24,31 @@ _ID: Final = re.compile(r"(in|out)-(\d{1,18})")
 _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
-class LedgerAdmin:
-    """Reads the ledger and changes single rows; without `recovery`, restart to apply."""
+class Connection(Protocol):
+    """Whether a channel is connected, and why not."""
 
-    def __init__(self, services: Services, recovery: Recovery | None) -> None:
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def why(self) -> str: ...
+
+
+class LedgerAdmin:
+    """Reads the ledger and changes single rows; without `recovery`, restart to apply.
+
+    `states` are those of the running channels: `resume` waits until they are connected.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        recovery: Recovery | None,
+        states: Mapping[str, Connection] | None = None,
+    ) -> None:
         self._services = services
         self._recovery = recovery
+        self._states = states or {}
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
         """Return the newest rows of the inbox and the outbox, newest first, without payloads."""
@@ -83,6 +102,10 @@ class LedgerAdmin:
     async def resume(self, name: str = "") -> str:
         """Let what a restore holds go on: everything, or one row with the rest of its turn."""
         held = self._services.ledger.held
+        for channel in await held.channels() & self._states.keys():
+            # With another reader of the same token, an answer could be given twice.
+            if (own := self._states[channel]).state != "ready":
+                raise AdminError(f"{channel} is not ready, so nothing goes on yet: {own.why}")
         if name:
             short, row = await self._row(name)
             if row["status"] != HELD:

@@ -38,6 +38,11 @@ class HoldTable:
         row = (await self._store.select("ledger.count_held", {}))[0]
         self.messages, self.sends = row["messages"], row["sends"]
 
+    async def channels(self) -> set[str]:
+        """Return the channels of which rows are held."""
+        rows = await self._store.select("ledger.held_accounts", {})
+        return {row["account_id"].partition(":")[0] for row in rows}
+
     def concerns(self, row: InboxRow) -> bool:
         """Return whether a message was said before the restore, and nobody let it go on."""
         if self.restored_at is None or row.resumed:
@@ -50,16 +55,6 @@ class HoldTable:
     def hold_question(self, unit: Unit, row: InboxRow) -> None:
         unit.run("ledger.hold_question", id=row.id, why=RESTORED)
         self.messages += 1
-
-    async def hold_all(self, now: datetime, taken_at: str) -> None:
-        """Hold whatever is open, since a restore of a backup taken at another time."""
-        unit = Unit()
-        unit.run("ledger.hold_inbox", why=OPEN)
-        unit.run("ledger.hold_outbox", why=OPEN)
-        # Platforms date messages in whole seconds.
-        moment = utc_iso(now.replace(microsecond=0))
-        unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)
-        await self._store.commit(unit)
 
     async def resume(
         self, row_id: int = 0, turn_id: str = "", box: str = ""
@@ -90,6 +85,21 @@ class HoldTable:
         return [
             f"held since a restore: {counts}; {listed}, `tapeway ledger resume` lets them go on"
         ]
+
+
+def hold_all(unit: Unit, now: datetime, taken_at: str) -> None:
+    """Hold whatever is open in a database that was restored from a backup."""
+    unit.run("ledger.hold_inbox", why=OPEN)
+    unit.run("ledger.hold_outbox", why=OPEN)
+    # Platforms date messages in whole seconds.
+    moment = utc_iso(now.replace(microsecond=0))
+    unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)
+
+
+def skip_row_ids(unit: Unit, taken_at: str) -> None:
+    """Leave a gap behind the inbox's ids, since tapes in files may hold entries under the next."""
+    key, why = f"restore/{taken_at}", "a gap left by a restore"
+    unit.run("ledger.skip_row_ids", ext_id=key, received_at=taken_at, why=why)
 
 
 async def workspace_of(store: UnitStore, path: Path) -> Path:

@@ -31,6 +31,10 @@ RETURNING id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, pa
 SELECT (SELECT count(*) FROM inbox WHERE status = 'held') AS messages,
        (SELECT count(*) FROM outbox WHERE status = 'held' AND held_as <> 'draft') AS sends
 
+-- name: held_accounts
+SELECT account_id FROM inbox WHERE status = 'held' UNION
+SELECT account_id FROM outbox WHERE status = 'held'
+
 -- name: record_restore
 INSERT OR REPLACE INTO restore (restored_at, taken_at) VALUES (:restored_at, :taken_at)
 

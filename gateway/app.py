@@ -78,7 +78,9 @@ from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
+from gateway.storage.folding import Folder
 from gateway.storage.instance import narrow_files
+from gateway.storage.ledger.holding import workspace_of
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
@@ -143,6 +145,10 @@ class Gateway:
         """Wait until every accepted message has been written to its tape and routed."""
         await self.parts.intake.taken_in()
 
+    def is_busy(self) -> bool:
+        """Return whether a turn runs."""
+        return bool(self.parts.turns.sessions())
+
     async def idle(self) -> None:
         """Wait until the intake, the dispatcher and the sender have nothing left to do."""
         await self.parts.intake.taken_in()
@@ -199,6 +205,7 @@ async def running_gateway(
                     await gateway.services.settle_threads(gateway.channels, SETTLE_SECONDS)
                     await gateway.parts.recovery.resume(backlog)
                     await gateway.parts.eraser.resume()
+                    _fold(gateway)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
@@ -235,7 +242,8 @@ async def _opened(
             stack.push_async_callback(_shielded, meaning.close)
         channels: dict[str, Channel] = {}
         background = Background()
-        tapes = TapeService(store, settings.workspace_path, meaning)
+        workspace = await workspace_of(store, settings.workspace_path)
+        tapes = TapeService(store, workspace, meaning)
         services = await _services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
@@ -275,6 +283,7 @@ async def _services(
     ballast.take()
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
     aliases = await ledger.inbox.aliases()
+    await ledger.held.load()
     old_threads = OldThreads(store, tapes)
     await old_threads.load()
     router = OutboundChannelRouter(channels)
@@ -330,6 +339,13 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     return GatewayParts(*handling, presses, requests, pairing, eraser)
 
 
+def _fold(gateway: Gateway) -> None:
+    services, days = gateway.services, gateway.services.settings.tape.ledger_days
+    if days:
+        folder = Folder(services.store, services.clock, days, gateway.is_busy)
+        services.spawn("folding", folder.run)
+
+
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
     with anyio.CancelScope(shield=True):
         await close()
@@ -375,13 +391,15 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     def health() -> Readiness:
         body = readiness(status.states, status.stalled(), guard.away_for(), guard.why, store)
         body = {**body, "model": {"name": model, "notes": gateway.models.notes()}}
+        held = services.ledger.held.notes()
+        body |= {"notes": [*body.get("notes", ()), *held]} if held else {}
         return dict(services.redactor.value(body, lines=True))
 
     home = services.settings.home_path
     routes = [
         Exposition(services.meters, Gauges(services, status).read).route(),
         *access_routes(access_admin(gateway)),
-        *ledger_routes(LedgerAdmin(services, gateway.parts.recovery)),
+        *ledger_routes(LedgerAdmin(services, gateway.parts.recovery, status.states)),
         *tape_routes(TapeAdmin(services), home),
         *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
         *explain_routes(Explainer(services.store, services.settings)),

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gateway.errors import AdminError
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
+from gateway.storage.ledger.holding import HELD
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from gateway.storage.ledger.usage import GROUPS, TOTAL
 from tape.entry import event, load
@@ -23,12 +24,31 @@ _ID: Final = re.compile(r"(in|out)-(\d{1,18})")
 _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
-class LedgerAdmin:
-    """Reads the ledger and changes single rows; without `recovery`, restart to apply."""
+class Connection(Protocol):
+    """Whether a channel is connected, and why not."""
 
-    def __init__(self, services: Services, recovery: Recovery | None) -> None:
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def why(self) -> str: ...
+
+
+class LedgerAdmin:
+    """Reads the ledger and changes single rows; without `recovery`, restart to apply.
+
+    `states` are those of the running channels: `resume` waits until they are connected.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        recovery: Recovery | None,
+        states: Mapping[str, Connection] | None = None,
+    ) -> None:
         self._services = services
         self._recovery = recovery
+        self._states = states or {}
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
         """Return the newest rows of the inbox and the outbox, newest first, without payloads."""
@@ -79,6 +99,26 @@ class LedgerAdmin:
             self._recovery.sender.forget(int(row["id"]))
         return f"{name} is dropped"
 
+    async def resume(self, name: str = "") -> str:
+        """Let what a restore holds go on: everything, or one row with the rest of its turn."""
+        held = self._services.ledger.held
+        for channel in await held.channels() & self._states.keys():
+            # With another reader of the same token, an answer could be given twice.
+            if (own := self._states[channel]).state != "ready":
+                raise AdminError(f"{channel} is not ready, so nothing goes on yet: {own.why}")
+        if name:
+            short, row = await self._row(name)
+            if row["status"] != HELD:
+                raise AdminError(f"{name} is not held: its status is {row['status']}")
+            _read(short, row)
+            found = await held.resume(row["id"], row["turn_id"] or "", short)
+        else:
+            found = await held.resume()
+        if self._recovery is not None:
+            await self._recovery.resume_held(*found)
+        when = " at the next start" if self._recovery is None else ""
+        return f"{len(found[0])} messages and {len(found[1])} sends go on{when}"
+
     async def _change(self, short: str, row: Row, action: str) -> Row:
         name = f"{short}-{row['id']}"
         unit = Unit()
@@ -89,6 +129,11 @@ class LedgerAdmin:
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:
+            if row["folded"] and action == "retry":
+                raise AdminError(
+                    f"cannot retry {name}: its content was removed from the ledger after"
+                    f" {self._services.settings.tape.ledger_days} days; ask again in the chat"
+                ) from cause
             raise AdminError(f"cannot {action} {name}: its status is {row['status']}") from cause
         _short, changed = await self._row(name)
         return changed

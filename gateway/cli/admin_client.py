@@ -30,6 +30,7 @@ _ROUTES: Final = {
     "ledger.usage": ("GET", "/api/usage", ""),
     "ledger.show": ("GET", "/api/ledger/{name}", ""),
     "ledger.retry": ("POST", "/api/ledger/{name}/retry", "done"),
+    "ledger.resume": ("POST", "/api/ledger/resume?row={name}", "done"),
     "ledger.drop": ("POST", "/api/ledger/{name}/drop", "done"),
     "tapes.tapes": ("GET", "/api/tapes", ""),
     "tapes.find": ("POST", "/api/tapes/find", "tape"),

@@ -139,6 +139,36 @@ def pair(as_json: _AsJson = False) -> None:
     ask("gateway.cli.access.actions:pair", as_json)
 
 
+@app.command()
+def backup(
+    file: Annotated[
+        str, typer.Argument(help="The new file, or a folder for it; by default, this folder.")
+    ] = "",
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Only check that an existing file is intact.")
+    ] = False,
+) -> None:
+    """Save tapes, ledger, images and settings without secrets, also while the gateway runs."""
+    run(f"gateway.cli.backup.actions:{'verify_file' if verify else 'back_up_home'}", file)
+
+
+@app.command()
+def restore(
+    file: Annotated[str, typer.Argument(help="A file that `tapeway backup` wrote.")],
+    to: Annotated[str, typer.Option(help="An empty or new folder; by default, the home.")] = "",
+) -> None:
+    """Unpack a backup; nothing in it is answered or sent until `tapeway ledger resume`."""
+    run("gateway.cli.backup.actions:restore_home", file, to)
+
+
+@app.command()
+def migrate(
+    apply: Annotated[bool, typer.Option("--apply", help="Migrate the database now.")] = False,
+) -> None:
+    """Show the versions of the database's tables, or bring them up to this version."""
+    run("gateway.cli.backup.actions:migrate_home", apply)
+
+
 app.add_typer(access, name="access")
 app.add_typer(ledger, name="ledger")
 app.add_typer(tape, name="tape")

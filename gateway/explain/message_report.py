@@ -66,7 +66,9 @@ def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLi
     says = f"accepted by {row['account_id']} as {row['ext_id']}{number}"
     if payload.get("backlog"):
         says += ", after waiting on the platform"
-    says += f"; {_who(payload)}"
+    says += f"; {_who(payload, entry)}"
+    if row["folded"]:
+        says += ", since emptied here of its content"
     if payload.get("date"):
         says += f", at {payload['date'][:19]} by the platform's clock"
     if payload.get("chat_title"):
@@ -83,14 +85,15 @@ def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLi
     return ReportLine(row["received_at"], "seen", says, data)
 
 
-def _who(payload: Mapping[str, Any]) -> str:
+def _who(payload: Mapping[str, Any], entry: Entry | None) -> str:
     sender = payload.get("sender")
     if not isinstance(sender, Mapping):
         return "author unknown"
     bot = ", a bot" if sender.get("is_bot") else ""
     verbs = {"edit": "edited", "delete": "deleted", "change": "changed"}
     kind = verbs.get(str(payload.get("kind")), "written")
-    return f"{kind} by {quoted(str(sender.get('name', '')), 80)} (id {sender.get('id')}{bot})"
+    name = sender.get("name") or (entry.meta.get("name") if entry is not None else "") or ""
+    return f"{kind} by {quoted(str(name), 80)} (id {sender.get('id')}{bot})"
 
 
 def _addressed(payload: Mapping[str, Any]) -> ReportLine:
@@ -211,6 +214,7 @@ def outcome(row: Row, payload: Mapping[str, Any]) -> str:
         "stopped": f"stopped{because}",
         "dead": f"given up{because}",
         "dropped": f"not answered: dropped{because}",
+        "held": f"held since a restore{because}; `tapeway ledger resume` lets it go on",
         "joined": "part of another message, and answered there",
     }
     return outcomes.get(status, f"{status}{because}")

@@ -44,8 +44,12 @@ def ledger_routes(admin: LedgerAdmin) -> list[BaseRoute]:
     async def drop(request: Request) -> Any:
         return {"done": await admin.drop(request.path_params["row"])}
 
+    async def resume(request: Request) -> Any:
+        return {"done": await admin.resume(request.query_params.get("row", ""))}
+
     return [
         json_route("/api/ledger", rows),
+        json_route("/api/ledger/resume", resume, "POST"),
         json_route("/api/usage", usage),
         json_route("/api/ledger/{row}", show),
         json_route("/api/ledger/{row}/retry", retry, "POST"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from channels.message import Media
 from gateway.access.access import Access
 from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import joined_text
@@ -18,7 +19,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deletion
-from tape.entry import event
+from tape.entry import EVENT, event
 from tape.erasing import ERASED
 from tape.store import ErasingStore
 from tape.unit_of_work import Unit
@@ -41,10 +42,12 @@ async def take_edit(services: Services, access: Access, row: InboxRow) -> InboxR
     if not (decision := access.decide(original.message)).allowed:  # the chat was closed since
         await end_row(services, row, "refused", decision.rule)
         return None
-    if original.status == "refused" or last.message.text == message.text:
+    unchanged = message.text == await _latest_text(services, original, last)
+    if original.status == "refused" or unchanged:
         await end_row(services, row, "refused" if original.status == "refused" else "taped")
         return None
-    edited = await _with_edit(services, original, message.message_id, message.text)
+    shown = await _unfolded(services, original) if original.folded else original
+    edited = await _with_edit(services, shown, message.message_id, message.text)
     people = services.ledger.people
     numbers, new = await people.number(original.session_id, people_of(edited.message))
     data = {
@@ -105,6 +108,42 @@ async def end_row(services: Services, row: InboxRow, status: str, why: str | Non
     unit = Unit()
     services.ledger.inbox.end(unit, [row], status, why)
     await services.store.commit(unit)
+
+
+async def _latest_text(services: Services, original: InboxRow, last: InboxRow) -> str:
+    """Return a message's latest text, from its tape if the ledger no longer has it."""
+    if not last.folded or original.session_id is None or original.entry_id is None:
+        return last.message.text
+    head = await services.ledger.inbox.head_of(original)
+    parts = dict(head.message.parts)
+    if parts:
+        return parts.get(original.message.message_id, "")
+    tape = services.tapes.session_tape(original.session_id)
+    changes = await tape.find(kinds=(EVENT,), name=MESSAGE_EDIT, about=(original.entry_id,))
+    if changes:
+        return str(changes[-1].payload["data"].get("text", ""))
+    said = await tape.entries([original.entry_id])
+    return str(said[original.entry_id].meta.get("text", "")) if said else ""
+
+
+async def _unfolded(services: Services, original: InboxRow) -> InboxRow:
+    """Return the row of a message with its author's name and attachments, as its tape has them."""
+    assert original.session_id is not None
+    assert original.entry_id is not None
+    tape = services.tapes.session_tape(original.session_id)
+    said = (await tape.entries([original.entry_id])).get(original.entry_id)
+    if said is None:
+        return original
+    meta, message = said.meta, original.message
+    sender = replace(message.sender, name=str(meta.get("name", "")))
+    origin = meta.get("forwarded")
+    forwarded = message.forwarded
+    if isinstance(origin, dict) and forwarded is not None:
+        forwarded = replace(forwarded, author=str(origin.get("name", "")))
+    media = tuple(Media(**one) for one in meta.get("media", ()))
+    return replace(
+        original, message=replace(message, sender=sender, forwarded=forwarded, media=media)
+    )
 
 
 async def _wipe(services: Services, row: InboxRow) -> None:

@@ -27,6 +27,7 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
+from gateway.storage.ledger.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
 from tape.errors import StoreUnavailable, TapeError
@@ -195,6 +196,8 @@ class Intake:
             unit, plan.row, session_id, question.tape, plan.entry, lane, plan.status
         )
         self._services.ledger.people.write(unit, session_id, plan.numbered)
+        if plan.status == HELD:
+            self._services.ledger.held.hold_question(unit, plan.row)
         if plan.others:
             inbox.join(unit, plan.row, plan.others, session_id, first, lane)
         return first

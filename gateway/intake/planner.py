@@ -16,6 +16,7 @@ from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
 from gateway.services import Services
+from gateway.storage.ledger.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, message, parse_date
 
@@ -109,6 +110,7 @@ class IntakePlanner:
             assignment = await self._lanes.place(row, session_id, tape, known)
         message, stale = await self._judge(message, session_id, assignment)
         row = replace(row, message=message)
+        held = self._services.ledger.held.concerns(row)
         admitted = None
         if decision.allowed:
             admitted = await self._services.hooks.call_first(
@@ -120,12 +122,13 @@ class IntakePlanner:
             people = self._services.ledger.people
             numbers, new = await people.number(session_id, people_of(message))
         entry, status = _entry(row, assignment, decision, numbers, dropped=admitted == "drop")
+        status = HELD if held and status == "waiting" else status
         # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
         question = Question(session_id, tape, assignment.lane, decision.role, (row,), admitted)
         others = parts[1:]
         return PlannedMessage(
-            row, others, question, assignment, decision, entry, status, stale, new
+            row, others, question, assignment, decision, entry, status, stale and not held, new
         )
 
     async def _judge(

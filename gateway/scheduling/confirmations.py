@@ -89,6 +89,7 @@ class Confirmations(CardHandler):
             ext_id=asked.ext_id,
             chat_id=asked.chat_id,
             message_id=asked.message_id,
+            thread_id=asked.thread_id,
             payload=dump(asked.to_payload()),
             received_at=now,
             session_id=card.session_id,

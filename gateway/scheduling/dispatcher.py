@@ -55,6 +55,9 @@ class Dispatcher(IntakeSink, Pending):
 
     async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
         message = question.message
+        if self._services.ledger.held.concerns(question.rows[0]):
+            await self._services.router.end_without_answer(message, silent=True)
+            return
         if message.kind == "change":
             await self._notices.greet(question, decision)
             return

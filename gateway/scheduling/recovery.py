@@ -56,24 +56,33 @@ class Recovery:
             await self._services.ledger.inbox.count_crash(SUSPECT_CRASHES)
         except StoreUnavailable as away:  # leases expire anyway; the next start counts the crash
             get_log().error("ledger.leases_not_ended", why=str(away))
-        here = self._services.router.channels
         sends = await self._services.ledger.outbox.open_rows()
+        return self._backlog(await self._services.ledger.inbox.open_rows(), sends)
+
+    def _backlog(self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> Backlog:
         # Rows of channels that do not run now (under `tapeway run`) stay for the next gateway.
-        rows = [
-            row
-            for row in await self._services.ledger.inbox.open_rows()
-            if (row.message.output_channel or row.message.channel) in here
-        ]
-        return Backlog(
-            tuple(row for row in sends if row.message.channel in here),
-            *(
-                tuple(row for row in rows if row.status == status)
-                for status in ("taken", "waiting", "accepted")
-            ),
+        here = self._services.router.channels
+        mine = [row for row in rows if (row.message.output_channel or row.message.channel) in here]
+        by_status = (
+            tuple(row for row in mine if row.status == status)
+            for status in ("taken", "waiting", "accepted")
         )
+        return Backlog(tuple(row for row in sends if row.message.channel in here), *by_status)
 
     async def resume(self, backlog: Backlog) -> None:
         """Resume sends, turns and questions, in this order; then start the intake."""
+        backlog = await self._resume_asked(backlog)
+        self._intake.start([replace(row, replayed=True) for row in backlog.accepted])
+        count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
+        if count:
+            get_log().info("gateway.resumed", messages=count)
+
+    async def resume_held(self, messages: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> None:
+        """Resume rows that were held since a restore."""
+        for row in (await self._resume_asked(self._backlog(messages, sends))).accepted:
+            self._intake.again(replace(row, replayed=True))
+
+    async def _resume_asked(self, backlog: Backlog) -> Backlog:
         backlog = await self._without_old_threads(backlog)
         self.sender.enqueue(backlog.sends)
         by_turn: dict[str, list[InboxRow]] = {}
@@ -87,10 +96,7 @@ class Recovery:
             await self.dispatcher.resume(question)
         for question in self._bursts(backlog.waiting):
             await self.dispatcher.resume(question)
-        self._intake.start([replace(row, replayed=True) for row in backlog.accepted])
-        count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
-        if count:
-            get_log().info("gateway.resumed", messages=count)
+        return backlog
 
     async def _without_old_threads(self, backlog: Backlog) -> Backlog:
         """Accept what was asked in a withheld thread once more, as said in a chat of its own."""

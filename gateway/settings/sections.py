@@ -77,6 +77,12 @@ class TapeSettings(Section):
         " in progress can still be saved.",
         ge=0,
     )
+    ledger_days: int = setting(
+        30,
+        "Days after which the ledger is emptied of the content of what was answered and sent; the"
+        " tapes keep it. 0 keeps it there, too.",
+        ge=0,
+    )
     keep_days: dict[str, int] = setting(
         {},
         "How many days messages are kept, by chat, as JSON; `*` stands for every other chat. Older"

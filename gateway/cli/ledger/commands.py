@@ -68,6 +68,17 @@ def retry(row: _Row, as_json: _AsJson = False) -> None:
     ask("gateway.cli.ledger.actions:change", "retry", row, as_json)
 
 
+@app.command("resume", examples=["ledger resume", "ledger resume in-12"])
+def resume(
+    row: Annotated[
+        str, typer.Argument(metavar="ROW", help="A row, such as in-12; all if you name none.")
+    ] = "",
+    as_json: _AsJson = False,
+) -> None:
+    """Let messages go on that are held since a restore: they are answered or sent."""
+    ask("gateway.cli.ledger.actions:change", "resume", row, as_json)
+
+
 @app.command("drop", examples=["ledger drop out-34"])
 def drop(row: _Row, as_json: _AsJson = False) -> None:
     """Drop a message, neither answering nor sending it."""

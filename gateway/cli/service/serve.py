@@ -115,6 +115,7 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
             "  To add it to a Telegram group, a Discord server or a Slack workspace, follow",
             "  docs/how-to/telegram.md, discord.md or slack.md: five minutes each.",
         ]
+    lines += [f"  {note}" for note in gateway.services.ledger.held.notes()]
     lines += await access_lines(gateway)
     if settings.agent.model == OFFLINE:
         lines += _offline_lines(settings)

@@ -43,6 +43,7 @@ class Inbox:
                 alt_id=message.alt_id,
                 chat_id=message.chat_id,
                 message_id=message.message_id,
+                thread_id=message.thread_id,
                 payload=dump(message.to_payload()),
                 received_at=moment,
             )

@@ -29,6 +29,7 @@ from gateway.storage.ledger.access import AccessTable
 from gateway.storage.ledger.budgets import BudgetTable
 from gateway.storage.ledger.cards import CardTable
 from gateway.storage.ledger.cursors import CursorTable
+from gateway.storage.ledger.holding import HoldTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.leases import LEASE_SECONDS, Leases
 from gateway.storage.ledger.outbox import Outbox
@@ -70,3 +71,4 @@ class Ledger:
         self.access = AccessTable(store)
         self.budgets = BudgetTable(store)
         self.erasures = ErasureTable(store, clock)
+        self.held = HoldTable(store)

@@ -25,6 +25,7 @@ class Outbox:
             "ledger.send_later",
             account_id=account_id(message.channel, message.account),
             chat_id=message.chat_id,
+            thread_id=message.thread_id,
             session_id=session_id,
             turn_id=message.turn,
             part=message.part,

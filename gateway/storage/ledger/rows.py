@@ -52,6 +52,8 @@ class InboxRow:
     message: InboundMessage
     crashes: int = 0  # crashes in a row in which its turn was running
     received_at: str = ""  # when it was accepted, in UTC
+    folded: bool = False  # whether it was emptied of its content
+    resumed: bool = False  # whether it was held after a restore, until somebody let it go on
     replayed: bool = False
     """Whether an earlier process accepted the message and this process takes it in; not stored."""
 
@@ -60,9 +62,12 @@ class InboxRow:
         """Read a row from `open_inbox` or from the table itself."""
         names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
         values = {name: row[name] for name in (*names, "attempts", "crashes")}
-        received_at = row.get("received_at", "")
         message = InboundMessage.from_payload(load(row["payload"]))
-        return cls(**values, message=message, received_at=received_at)
+        folded, resumed = bool(row.get("folded")), row.get("held_as") == "resumed"
+        received_at = row.get("received_at", "")
+        return cls(
+            **values, message=message, received_at=received_at, folded=folded, resumed=resumed
+        )
 
 
 @dataclass(frozen=True, slots=True)

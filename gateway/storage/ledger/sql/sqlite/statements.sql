@@ -1,7 +1,10 @@
 -- name: accept
 -- Insert a received message; a known key changes nothing and returns nothing.
-INSERT INTO inbox (account_id, ext_id, alt_id, chat_id, message_id, payload, status, received_at)
-VALUES (:account_id, :ext_id, :alt_id, :chat_id, :message_id, :payload, 'accepted', :received_at)
+INSERT INTO inbox
+    (account_id, ext_id, alt_id, chat_id, message_id, thread_id, payload, status, received_at)
+VALUES
+    (:account_id, :ext_id, :alt_id, :chat_id, :message_id, :thread_id, :payload, 'accepted',
+     :received_at)
 ON CONFLICT (account_id, ext_id) DO NOTHING
 RETURNING id
 
@@ -17,9 +20,9 @@ WHERE account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :ch
 
 -- name: threads
 -- The threads of a chat with messages accepted since a moment.
-SELECT DISTINCT payload ->> '$.thread_id' AS thread_id FROM inbox
+SELECT DISTINCT thread_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND received_at >= :since
-  AND payload ->> '$.thread_id' IS NOT NULL
+  AND thread_id IS NOT NULL
 
 -- name: know_session
 -- Record a session and its tape.
@@ -104,7 +107,7 @@ WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
 -- name: open_inbox
 -- Every message that has not ended, oldest first.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
-       received_at
+       received_at, held_as
 FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken')
 ORDER BY id
@@ -161,11 +164,13 @@ UPDATE outbox SET status = 'dead', why = :why WHERE id = :id
 -- Add a message to send. It replaces the draft with the same key (its op records that there was
 -- one); an existing message stays as it is.
 INSERT INTO outbox
-    (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status)
+    (account_id, chat_id, thread_id, session_id, turn_id, part, idem, op, lane, payload, status)
 VALUES
-    (:account_id, :chat_id, :session_id, :turn_id, :part, :idem, 'send', :lane, :payload, 'pending')
+    (:account_id, :chat_id, :thread_id, :session_id, :turn_id, :part, :idem, 'send', :lane, :payload,
+     'pending')
 ON CONFLICT (idem) DO UPDATE
 SET payload = CASE status WHEN 'draft' THEN excluded.payload ELSE payload END,
+    thread_id = excluded.thread_id,
     op = CASE status WHEN 'draft' THEN 'place' ELSE op END,
     status = 'pending'
 WHERE status IN ('draft', 'pending')
@@ -204,13 +209,13 @@ ORDER BY id
 SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'
 
 -- name: rewrite
--- Replace a message's text.
-UPDATE inbox SET payload = :payload WHERE id = :id
+-- Replace a message's text, unless it is folded.
+UPDATE inbox SET payload = :payload WHERE id = :id AND NOT folded
 
 -- name: unask
 -- A question was deleted before a turn took it.
 UPDATE inbox SET status = 'dropped', why = 'it was deleted'
-WHERE id = :id AND status IN ('waiting', 'dropped')
+WHERE id = :id AND status IN ('waiting', 'held', 'dropped')
 
 -- name: joined
 -- A part of a message in another row.
@@ -220,7 +225,8 @@ WHERE id = :id AND status = 'accepted'
 
 -- name: original_of
 -- The message that an edit changes: the first one on a tape under its id.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+       folded
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
   AND entry_id IS NOT NULL
@@ -229,7 +235,8 @@ LIMIT 1
 
 -- name: last_version
 -- A message's latest version: its last edit before this one, or itself.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+       folded
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
 ORDER BY id DESC
@@ -284,13 +291,13 @@ LIMIT :limit
 -- name: inbox_row
 -- One received message, with all columns.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, crashes, received_at, why
+       payload, status, attempts, crashes, received_at, why, folded
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
 -- One message to send, with all columns.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why
+       platform_id, attempts, why, folded
 FROM outbox WHERE id = :id
 
 -- name: retry_inbox
@@ -298,28 +305,28 @@ FROM outbox WHERE id = :id
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
     attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL
-WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped')
+WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped') AND NOT folded
 
 -- name: drop_inbox
 -- A message that will not be answered.
-UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'waiting', 'dead')
+UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'waiting', 'held', 'dead')
 
 -- name: retry_outbox
 -- Make a send again that was given up or held.
 UPDATE outbox SET status = 'pending', attempts = 0, why = NULL
-WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op <> 'draft'
+WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op <> 'draft' AND NOT folded
 
 -- name: drop_outbox
 -- A message that will not be sent.
 UPDATE outbox SET status = 'dropped'
-WHERE id = :id AND status IN ('pending', 'sending', 'ambiguous', 'dead')
+WHERE id = :id AND status IN ('pending', 'sending', 'held', 'ambiguous', 'dead')
 
 -- name: told_inbox
 -- What was received under a message's id, oldest first; in one chat (or thread), or in any.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why
+       payload, status, attempts, received_at, why, folded
 FROM inbox WHERE message_id = :message_id
-  AND (:chat_id = '' OR chat_id = :chat_id OR payload ->> '$.thread_id' = :chat_id)
+  AND (:chat_id = '' OR chat_id = :chat_id OR thread_id = :chat_id)
   AND (:channel = '' OR account_id = :channel
        OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')
 ORDER BY id LIMIT :limit
@@ -327,9 +334,9 @@ ORDER BY id LIMIT :limit
 -- name: told_outbox
 -- What was sent and got this id from the platform, oldest first; in one chat, or in any.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why
+       platform_id, attempts, why, folded
 FROM outbox WHERE platform_id = :message_id
-  AND (:chat_id = '' OR chat_id = :chat_id OR payload ->> '$.thread_id' = :chat_id)
+  AND (:chat_id = '' OR chat_id = :chat_id OR thread_id = :chat_id)
   AND (:channel = '' OR account_id = :channel
        OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')
 ORDER BY id LIMIT :limit
@@ -337,7 +344,7 @@ ORDER BY id LIMIT :limit
 -- name: told_chat_message
 -- Everything received under one message's id: itself first, then its edits and deletion.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why
+       payload, status, attempts, received_at, why, folded
 FROM inbox
 WHERE message_id = :message_id AND chat_id = :chat_id AND account_id = :account_id
 ORDER BY id LIMIT :limit
@@ -345,20 +352,20 @@ ORDER BY id LIMIT :limit
 -- name: told_key
 -- What was received under a key.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why
+       payload, status, attempts, received_at, why, folded
 FROM inbox WHERE account_id = :account_id AND ext_id = :ext_id
 
 -- name: told_turn
 -- The messages that a turn took, in order.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why
+       payload, status, attempts, received_at, why, folded
 FROM inbox WHERE turn_id = :turn_id
 ORDER BY id LIMIT :limit
 
 -- name: told_sends
 -- The sends of a turn or a notice: the keys of its parts and pieces begin with its own.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why
+       platform_id, attempts, why, folded
 FROM outbox
 WHERE idem = :key OR (idem > :key || ':' AND idem < :key || ';')
    OR (idem > :key || '.' AND idem < :key || '/')

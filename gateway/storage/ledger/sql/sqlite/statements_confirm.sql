@@ -1,8 +1,8 @@
 -- name: ask_allowed
 -- Let a call that a person has allowed wait for its turn, once.
-INSERT INTO inbox (account_id, ext_id, chat_id, message_id, payload, status, received_at,
+INSERT INTO inbox (account_id, ext_id, chat_id, message_id, thread_id, payload, status, received_at,
                    session_id, entry_id, lane)
-VALUES (:account_id, :ext_id, :chat_id, :message_id, :payload, 'waiting', :received_at,
+VALUES (:account_id, :ext_id, :chat_id, :message_id, :thread_id, :payload, 'waiting', :received_at,
         :session_id, :entry_id, :lane)
 ON CONFLICT (account_id, ext_id) DO NOTHING
 

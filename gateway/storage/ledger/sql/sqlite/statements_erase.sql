@@ -64,7 +64,7 @@ WHERE (turn_id <> '' AND turn_id IN (SELECT value FROM json_each(:turns)))
 -- The key, the ids and the end of a message stay, so that it is not accepted again.
 UPDATE inbox SET
     why = :why,
-    status = iif(status IN ('accepted', 'waiting'), 'stopped', status),
+    status = iif(status IN ('accepted', 'waiting', 'held'), 'stopped', status),
     payload = json_set(payload, '$.text', '', '$.why', 'erased', '$.sender',
         json('{"id":"","name":""}'), '$.quote', json('null'), '$.forwarded', json('null'),
         '$.media', json('[]'), '$.mentions', json('[]'), '$.parts', json('[]'),
@@ -78,7 +78,7 @@ WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: wipe_outbox
 UPDATE outbox SET
     why = :why,
-    status = iif(status IN ('draft', 'pending', 'sending', 'ambiguous'), 'dropped', status),
+    status = iif(status IN ('draft', 'pending', 'sending', 'held', 'ambiguous'), 'dropped', status),
     payload = json_set(payload, '$.text', '', '$.buttons', json('[]'))
 WHERE id IN (SELECT value FROM json_each(:ids))
 

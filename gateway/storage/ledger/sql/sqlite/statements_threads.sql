@@ -7,8 +7,8 @@ SELECT account_id, session_id, thread_id, open FROM old_thread WHERE open IS NOT
 SELECT DISTINCT old.session_id, old.thread_id, said.entry_id, said.turn_id
 FROM old_thread AS old
 JOIN inbox AS said ON said.account_id = old.account_id AND said.chat_id = old.chat_id
-    AND said.payload ->> '$.thread_id' = old.thread_id
-WHERE old.open IS NOT 1 AND said.payload ->> '$.thread_id' IS NOT NULL
+    AND said.thread_id = old.thread_id
+WHERE old.open IS NOT 1 AND said.thread_id IS NOT NULL
 
 -- name: know_old_thread
 -- Record whether everybody of the chat may read an old thread.

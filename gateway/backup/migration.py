@@ -1,0 +1,55 @@
+"""The versions of a home's tables: what is there, what this version knows, and migrating."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from gateway.backup.backup import Sources
+from gateway.backup.manifest import BackupError, known_schemas
+from gateway.home import locked
+from gateway.settings import Settings
+from gateway.storage.database_lock import database_locked
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.database.connection import BUSY_TIMEOUT_MS, Database
+from tape.stores.sqlite import tape_schema
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """The version of a package's tables in a database, and the newest one known here."""
+
+    path: Path
+    name: str
+    found: int
+    known: int
+
+
+def find_versions(settings: Settings) -> list[TableVersion]:
+    """Return the versions of the tables in a home's database; none if it has no database."""
+    try:
+        path = Sources.of(settings).database
+    except BackupError:
+        return []
+    return list(_versions(path))
+
+
+def apply_migrations(settings: Settings) -> float:
+    """Migrate a home's database, which no gateway uses; return the seconds that it took."""
+    path, begun = Sources.of(settings).database, time.monotonic()
+    with locked(settings.home_path), database_locked(settings):
+        Database.open(path, (tape_schema(), ledger_schema()))
+    return time.monotonic() - begun
+
+
+def _versions(path: Path) -> Iterator[TableVersion]:
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        sql = "SELECT coalesce(max(version), 0) FROM migration WHERE name = ?"
+        for name, known in known_schemas().items():
+            yield TableVersion(path, name, int(connection.execute(sql, (name,)).get), known)

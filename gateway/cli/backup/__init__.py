@@ -1,0 +1,1 @@
+"""`tapeway backup`, `restore` and `migrate`."""

@@ -1,0 +1,122 @@
+"""Back up, verify, restore and migrate a home, with progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateway.backup.archive import verify
+from gateway.backup.backup import back_up
+from gateway.backup.manifest import BackupError, Manifest
+from gateway.backup.migration import apply_migrations, find_versions
+from gateway.backup.restore import restore
+from gateway.home import find_running
+from gateway.settings import Settings
+
+
+class ProgressLine:
+    """Shows progress in one line of a terminal, and nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown_at = 0.0
+        self._is_shown = sys.stderr.isatty()
+
+    def __call__(self, what: str, done: int, whole: int) -> None:
+        if self._is_shown and time.monotonic() - self._shown_at > 0.1:
+            self._shown_at = time.monotonic()
+            percent = f" {100 * done // whole} %" if whole and done else ""
+            print(f"\r\x1b[K{what[:60]}{percent}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._is_shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def back_up_home(settings: Settings, file: str) -> int:
+    path = Path(file).expanduser().absolute() if file else Path.cwd()
+    if path.is_dir():
+        path /= f"tapeway-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.zip"
+    progress = ProgressLine()
+    try:
+        manifest = back_up(settings, path, progress)
+    finally:
+        progress.clear()
+    print(f"{path} ({_megabytes(path.stat().st_size)})")
+    print(f"It has {_counted(manifest.counts)}.")
+    if manifest.secrets:
+        print(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
+    print(f"Not in it: the agent's folder {settings.workspace_path}")
+    return 0
+
+
+def verify_file(_settings: Settings, file: str) -> int:
+    if not file:
+        raise BackupError("name the file to verify: tapeway backup --verify FILE")
+    progress = ProgressLine()
+    try:
+        manifest = verify(Path(file).expanduser(), progress)
+    finally:
+        progress.clear()
+    print(f"{file} is intact: {_counted(manifest.counts)},")
+    print(f"taken on {_moment(manifest)} by Tapeway {manifest.tapeway}.")
+    manifest.require_readable()
+    return 0
+
+
+def restore_home(settings: Settings, file: str, to: str) -> int:
+    home = Path(to).expanduser().absolute() if to else settings.home_path
+    progress = ProgressLine()
+    try:
+        manifest = restore(Path(file).expanduser(), home, progress)
+    finally:
+        progress.clear()
+    print(f"Restored into {home}: {_counted(manifest.counts)}, as of {_moment(manifest)}.")
+    if manifest.counts.get("open"):
+        print(
+            f"{manifest.counts['open']} messages and sends were open. They are held, so that"
+            "\nnothing is answered or sent twice: `tapeway ledger list --status held` lists them,"
+            "\nand `tapeway ledger resume` lets them go on."
+        )
+    print("Messages from before this restore are only recorded, never answered by themselves.")
+    if manifest.secrets:
+        print(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
+    print("Before you start it, make sure that the old gateway is stopped for good.")
+    return 0
+
+
+def migrate_home(settings: Settings, apply: bool) -> int:
+    versions = find_versions(settings)
+    if not versions:
+        print("There is no database yet: the first start makes one.")
+        return 0
+    missing = any(one.found < one.known for one in versions)
+    for one in versions:
+        print(f"{one.name}: version {one.found} of {one.known} in {one.path}")
+    if not missing:
+        print("Nothing is to be done.")
+        return 0
+    if not apply:
+        print(
+            "Migrations only go forward. Save a backup first: tapeway backup\n"
+            "Then migrate with `tapeway migrate --apply`, or start the gateway."
+        )
+        return 0
+    if find_running(settings.home_path) is not None:
+        raise BackupError("the gateway of this home runs: stop it first, or restart it to migrate")
+    print(f"Migrated in {apply_migrations(settings):.1f} s.")
+    return 0
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _moment(manifest: Manifest) -> str:
+    return f"{manifest.taken_at[:19].replace('T', ' ')} UTC"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"

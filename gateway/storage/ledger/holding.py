@@ -1,0 +1,113 @@
+"""Rows that a restore has found open: held until the operator lets them go on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable
+from tape.entry import parse_date, utc_iso
+from tape.store import UnitStore
+from tape.unit_of_work import Unit
+
+HELD: Final = "held"
+OPEN: Final = "it was open in the backup, and may have been answered or sent since"
+RESTORED: Final = "it is older than the restore, and may have been answered before"
+
+
+class HoldTable:
+    """What is held since a restore.
+
+    restored_at      when this database was restored, or None; what was said before is only recorded
+    messages, sends  how many rows are held
+    """
+
+    def __init__(self, store: UnitStore) -> None:
+        self._store = store
+        self.restored_at: datetime | None = None
+        self.messages, self.sends = 0, 0
+
+    async def load(self) -> None:
+        """Read what is held; call this before any message is accepted."""
+        rows = await self._store.select("ledger.last_restore", {})
+        self.restored_at = parse_date(rows[0]["restored_at"]) if rows else None
+        await self.count()
+
+    async def count(self) -> None:
+        row = (await self._store.select("ledger.count_held", {}))[0]
+        self.messages, self.sends = row["messages"], row["sends"]
+
+    async def channels(self) -> set[str]:
+        """Return the channels of which rows are held."""
+        rows = await self._store.select("ledger.held_accounts", {})
+        return {row["account_id"].partition(":")[0] for row in rows}
+
+    def concerns(self, row: InboxRow) -> bool:
+        """Return whether a message was said before the restore, and nobody let it go on."""
+        if self.restored_at is None or row.resumed:
+            return False
+        try:
+            return parse_date(row.message.date) < self.restored_at
+        except ValueError:
+            return False
+
+    def hold_question(self, unit: Unit, row: InboxRow) -> None:
+        unit.run("ledger.hold_question", id=row.id, why=RESTORED)
+        self.messages += 1
+
+    async def resume(
+        self, row_id: int = 0, turn_id: str = "", box: str = ""
+    ) -> tuple[list[InboxRow], list[OutboxRow]]:
+        """Let rows go on, and return them: all, or one of the inbox or outbox with its turn's."""
+        unit = Unit()
+        if box != "out":
+            unit.run("ledger.resume_inbox", id=row_id)
+        if box != "in" or turn_id:
+            unit.run("ledger.resume_outbox", id=-1 if box == "in" else row_id, turn_id=turn_id)
+        outcomes = await self._store.commit(unit)
+        await self.count()
+        rows = {step: outcome.rows for step, outcome in enumerate(outcomes)}
+        messages = rows.pop(0) if box != "out" else ()
+        sends = [row for found in rows.values() for row in found if row["status"] != "draft"]
+        by_id = sorted(messages, key=lambda row: int(row["id"]))
+        return (
+            await readable(self._store, by_id, InboxRow.read, "ledger.bury_inbox"),
+            await readable(self._store, sends, OutboxRow.read, "ledger.bury_outbox"),
+        )
+
+    def notes(self) -> list[str]:
+        """Return a sentence that says what is held, if anything is."""
+        if not self.messages and not self.sends:
+            return []
+        counts = f"{self.messages} messages and {self.sends} sends"
+        listed = "`tapeway ledger list --status held` lists them"
+        return [
+            f"held since a restore: {counts}; {listed}, `tapeway ledger resume` lets them go on"
+        ]
+
+
+def hold_all(unit: Unit, now: datetime, taken_at: str) -> None:
+    """Hold whatever is open in a database that was restored from a backup."""
+    unit.run("ledger.hold_inbox", why=OPEN)
+    unit.run("ledger.hold_outbox", why=OPEN)
+    # Platforms date messages in whole seconds.
+    moment = utc_iso(now.replace(microsecond=0))
+    unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)
+
+
+def skip_row_ids(unit: Unit, taken_at: str) -> None:
+    """Leave a gap behind the inbox's ids, since tapes in files may hold entries under the next."""
+    key, why = f"restore/{taken_at}", "a gap left by a restore"
+    unit.run("ledger.skip_row_ids", ext_id=key, received_at=taken_at, why=why)
+
+
+async def workspace_of(store: UnitStore, path: Path) -> Path:
+    """Return the workspace after which the tapes of the workspace at `path` are named."""
+    rows = await store.select("ledger.workspace", {"path": str(path)})
+    return Path(rows[0]["same_as"]) if rows else path
+
+
+def alias_workspace(unit: Unit, path: Path, same_as: str) -> None:
+    """Name the tapes of the workspace at `path` after another one."""
+    unit.run("ledger.alias_workspace", path=str(path), same_as=same_as)

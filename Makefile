@@ -13,16 +13,27 @@ help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 # One virtual environment; one stamp per requirements file, so that `make run` installs no test tools.
-# The version is checked first: pip's own errors on an old Python name no remedy.
+# What may be missing is checked first: the tools' own errors name no remedy. Nothing is compiled:
+# neither C, which needs a compiler, nor bytecode that is never loaded, a third of what is installed.
+PIP := $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check --no-compile) --quiet
+OFFLINE := Connect|Connection|Name or service|name resolution|timed out|dns error|Failed to fetch|unreachable
 define install
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Tapeway needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
 	  echo "Install a newer Python, or name one that you have: make $(MAKECMDGOALS) PYTHON=python3.12"; \
 	  exit 1; }
+	@$(if $(UV),true,test -x $(BIN)/python || $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null) || { \
+	  echo "$(PYTHON) cannot make virtual environments: install its module venv (on Debian and Ubuntu: sudo apt install python3-venv)."; \
+	  exit 1; }
 	@test -x $(BIN)/python || (echo "Making $(VENV) ..."; $(if $(UV),uv venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV)))
 	@echo "Installing $(1) ..."
-	@$(if $(UV),uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1))
-	@$(if $(UV),uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .)
+	@$(PIP) --only-binary :all: --require-hashes -r $(1) >$(VENV)/install.log 2>&1 || { \
+	  tail -n 1 $(VENV)/install.log; \
+	  if grep -qE '$(OFFLINE)' $(VENV)/install.log; \
+	  then echo "The package index cannot be reached: connect this machine, or name a mirror with PIP_INDEX_URL (for uv, UV_DEFAULT_INDEX)."; \
+	  else echo "A package has no ready-made build for this machine's $$($(PYTHON) --version 2>&1): name another Python, such as make $(MAKECMDGOALS) PYTHON=python3.12 (make clean first)."; \
+	  fi; exit 1; }
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 endef
 

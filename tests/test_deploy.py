@@ -128,7 +128,8 @@ def test_the_image_gets_our_packages_and_nothing_else() -> None:
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     allowed = {line[1:] for line in lines if line.startswith("!")}
     assert "*" in lines
-    assert allowed == ours | {"requirements.txt", "pyproject.toml", "README.md", "LICENSE"}
+    whole = {"requirements.txt", "pyproject.toml", "README.md", "LICENSE"}
+    assert allowed == ours | whole | {"deploy/tapeway.service"}
     copied = re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
     assert {name for line in copied for name in line.split()} == allowed
 

@@ -1,4 +1,4 @@
-"""`make` on a machine whose Python is too old, or missing."""
+"""`make` on a machine that lacks something: Python, its module venv, a network, ready-made packages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ OLD = """#!/bin/sh
 exit 1
 """
 
+FAILING = """#!/bin/sh
+case "$*" in
+  *ensurepip*) exit $NO_VENV ;;
+  "-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+  "-m pip"*) echo "$PIP_SAYS" >&2; exit 1 ;;
+  --version) echo "Python 3.99.0" ;;
+esac
+"""
+NO_NETWORK = "WARNING: Retrying after connection broken by 'NewConnectionError('"
+NO_WHEEL = "ERROR: No matching distribution found for apsw==3.54.1.0"
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
@@ -23,9 +34,10 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     # A `make check` around this test must not pass its flags on.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environ |= more
     return subprocess.run(
         ["make", *arguments], cwd=checkout, env=environ, capture_output=True, text=True, check=False
     )
@@ -55,3 +67,24 @@ def test_a_new_python_goes_on_to_the_installation(checkout: Path) -> None:
     made = make(checkout, "--dry-run", "run")
     assert made.returncode == 0
     assert "--require-hashes -r requirements.txt" in made.stdout
+
+
+@pytest.mark.parametrize(
+    ("lacks", "remedy"),
+    [
+        ({"NO_VENV": "1"}, "sudo apt install python3-venv"),
+        ({"PIP_SAYS": NO_NETWORK}, "The package index cannot be reached"),
+        ({"PIP_SAYS": NO_WHEEL}, "no ready-made build for this machine's Python 3.99.0"),
+    ],
+)
+def test_what_else_is_missing_is_named_in_one_sentence(
+    checkout: Path, lacks: dict[str, str], remedy: str
+) -> None:
+    python = checkout / "python3.99"
+    python.write_text(FAILING)
+    python.chmod(0o755)
+    made = make(checkout, "run", "UV=", f"PYTHON={python}", **{"NO_VENV": "0", **lacks})
+    assert made.returncode != 0
+    [last] = made.stdout.splitlines()[-1:]
+    assert remedy in last
+    assert ("apsw" in made.stdout) == (NO_WHEEL in lacks.values())

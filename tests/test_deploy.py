@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gateway.cli.plugin_commands import OWN
+from gateway.cli.help import OWN
 from gateway.settings import fields, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent

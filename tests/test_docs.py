@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.plugin_commands import OWN
+from gateway.cli.help import OWN
 from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
 

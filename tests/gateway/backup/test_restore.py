@@ -225,7 +225,7 @@ def test_settings_come_back_without_secrets(tmp_path: Path) -> None:
     assert again.agent.model == settings.agent.model
     assert again.tape == settings.tape.model_copy(update={"url": ""})
     assert again.budget == settings.budget
-    assert again.models["qwen3:8b"].window == 8192
+    assert again.models["qwen3:8b"].context_window == 8192
     assert (again.telegram.enabled, settings.telegram.enabled) == (False, True)
 
 

@@ -1,4 +1,4 @@
-"""`make` on a machine that lacks something: Python, its module venv, a network, ready-made packages."""
+"""`make` on a machine that lacks Python, its module venv, a network, or ready-made packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package as `uv tool install` and `pipx` get it: built, installed and used without the tree."""
+"""The package as `uv tool install` and `pipx` get it: built, installed, used without the tree."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def test_the_wheel_alone_runs_the_gateway_which_answers_on_its_page(
     version = PROJECT["project"]["version"]
     assert run(tapeway, "--version", cwd=elsewhere) == f"tapeway {version}\n"
     assert "gateway" in run(tapeway, "--help", cwd=elsewhere, COLUMNS="80")
-    settings = {**home, "TAPEWAY_HTTP__PORT": "0", "TAPEWAY_TAPE__BALLAST": "0"}
+    settings = {**home, "TAPEWAY_HTTP__PORT": "0", "TAPEWAY_TAPE__DISK_RESERVE": "0"}
     environ = {"PATH": os.environ["PATH"], **settings}
     log = (tmp_path / "log").open("wb")
     process = await anyio.open_process(

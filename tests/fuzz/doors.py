@@ -21,6 +21,7 @@ from channels.slack.oauth import COOKIE, Install
 from channels.slack.settings import SlackSettings
 from channels.telegram import inbound as telegram
 from gateway.hooks.results import CHECKS, ResultRefused
+from gateway.intake.entry_meta import cleaned
 from gateway.settings import load_settings
 from gateway.storage.ledger.cards import read_token
 from tape.entry import Entry, NewEntry
@@ -82,12 +83,12 @@ results = st.tuples(st.sampled_from(sorted(CHECKS)), values)
 
 
 def press(given: Any) -> None:
-    """Read a press, of whatever platform it is, as the adapters do: they keep what fails."""
+    """Read a press, of whatever platform it is, as the adapters and the intake do: they keep what fails."""
     for read in (_telegram, _discord, _slack):
         found = read(given)
         if found is not None:
             read_token(found.press)
-            orjson.loads(orjson.dumps(found.to_payload()))
+            orjson.loads(orjson.dumps(cleaned(found).to_payload()))
 
 
 def _telegram(given: Any) -> InboundMessage | None:

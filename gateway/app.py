@@ -23,21 +23,14 @@ from agent.models.registry import make_model
 from channels.base import Channel
 from channels.message import InboundMessage
 from gateway.access.access import Access
-from gateway.access.pairing import Pairing
-from gateway.access.roles import Roles
 from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
-from gateway.context.lane_assignment import LaneAssigner
-from gateway.context.room_memory import RoomMemories, open_linker
 from gateway.context.vision_model import VisionModel
-from gateway.delivery.sender import OutboxSender
 from gateway.embeddings.registry import open_meaning
-from gateway.erasing.eraser import Eraser
-from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, make_workspace, withdraw
 from gateway.hooks.loader import Failure, load_plugins
@@ -50,37 +43,22 @@ from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.auth import Gatekeeper, WrongLogins
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.http.sessions import Sessions
-from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.metrics.exposition import Exposition
 from gateway.metrics.loop_lag import watched_loop
 from gateway.metrics.metered_model import MeteredModel
 from gateway.metrics.meters import Meters
+from gateway.parts import GatewayParts, make_parts
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
-from gateway.pipeline.turn import RunningTurns
 from gateway.redaction import Redactor, secrets_of
-from gateway.scheduling.commands import Commands
-from gateway.scheduling.confirmations import Confirmations
-from gateway.scheduling.debounce import Debouncer
-from gateway.scheduling.dispatcher import Dispatcher
-from gateway.scheduling.lane_scheduler import LaneScheduler
-from gateway.scheduling.notices import Notices
-from gateway.scheduling.opening.openings import Openings
-from gateway.scheduling.opening.pairer import Pairer
-from gateway.scheduling.opening.requests import PURPOSE as ACCESS
-from gateway.scheduling.opening.requests import AccessRequests
-from gateway.scheduling.presses import CardHandler, Presses
-from gateway.scheduling.recovery import Recovery
-from gateway.scheduling.stopper import Stopper
-from gateway.scheduling.suggestions import Suggestions
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
-from gateway.storage.folding import Folder
+from gateway.storage.folding import LedgerFolder
+from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
-from gateway.storage.ledger.holding import workspace_of
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
@@ -92,9 +70,6 @@ from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
-from gateway.turn.confirm_card import CONFIRM
-from gateway.turn.runner import TurnRunner
-from gateway.turn.suggestion_card import PURPOSE as SUGGESTION
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import is_tapes_only, open_store, open_tapes
@@ -105,23 +80,6 @@ FINISH_SECONDS: Final = 8.0
 
 SETTLE_SECONDS: Final = 10.0
 """Maximum seconds that startup waits for every channel to connect or fail once."""
-
-
-@dataclass(frozen=True, slots=True)
-class GatewayParts:
-    """The parts of a gateway that handle a message, from its intake to its delivery."""
-
-    memories: RoomMemories
-    turns: RunningTurns
-    sender: OutboxSender
-    dispatcher: Dispatcher
-    intake: Intake
-    recovery: Recovery
-    stopper: Stopper
-    presses: Presses
-    requests: AccessRequests
-    pairing: Pairing
-    eraser: Eraser
 
 
 @dataclass(slots=True)
@@ -249,7 +207,7 @@ async def _opened(
         access = Access(settings.access, services.aliases, rules)
         vision = VisionModel(model, settings.home_path)
         register_builtin(hooks, AgentPlugin(services, vision))
-        parts = _parts(services, access)
+        parts = make_parts(services, access)
         await parts.requests.openings.find_former()
         channels.update(await open_channels(settings, hooks, only))
         stack.push_async_callback(_shielded, lambda: close_channels(channels))
@@ -307,42 +265,10 @@ async def _services(
     )
 
 
-def _parts(services: Services, access: Access) -> GatewayParts:
-    settings, spawn = services.settings, services.spawn
-    turns = RunningTurns()
-    memories = RoomMemories(services.tapes, open_linker())
-    sender = OutboxSender(services)
-    roles = Roles(services, access)
-    pairing = Pairing(services.clock, services.router.channels)
-    openings = Openings(services, access, roles, sender)
-    requests = AccessRequests(services, access, openings, sender)
-    runner = TurnRunner(services, turns, memories, sender, roles)
-    scheduler = LaneScheduler(runner.run, spawn, settings.turn, settings.budget.parallel_per_person)
-    debouncer = Debouncer(services.clock, settings.buffer.max_wait, scheduler.ask, spawn)
-    notices = Notices(services, access, sender, requests)
-    stopper = Stopper(scheduler, debouncer, notices, access)
-    eraser = Eraser(services, scheduler, debouncer, memories)
-    handlers: dict[str, CardHandler] = {
-        FORGET: ForgetMe(services, sender, eraser),
-        ACCESS: requests,
-        SUGGESTION: Suggestions(services, roles.of),
-    }
-    presses = Presses(services, sender, handlers)
-    commands = Commands(services, stopper.stop, presses, requests)
-    pairer = Pairer(services, access, sender)
-    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses, pairer)
-    presses.handlers[CONFIRM] = Confirmations(services, access, roles, dispatcher.ask_again)
-    lanes = LaneAssigner(services, memories, dispatcher)
-    intake = Intake(services, access, dispatcher, lanes, memories, pairing)
-    recovery = Recovery(services, access, dispatcher, sender, intake)
-    handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
-    return GatewayParts(*handling, presses, requests, pairing, eraser)
-
-
 def _fold(gateway: Gateway) -> None:
     services, days = gateway.services, gateway.services.settings.tape.ledger_days
     if days:
-        folder = Folder(services.store, services.clock, days, gateway.is_busy)
+        folder = LedgerFolder(services.store, services.clock, days, gateway.is_busy)
         services.spawn("folding", folder.run)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from gateway.errors import AdminError
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
-from gateway.storage.ledger.holding import HELD
+from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from gateway.storage.ledger.usage import GROUPS, TOTAL
 from tape.entry import event, load
@@ -24,7 +24,7 @@ _ID: Final = re.compile(r"(in|out)-(\d{1,18})")
 _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
-class Connection(Protocol):
+class ChannelConnection(Protocol):
     """Whether a channel is connected, and why not."""
 
     @property
@@ -44,7 +44,7 @@ class LedgerAdmin:
         self,
         services: Services,
         recovery: Recovery | None,
-        states: Mapping[str, Connection] | None = None,
+        states: Mapping[str, ChannelConnection] | None = None,
     ) -> None:
         self._services = services
         self._recovery = recovery
@@ -100,7 +100,7 @@ class LedgerAdmin:
         return f"{name} is dropped"
 
     async def resume(self, name: str = "") -> str:
-        """Let what a restore holds go on: everything, or one row with the rest of its turn."""
+        """Resume what a restore holds: everything, or one row with the rest of its turn."""
         held = self._services.ledger.held
         for channel in await held.channels() & self._states.keys():
             # With another reader of the same token, an answer could be given twice.

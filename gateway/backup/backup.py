@@ -52,7 +52,7 @@ _COUNTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class HomeData:
     """Where a home's data is; `tapes` is None unless they are files."""
 
     database: Path
@@ -60,7 +60,7 @@ class Sources:
     tapes: Path | None
 
     @classmethod
-    def of(cls, settings: Settings) -> Sources:
+    def of(cls, settings: Settings) -> HomeData:
         """Find the data of a home; raises BackupError if nothing is on the disk."""
         scheme, _, rest = settings.tape_url.partition("://")
         path, ledger = Path(rest.partition("?")[0]), settings.home_path / LEDGER
@@ -81,7 +81,7 @@ class Sources:
 
 def back_up(settings: Settings, path: Path, progress: Progress) -> Manifest:
     """Write a backup to a new file, and return what is in it; raises BackupError."""
-    sources = Sources.of(settings)
+    sources = HomeData.of(settings)
     images = settings.home_path / IMAGES
     _require_room(path.parent, sources, images)
     with new_archive(path, progress) as archive:
@@ -190,14 +190,14 @@ def _add_image(archive: ArchiveWriter, image: Path) -> bool:
     return True
 
 
-def _sizes(sources: Sources, images: Path) -> Iterator[int]:
+def _sizes(sources: HomeData, images: Path) -> Iterator[int]:
     log = Path(f"{sources.database}-wal")
     for path in (sources.database, log, *sources.tape_files(), *images.glob("*")):
         if path.is_file():
             yield path.stat().st_size
 
 
-def _require_room(folder: Path, sources: Sources, images: Path) -> None:
+def _require_room(folder: Path, sources: HomeData, images: Path) -> None:
     needed = 2 * sum(_sizes(sources, images)) + _ROOM
     try:
         free = shutil.disk_usage(folder).free

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from gateway.backup.backup import Sources
+from gateway.backup.backup import HomeData
 from gateway.backup.manifest import BackupError, known_schemas
 from gateway.home import locked
 from gateway.settings import Settings
@@ -33,7 +33,7 @@ class TableVersion:
 def find_versions(settings: Settings) -> list[TableVersion]:
     """Return the versions of the tables in a home's database; none if it has no database."""
     try:
-        path = Sources.of(settings).database
+        path = HomeData.of(settings).database
     except BackupError:
         return []
     return list(_versions(path))
@@ -41,7 +41,7 @@ def find_versions(settings: Settings) -> list[TableVersion]:
 
 def apply_migrations(settings: Settings) -> float:
     """Migrate a home's database, which no gateway uses; return the seconds that it took."""
-    path, begun = Sources.of(settings).database, time.monotonic()
+    path, begun = HomeData.of(settings).database, time.monotonic()
     with locked(settings.home_path), database_locked(settings):
         Database.open(path, (tape_schema(), ledger_schema()))
     return time.monotonic() - begun

@@ -14,7 +14,7 @@ from typing import Final
 from gateway.backup.archive import Progress, extract, verify
 from gateway.backup.manifest import DATABASE, LEDGER, SETTINGS, TAPES, BackupError, Manifest
 from gateway.home import LOCK, is_locked, locked
-from gateway.storage.ledger.holding import alias_workspace, hold_all, skip_row_ids
+from gateway.storage.holding import alias_workspace, hold_all, skip_row_ids
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.connection import Database, run_step
 from tape.stores.sqlite import tape_schema

@@ -139,7 +139,7 @@ def pair(as_json: _AsJson = False) -> None:
     ask("gateway.cli.access.actions:pair", as_json)
 
 
-@app.command()
+@app.command(examples=["backup", "backup /srv/backups", "backup --verify tapeway.tar.gz"])
 def backup(
     file: Annotated[
         str, typer.Argument(help="The new file, or a folder for it; by default, this folder.")
@@ -152,7 +152,7 @@ def backup(
     run(f"gateway.cli.backup.actions:{'verify_file' if verify else 'back_up_home'}", file)
 
 
-@app.command()
+@app.command(examples=["restore tapeway.tar.gz --to /srv/tapeway"])
 def restore(
     file: Annotated[str, typer.Argument(help="A file that `tapeway backup` wrote.")],
     to: Annotated[str, typer.Option(help="An empty or new folder; by default, the home.")] = "",
@@ -161,7 +161,7 @@ def restore(
     run("gateway.cli.backup.actions:restore_home", file, to)
 
 
-@app.command()
+@app.command(examples=["migrate", "migrate --apply"])
 def migrate(
     apply: Annotated[bool, typer.Option("--apply", help="Migrate the database now.")] = False,
 ) -> None:
@@ -187,7 +187,7 @@ def hooks(
     run("gateway.cli.hooks:check_hooks" if check else "gateway.cli.hooks:show_hooks")
 
 
-@app.command()
+@app.command(examples=["doctor", "doctor --deep", "doctor --json"])
 def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Check the whole database, however long it takes.")
@@ -202,11 +202,11 @@ def doctor(
     raise typer.Exit(import_module("gateway.cli.service.doctor").doctor(as_json, deep))
 
 
-config = typer.Typer(help="Show the settings and where they come from.", no_args_is_help=True)
+config = CommandApp(help="Show the settings and where they come from.")
 app.add_typer(config, name="config")
 
 
-@config.command("show")
+@config.command("show", examples=["config show", "config show --changed"])
 def show_config(
     changed: Annotated[
         bool, typer.Option("--changed", help="Leave out the settings that have their defaults.")

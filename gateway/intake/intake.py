@@ -27,7 +27,7 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.storage.ledger.holding import HELD
+from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
 from tape.errors import StoreUnavailable, TapeError

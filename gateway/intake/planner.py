@@ -16,7 +16,7 @@ from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.storage.ledger.holding import HELD
+from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, message, parse_date
 

@@ -30,7 +30,7 @@ CONTENT: Final = {"mentions", "media", "quote", "joins", "press", "raw", "alt_id
 _OUT: Final = ("channel", "account", "chat_id", "kind", "reply_to", "answers", "piece", "date")
 
 
-class Folder:
+class LedgerFolder:
     """Folds rows older than the setting's days, in small batches while the gateway is idle."""
 
     def __init__(

@@ -83,7 +83,7 @@ results = st.tuples(st.sampled_from(sorted(CHECKS)), values)
 
 
 def press(given: Any) -> None:
-    """Read a press, of whatever platform it is, as the adapters and the intake do: they keep what fails."""
+    """Read a press of any platform as adapters and intake do: the adapters keep what fails."""
     for read in (_telegram, _discord, _slack):
         found = read(given)
         if found is not None:

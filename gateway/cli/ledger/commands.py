@@ -75,7 +75,7 @@ def resume(
     ] = "",
     as_json: _AsJson = False,
 ) -> None:
-    """Let messages go on that are held since a restore: they are answered or sent."""
+    """Answer or send the messages that are held since a restore."""
     ask("gateway.cli.ledger.actions:change", "resume", row, as_json)
 
 

@@ -25,11 +25,11 @@ from typing import Final
 
 from gateway.clock import Clock
 from gateway.storage.erasures import ErasureTable
+from gateway.storage.holding import HoldTable
 from gateway.storage.ledger.access import AccessTable
 from gateway.storage.ledger.budgets import BudgetTable
 from gateway.storage.ledger.cards import CardTable
 from gateway.storage.ledger.cursors import CursorTable
-from gateway.storage.ledger.holding import HoldTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.leases import LEASE_SECONDS, Leases
 from gateway.storage.ledger.outbox import Outbox

@@ -59,7 +59,7 @@ class HoldTable:
     async def resume(
         self, row_id: int = 0, turn_id: str = "", box: str = ""
     ) -> tuple[list[InboxRow], list[OutboxRow]]:
-        """Let rows go on, and return them: all, or one of the inbox or outbox with its turn's."""
+        """Resume rows and return them: all, or one with the rest of its turn."""
         unit = Unit()
         if box != "out":
             unit.run("ledger.resume_inbox", id=row_id)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from gateway.cli.help import OWN
 from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
+from tests.reference.site_links import within
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -25,11 +30,51 @@ PLATFORMS_OWN = {
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+def tokens_of(page: Path) -> Iterator[Token]:
+    """Yield a page's tokens, those within lines too."""
+    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text()):
+        yield token
+        yield from token.children or ()
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    tokens = list(tokens_of(page))
+    texts = [
+        "".join(part.content for part in tokens[at + 1].children or ())
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open"
+    ]
+    return {re.sub(r"[^\w\- ]", "", text).strip().lower().replace(" ", "-") for text in texts}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for token in tokens_of(page):
+        link = unquote(str(token.attrGet("href") or token.attrGet("src") or ""))
+        target, _, anchor = link.partition("#")
+        if "://" in link or not link:
+            continue
+        found = page.parent / target if target else page
+        assert found.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors_of(found.resolve()), f"{page.name} links to {link}"
+
+
+def test_the_site_has_every_page_in_its_map() -> None:
+    listed = set(re.findall(r"^ +- ([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
+    docs = ROOT / "docs"
+    assert listed == {str(page.relative_to(docs)) for page in docs.rglob("*.md")}
+    linked = {
+        str(token.attrGet("href")).partition("#")[0] for token in tokens_of(docs / "index.md")
+    }
+    assert listed - linked == {"index.md"}, "docs/index.md leads to every page"
+
+
+def test_links_that_leave_the_docs_are_plain_words_in_the_site() -> None:
+    page = "[a](../../README.md#x), [b](../explanation/tape.md), ![c](../images/room.png)"
+    assert within(page, "how-to/slack.md") == page.replace("[a](../../README.md#x)", "a")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -16,6 +16,8 @@ from markdown_it.token import Token
 from gateway.cli.help import OWN
 from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
+from gateway.settings.renames import RENAMED
+from tests.reference.setting_tables import former_name
 from tests.reference.site_links import within
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,6 +84,8 @@ def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -
     text = page.read_text()
     settings = {name for name, _section, _field in fields()}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    if page.name in ("CHANGELOG.md", "settings.md"):  # which say what was renamed
+        settings |= {former_name(section, was) for section in RENAMED for was in RENAMED[section]}
     for name in re.findall(r"TAPEWAY_[A-Z_]+[A-Z]", text):
         assert name in settings, f"{page.name} names {name}"
     for name in re.findall(r"(?:bin/|`)tapeway ([a-z]+)", text):

@@ -104,6 +104,17 @@ def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
     assert [name for name in named if f",{name}" not in text] == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_a_chinese_page_has_the_parts_commands_and_settings_of_the_english_one(page: str) -> None:
+    def outline(path: Path) -> tuple[int, set[str]]:
+        text = path.read_text()
+        named = re.findall(r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`,[\w.]+|^make \w+", text, re.M)
+        return text.count("\n## "), set(named)
+
+    english = ROOT / page
+    assert outline(english) == outline(english.with_suffix(".zh-CN.md"))
+
+
 @cache
 def said_by_the_product() -> str:
     """Return every string of the product, one a line."""

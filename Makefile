@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example reference clean
+.PHONY: help venv run test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -98,6 +98,7 @@ pins: ## pin the requirements anew (needs uv)
 	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt
 	uv pip compile $(PINS) --extra dev pyproject.toml build-requirements.in -o requirements-dev.txt
 	uv pip compile $(PINS) --extra train pyproject.toml build-requirements.in -o requirements-train.txt
+	uv pip compile $(PINS) docs-requirements.in -o requirements-docs.txt
 PINS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 env-example: $(VENV)/.run ## write .env.example from the settings
@@ -106,5 +107,14 @@ env-example: $(VENV)/.run ## write .env.example from the settings
 reference: $(VENV)/.dev ## write the generated parts of docs/reference from the code
 	$(BIN)/python -m tests.reference
 
+docs: $(VENV)-docs/.made ## the documentation as a site, in site/; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict
+	@echo "Open site/index.html in a browser."
+
+$(VENV)-docs/.made: requirements-docs.txt
+	@test -x $(VENV)-docs/bin/python || $(if $(UV),uv venv --quiet --python $(PYTHON) $(VENV)-docs,$(PYTHON) -m venv $(VENV)-docs)
+	@$(if $(UV),uv pip install --quiet --python $(VENV)-docs/bin/python --require-hashes -r $<,$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<)
+	@touch $@
+
 clean: ## remove the virtual environment and the caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(VENV)-docs site .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from gateway.cli.help import OWN
 from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
 from gateway.settings.renames import RENAMED
-from gateway.settings.sources import PREFIX
+from tests.reference.setting_tables import former_name
+from tests.reference.site_links import within
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -27,24 +32,60 @@ PLATFORMS_OWN = {
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+def tokens_of(page: Path) -> Iterator[Token]:
+    """Yield a page's tokens, those within lines too."""
+    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text()):
+        yield token
+        yield from token.children or ()
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    tokens = list(tokens_of(page))
+    texts = [
+        "".join(part.content for part in tokens[at + 1].children or ())
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open"
+    ]
+    return {re.sub(r"[^\w\- ]", "", text).strip().lower().replace(" ", "-") for text in texts}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for token in tokens_of(page):
+        link = unquote(str(token.attrGet("href") or token.attrGet("src") or ""))
+        target, _, anchor = link.partition("#")
+        if "://" in link or not link:
+            continue
+        found = page.parent / target if target else page
+        assert found.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors_of(found.resolve()), f"{page.name} links to {link}"
+
+
+def test_the_site_has_every_page_in_its_map() -> None:
+    listed = set(re.findall(r"^ +- ([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
+    docs = ROOT / "docs"
+    assert listed == {str(page.relative_to(docs)) for page in docs.rglob("*.md")}
+    linked = {
+        str(token.attrGet("href")).partition("#")[0] for token in tokens_of(docs / "index.md")
+    }
+    assert listed - linked == {"index.md"}, "docs/index.md leads to every page"
+
+
+def test_links_that_leave_the_docs_are_plain_words_in_the_site() -> None:
+    page = "[a](../../README.md#x), [b](../explanation/tape.md), ![c](../images/room.png)"
+    assert within(page, "how-to/slack.md") == page.replace("[a](../../README.md#x)", "a")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -> None:
     text = page.read_text()
     settings = {name for name, _section, _field in fields()}
-    if page.name == "CHANGELOG.md":
-        settings |= {
-            f"{PREFIX}{section}__{former}".upper()
-            for section, names in RENAMED.items()
-            for former in names
-        }
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    if page.name in ("CHANGELOG.md", "settings.md"):  # which say what was renamed
+        settings |= {former_name(section, was) for section in RENAMED for was in RENAMED[section]}
     for name in re.findall(r"TAPEWAY_[A-Z_]+[A-Z]", text):
         assert name in settings, f"{page.name} names {name}"
     for name in re.findall(r"(?:bin/|`)tapeway ([a-z]+)", text):
@@ -61,6 +102,17 @@ def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
     assert len(text.splitlines()) <= 120
     named = [name for name in COMMANDS if name != "start"]  # the platforms' own way to say hello
     assert [name for name in named if f",{name}" not in text] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_a_chinese_page_has_the_parts_commands_and_settings_of_the_english_one(page: str) -> None:
+    def outline(path: Path) -> tuple[int, set[str]]:
+        text = path.read_text()
+        named = re.findall(r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`,[\w.]+|^make \w+", text, re.M)
+        return text.count("\n## "), set(named)
+
+    english = ROOT / page
+    assert outline(english) == outline(english.with_suffix(".zh-CN.md"))
 
 
 @cache

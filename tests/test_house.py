@@ -249,8 +249,8 @@ def test_nothing_committed_holds_a_path_of_a_machine_or_a_registry_s_address() -
 
 
 def test_requirements_are_pinned_with_hashes_and_without_addresses() -> None:
-    for name in ("requirements.txt", "requirements-dev.txt", "requirements-train.txt"):
-        text = (ROOT / name).read_text()
+    for path in sorted(ROOT.glob("requirements*.txt")):
+        text = path.read_text()
         packages = re.findall(r"^[a-z0-9][\w.-]*(\S*)", text, re.MULTILINE)
         assert packages
         assert all(version.startswith("==") for version in packages)

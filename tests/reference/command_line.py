@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import typer
 
@@ -24,7 +24,9 @@ def _command(name: str, command: Any, level: int) -> Iterator[str]:
     if options:
         yield from (*table(("Option", "Default", "What it does"), options), "")
     if command.epilog:
-        yield from ("```text", *_unmarked(command.epilog).splitlines(), "```", "")
+        examples = _unmarked(command.epilog)
+        is_code = examples.startswith("tapeway ")
+        yield from ("```text", *examples.splitlines(), "```", "") if is_code else (examples, "")
     for inner, found in getattr(command, "commands", {}).items():
         if not found.hidden:
             yield from _command(f"{name} {inner}", found, min(level + 1, 4))
@@ -41,12 +43,19 @@ def _unmarked(text: str) -> str:
 
 def _argument(given: Any) -> tuple[str, str, str]:
     name = given.metavar or given.name.upper()
-    return f"`{name}`", _default(given), given.help or ""
+    return f"`{name}`", _default(given) or "none", _text(given)
 
 
 def _option(given: Any) -> tuple[str, str, str]:
     names = ", ".join(f"`{name}`" for name in (*given.opts, *given.secondary_opts))
-    return names, _default(given), given.help or ""
+    return names, _default(given), _text(given)
+
+
+def _text(given: Any) -> str:
+    """Return the help of an argument or an option, with the values that it may have."""
+    named = given.type_descriptor.annotation
+    allowed = ", ".join(f"`{value}`" for value in get_args(named) if get_origin(named) is Literal)
+    return f"{given.help or ''} One of {allowed}." if allowed else given.help or ""
 
 
 def _default(given: Any) -> str:

@@ -93,8 +93,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "intake.unreadable": "A platform sent something in a form that is not documented; it is kept in"
     " the inbox as dead.",
     "ledger.leases_not_ended": "The database was away when the gateway started.",
-    "ledger.not_folded": "Old rows of the ledger keep their content for now, because the database"
-    " was away.",
+    "ledger.not_folded": "What the ledger no longer needs was not emptied, because the database was"
+    " away; it is tried again.",
     "ledger.unreadable": "A row of the ledger cannot be read by this version, and is marked as"
     " dead.",
     "linker.failed": "The linker failed on a message, which then starts a conversation.",
@@ -107,7 +107,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "press.not_answered": "A platform did not take the answer to a pressed button.",
     "router.no_channel": "A message is for a channel that is not running.",
     "search.embedder_failed": "Embeddings could not be computed; searches use words alone.",
-    "settings.renamed": "A setting has a new name; the former one is read in this release.",
+    "settings.renamed": "A setting has its former name, which this release still reads; `what` says"
+    " the new one.",
     "slack.catch_up_failed": "Messages missed during an outage could not be read; this is tried"
     " again.",
     "slack.conversations_refused": "Slack did not list the conversations of one kind, mostly"

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,7 @@ def lines() -> Iterator[str]:
     yield from table(("Event", "Level", "Keys", "What has happened"), rows)
 
 
+@cache
 def log_events() -> dict[str, LogEvent]:
     """Return every event of the product; raises ValueError for one that is not a constant."""
     found: dict[str, LogEvent] = defaultdict(LogEvent)

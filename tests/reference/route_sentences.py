@@ -11,7 +11,6 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/health/live"): "Always `200` while the process runs.",
     ("GET", "/health/ready"): "The state of the channels and the database: `200` if all are ready,"
     " otherwise `503`. Only the owner sees the reasons.",
-    ("GET", "/metrics"): "The metrics, for Prometheus.",
     ("GET", "/login"): "The login form.",
     ("POST", "/login"): "Logs in with the access token.",
     ("POST", "/login/code"): "Logs in with the code of a link or an invitation.",
@@ -37,7 +36,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/ledger/{row}"): "One row.",
     ("POST", "/api/ledger/{row}/retry"): "Answers a question, or sends a message, again.",
     ("POST", "/api/ledger/{row}/drop"): "Drops a row.",
-    ("POST", "/api/ledger/resume"): "Resumes what is held since a restore.",
+    ("POST", "/api/ledger/resume"): "Lets rows go on that are held since a restore.",
+    ("GET", "/metrics"): "What happens in the gateway, as numbers for Prometheus.",
     ("GET", "/api/usage"): "Tokens and money used.",
     ("GET", "/api/explain"): "What happened to a message, and why.",
     ("GET", "/api/tapes"): "The tapes.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +43,7 @@ def lines() -> Iterator[str]:
     yield from table(("Method", "Path", "Who may", "What it does"), rows)
 
 
+@cache
 def routes() -> list[tuple[str, str]]:
     """Return the method and path of every route of a gateway with all its channels."""
     return anyio.run(_routes)

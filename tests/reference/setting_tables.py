@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from agent.model_settings import ModelSettings
 from gateway.settings import Settings, fields
+from gateway.settings.renames import RENAMED
 from tests.reference.table import table
 
 HEADINGS = ("Variable", "Default", "Value", "What it does")
@@ -24,19 +25,27 @@ def lines() -> Iterator[str]:
         declared = Settings.model_fields[section].annotation if section else None
         if declared is not None and declared.__doc__:
             yield from (declared.__doc__, "")
-        yield from table(HEADINGS, (_row(name, field) for name, _section, field in found))
+        former = {name: was for was, name in RENAMED.get(section, {}).items()}
+        yield from table(HEADINGS, (_row(*one, former) for one in found))
         yield ""
     yield from ("## `[models.NAME]`", "", "The settings of one model, in `tapeway.toml`.", "")
-    rows = (_row(name, field) for name, field in ModelSettings.model_fields.items())
+    rows = (_row(name, "", field, {}) for name, field in ModelSettings.model_fields.items())
     yield from table(("Name", *HEADINGS[1:]), rows)
 
 
-def _row(name: str, field: FieldInfo) -> tuple[str, ...]:
+def former_name(section: str, was: str) -> str:
+    """Return the variable of a setting's former name."""
+    return f"TAPEWAY_{section}__{was}".upper()
+
+
+def _row(name: str, section: str, field: FieldInfo, former: Mapping[str, str]) -> tuple[str, ...]:
     default = _default(field)
     example = str(field.examples[0]) if field.examples else ""
     text = field.description or ""
     if example not in ("", "{}", default):
         text += f" Example: `{example}`."
+    if was := former.get(name.rpartition("__")[2].lower()):
+        text += f" Formerly `{former_name(section, was)}`."
     return f"`{name}`", f"`{default}`" if default else "", _kind(field.annotation), text
 
 

@@ -187,12 +187,12 @@ def hooks(
     run("gateway.cli.hooks:check_hooks" if check else "gateway.cli.hooks:show_hooks")
 
 
-@app.command()
+@app.command(examples=["doctor", "doctor --deep", "doctor --json"])
 def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Check the whole database, however long it takes.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: _AsJson = False,
 ) -> None:
     """Find out what is wrong, and how to correct it.
 
@@ -202,18 +202,18 @@ def doctor(
     raise typer.Exit(import_module("gateway.cli.service.doctor").doctor(as_json, deep))
 
 
-config = typer.Typer(help="Show the settings and where they come from.", no_args_is_help=True)
+config = CommandApp(help="Show the settings.")
 app.add_typer(config, name="config")
 
 
-@config.command("show")
+@config.command("show", examples=["config show", "config show --changed"])
 def show_config(
     changed: Annotated[
-        bool, typer.Option("--changed", help="Leave out the settings that have their defaults.")
+        bool, typer.Option("--changed", help="Leave out settings that have their defaults.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the settings as JSON.")] = False,
+    as_json: _AsJson = False,
 ) -> None:
-    """Print each setting's effective value and its origin; secrets are hidden."""
+    """Print each setting's value and where it comes from; secrets are hidden."""
     raise typer.Exit(import_module("gateway.cli.service.config").show_config(as_json, changed))
 
 

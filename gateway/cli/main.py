@@ -192,7 +192,7 @@ def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Check the whole database, however long it takes.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: _AsJson = False,
 ) -> None:
     """Find out what is wrong, and how to correct it.
 
@@ -209,11 +209,11 @@ app.add_typer(config, name="config")
 @config.command("show", examples=["config show", "config show --changed"])
 def show_config(
     changed: Annotated[
-        bool, typer.Option("--changed", help="Leave out the settings that have their defaults.")
+        bool, typer.Option("--changed", help="Leave out settings that have their defaults.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the settings as JSON.")] = False,
+    as_json: _AsJson = False,
 ) -> None:
-    """Print each setting's effective value and its origin; secrets are hidden."""
+    """Print each setting's value and where it comes from; secrets are hidden."""
     raise typer.Exit(import_module("gateway.cli.service.config").show_config(as_json, changed))
 
 

@@ -31,8 +31,8 @@ SETTINGS_INVALID: Final = Trouble(
 )
 SETTINGS_MISSPELT: Final = Trouble(
     "settings.misspelt",
-    "A setting has no effect.",
-    "Its name is not one of Tapeway's settings; mostly a letter or an underscore is wrong.",
+    "The gateway does not start: a setting has an unknown name.",
+    "The name is not one of Tapeway's settings; mostly a letter or an underscore is wrong.",
     "Correct the name as proposed, or remove it. .env.example lists all settings.",
 )
 SETTINGS_UNREADABLE: Final = Trouble(
@@ -52,6 +52,12 @@ SETTINGS_IGNORED: Final = Trouble(
     "Settings in a file of the current folder have no effect.",
     "Tapeway reads the files of its home folder only: a foreign folder could redirect your key.",
     "Move the file into the home folder, or name it with --env-file.",
+)
+SETTINGS_OPEN: Final = Trouble(
+    "settings.open",
+    "Other users of this machine can read the bot's tokens and the model's key.",
+    "The permissions of a file with settings let others read it.",
+    "Run `chmod 600` on the file. If others use the machine, replace the tokens and keys.",
 )
 DJANGO_CHANNELS: Final = Trouble(
     "settings.django_channels",
@@ -170,12 +176,6 @@ HOME_OPEN: Final = Trouble(
     "Other users of this machine can look into the gateway's files.",
     "The folder's permissions let others in; it holds every chat and the access tokens.",
     "Run `chmod 700` on the folder.",
-)
-SETTINGS_OPEN: Final = Trouble(
-    "settings.open",
-    "Other users of this machine can read the bot's tokens and the model's key.",
-    "The permissions of a file with settings let others read it.",
-    "Run `chmod 600` on the file. If others use the machine, replace the tokens and keys.",
 )
 WORKSPACE_UNUSABLE: Final = Trouble(
     "workspace.unusable",

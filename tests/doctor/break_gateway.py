@@ -18,10 +18,11 @@ from pathlib import Path
 
 import anyio
 import apsw
+import orjson
 import pytest
 
 from gateway.doctor.checks.running import ask
-from gateway.home import LOCK, find_running
+from gateway.home import LOCK, Running, announce, find_running, locked
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message
 from tape.search.index_file import IndexFile
@@ -227,6 +228,45 @@ async def clock(scene: Scene) -> Variables:
     past = format_datetime(datetime.now(UTC) - timedelta(hours=2), usegmt=True)
     async with raw_http(ANSWER, b"data: [DONE]\n\n", more=[f"date: {past}"]) as url:
         yield scene.environ(AGENT__MODEL="model", AGENT__BASE_URL=url)
+
+
+@contextmanager
+def announced(scene: Scene, url: str) -> Iterator[None]:
+    """Hold the home's lock, and publish an address, as a running gateway does."""
+    with locked(scene.home):
+        announce(scene.home, Running(os.getpid(), url, "a-token-of-the-tests"))
+        yield
+
+
+@breaks("gateway.silent")
+async def silent(scene: Scene) -> Variables:
+    environ = scene.environ()
+    async with FakeOpenAI() as gone:
+        pass
+    with announced(scene, gone.base_url.removesuffix("v1")):
+        yield environ
+
+
+@breaks("gateway.store", "channel.stalled", "channel.unfit", "index.behind")
+async def unwell(scene: Scene) -> Variables:
+    """Stand in for a gateway whose disk is full and whose platforms are silent, on its socket."""
+    environ = scene.environ()
+    body = {
+        "status": "not ready",
+        "channels": {
+            "telegram": {"state": "deaf", "deaf_seconds": 400.5},
+            "discord": {"state": "unfit", "why": "the token is refused"},
+        },
+        "store": {"state": "away", "seconds": 9, "why": "the disk is full"},
+        # What the same server answers at /api/tapes/index.
+        "ready": False,
+        "left": 7,
+        "problem": "",
+    }
+    async with raw_http(orjson.dumps(body), content_type="application/json") as url:
+        with announced(scene, url.removesuffix("v1")):
+            (scene.home / "tapeway.db").touch()
+            yield environ
 
 
 @breaks("channel.down")

@@ -46,6 +46,7 @@ GATEWAY: Final = (
     Broken("database.newer", "database", "database.newer", "schema 99"),
     Broken("database.foreign", "database", "database.foreign", "another program"),
     Broken("index.broken", "search", "search.broken", "tapeway.db-search", "warning"),
+    Broken("index.behind", "search", "search.behind", "7 older entries", "note"),
     # the model
     Broken("model.key", "model", "model.key_refused", "refuses the API key"),
     Broken("model.no_key", "model", "model.key_missing", "needs a key"),
@@ -60,7 +61,11 @@ GATEWAY: Final = (
     Broken("port", "port", "port.in_use", "Address already in use"),
     Broken("instance", "gateway", "gateway.unclear", "holds the lock", "warning"),
     Broken("instance.database", "database", "database.shared", "another gateway"),
-    Broken("channel.down", "gateway", "channel.down", "telegram", "failure"),
+    Broken("gateway.silent", "gateway", "gateway.silent", "does not answer"),
+    Broken("gateway.store", "gateway", "gateway.store_away", "the disk is full"),
+    Broken("channel.stalled", "gateway", "channel.stalled", "heard nothing for 400"),
+    Broken("channel.unfit", "gateway", "channel.unfit", "the token is refused"),
+    Broken("channel.down", "gateway", "channel.down", "telegram"),
     # plugins
     Broken("plugin.import", "plugins", "plugin.not_loaded", "no such thing"),
     Broken("plugin.signature", "plugins", "plugin.not_loaded", "resolve_session"),

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.reference import command_line, hook_table, log_events, route_table, setting_tables
+from tests.reference import (
+    command_line,
+    hook_table,
+    log_events,
+    route_table,
+    setting_tables,
+    trouble_table,
+)
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
@@ -16,6 +23,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "hooks.md": hook_table.lines,
     "http.md": route_table.lines,
     "settings.md": setting_tables.lines,
+    "troubles.md": trouble_table.lines,
 }
 """Each page, and what yields the lines of its generated part."""
 

@@ -58,7 +58,10 @@ _LATE: Final = re.compile(r"timed out|timeout|stopped for \d", re.IGNORECASE)
 async def check_model(subject: Subject) -> list[CheckResult]:
     settings = subject.settings
     if settings.agent.model == OFFLINE:
-        return [ill(CHECK, troubles.MODEL_OFFLINE, "the offline model answers", "note")]
+        given = ("OPENAI_API_KEY", "TAPEWAY_AGENT__API_KEY", "TAPEWAY_AGENT__BASE_URL")
+        named = next((name for name in given if subject.variables.get(name)), "")
+        says = f"{named} is set, but TAPEWAY_AGENT__MODEL is not" if named else "offline"
+        return [ill(CHECK, troubles.MODEL_OFFLINE, says, "note")]
     learned = Learned()
     try:
         model = make_probed(settings.agent, settings.model(), learned)

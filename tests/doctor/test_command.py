@@ -1,0 +1,136 @@
+"""`tapeway doctor` as people and scripts use it, alone and beside a gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from channels.checkup import Checkup
+from gateway.doctor import troubles
+from gateway.doctor.checks import database as database_check
+from gateway.doctor.diagnosis import Diagnosis
+from gateway.doctor.examination import examine, wants_color
+from gateway.doctor.results import ill, noted, well
+from gateway.doctor.subject import find_subject
+from tests.clock import START
+from tests.doctor.break_gateway import database, model_of
+from tests.doctor.scene import Scene, examined, results
+from tests.fakes.openai.script import Failure, Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import gateway_process, run_process
+
+pytestmark = pytest.mark.anyio
+
+KEY = "a-key-of-the-tests"
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+async def test_a_gateway_starts_while_doctor_runs_and_both_are_well(scene: Scene) -> None:
+    held = asyncio.Event()
+    async with FakeOpenAI(models=["model"]) as server, anyio.create_task_group() as group:
+        server.enqueue(Text(("ok",), gate=held))
+        environ = scene.environ(**model_of(server))
+        found: list[int] = []
+
+        async def look() -> None:
+            found.append((await examined(environ))[0])
+
+        group.start_soon(look)
+        await server.wait_for_requests(2)  # the list of models, then the question
+        async with gateway_process(environ, scene.home) as process:
+            await process.url()
+            held.set()
+            while not found:  # noqa: ASYNC110 - doctor is a process
+                await anyio.sleep(0.01)
+            code, report = await examined(environ)
+            says = [one["says"] for one in results(report) if one["check"] == "gateway"]
+            assert says == [f"process {process.pid} at {await process.url()} answers"]
+    assert found == [0]
+    assert code == 0
+    assert {one["state"] for one in results(report)} == {"ok", "note"}
+
+
+async def test_doctor_leaves_nothing_in_a_home_and_creates_none(scene: Scene) -> None:
+    environ = scene.environ()
+    await examined(environ)
+    assert list(scene.home.iterdir()) == []
+    scene.home.rmdir()
+    code, _report = await examined(environ)
+    assert (code, scene.home.exists()) == (0, False)
+
+
+async def test_the_table_has_words_for_states_and_no_colour_in_a_pipe(scene: Scene) -> None:
+    environ = scene.environ(AGENT__MODEL="model")
+    code, out, err = await run_process(environ, "doctor")
+    assert (code, err) == (1, "")
+    assert re.search(r"^failure  model: the model model needs a key", out, re.MULTILINE)
+    assert f"         Do: {troubles.MODEL_KEY_MISSING.remedy[:40]}" in out
+    assert out.splitlines()[-1].startswith("1 failure, ")
+    assert "\x1b" not in out
+    assert [
+        line for line in out.splitlines() if len(line) > 80 and str(scene.folder) not in line
+    ] == []
+
+
+def test_colours_are_for_terminals_unless_no_color_is_set() -> None:
+    assert wants_color({}, terminal=True)
+    assert not wants_color({"NO_COLOR": "1"}, terminal=True)
+    assert not wants_color({"TERM": "dumb"}, terminal=True)
+    assert not wants_color({}, terminal=False)
+
+
+def test_the_worst_state_decides_the_exit_code() -> None:
+    fine = [well("port", "free"), noted("clock", "not compared")]
+    low = ill("disk", troubles.DISK_LOW, "3 MB", "warning")
+    bad = Checkup("slack", "", "", (ill("slack.token", troubles.DISK_FULL, "gone"),))
+    cases = [
+        (Diagnosis(Path("/"), "1", START, rows, more).status, more)
+        for rows, more in ((fine, ()), ([*fine, low], ()), (fine, (bad,)))
+    ]
+    assert [status for status, _more in cases] == ["note", "warning", "failure"]
+    text = Diagnosis(Path("/"), "1", START, fine, [bad]).to_text(color=True)
+    assert "\x1b[31mfailure  \x1b[0mslack.token: gone" in text
+    assert Diagnosis(Path("/"), "1", START, [low]).exit_code == 0
+    assert Diagnosis(Path("/"), "1", START, fine, [bad]).exit_code == 1
+
+
+async def test_a_check_that_crashes_is_a_finding(scene: Scene) -> None:
+    subject = find_subject(scene.environ(), deep=False)
+    unusual = subject.settings.model_copy(update={"home": Path("/a\0b")})
+    found = {one.check: one for one in (await examine(replace(subject, settings=unusual))).results}
+    assert found["files"].trouble is troubles.CHECK_CRASHED
+    assert "ValueError: " in found["files"].says
+    assert found["model"].state == "note"
+
+
+async def test_no_secret_is_in_a_report(scene: Scene) -> None:
+    refusal = Failure(400, f"The key {KEY} is bad")
+    async with FakeOpenAI(models=["model"], default=lambda _: refusal) as server:
+        proxy = "http://al:proxy-password@127.0.0.1:1/"
+        environ = scene.environ(**model_of(server), TELEGRAM__PROXY=proxy)
+        _code, out, err = await run_process(environ, "doctor", "--json")
+        _code, shown, _err = await run_process(environ, "config", "show")
+    assert "gives no answer" in out
+    for secret in (KEY, "proxy-password"):
+        assert secret not in out + err + shown
+
+
+async def test_a_large_database_is_checked_in_part_unless_asked_deeply(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_check, "QUICK_SECONDS", -1.0)
+    monkeypatch.setattr(database_check, "STEPS", 1)
+    environ = scene.environ()
+    await database(scene)
+    for deep, says in ((False, "too large to check"), (True, "fully checked")):
+        report = await examine(find_subject(environ, deep=deep))
+        assert says in next(one.says for one in report.results if one.check == "database")

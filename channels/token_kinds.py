@@ -9,6 +9,7 @@ TELEGRAM: Final = "a Telegram bot token"
 DISCORD: Final = "a Discord bot token"
 SLACK_BOT: Final = "a Slack bot token"
 SLACK_APP: Final = "a Slack app-level token"
+SLACK_SECRET: Final = "a secret of a Slack app"  # noqa: S105 - not a secret
 
 _KINDS: Final = (
     (TELEGRAM, r"\d{5,}:[\w-]{5,}"),
@@ -19,7 +20,7 @@ _KINDS: Final = (
     ("a key of a model", r"sk-.*"),
     ("an application ID of Discord", r"\d{17,20}"),
     ("a public key of Discord", r"[0-9a-f]{64}"),
-    ("a signing secret or client secret of Slack", r"[0-9a-f]{32}"),
+    (SLACK_SECRET, r"[0-9a-f]{32}"),
 )
 
 

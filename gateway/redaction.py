@@ -40,7 +40,7 @@ _PATTERNS: Final = tuple(
         ("://", r"(?<=://)[^\s/@\"'<>]{1,300}(?=@)"),  # a name and a password in a URL
         ("=", rf"(?P<name>[?&;]{_NAMES}=)[^\s&#\"'<>]+"),
         ("earer ", r"(?<=earer )[\w.~+/=:-]{8,}"),
-        ("asic ", r"(?<=asic )[\w.~+/=:-]{8,}"),
+        ("asic ", r"(?<=asic )(?!Information\b)[\w.~+/=:-]{8,}"),
         ("Bot ", r"(?<=Bot )[\w.~+/=:-]{8,}"),
         (":", r"(?<=\d{6}):[\w-]{30,}"),  # Telegram
         ("xox", r"\bxox[a-z]-[\w.-]{8,}"),  # Slack

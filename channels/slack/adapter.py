@@ -18,7 +18,7 @@ from channels.markdown.split import split
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.slack import media as files
-from channels.slack.api import BOT_REMEDY, ApiSessions
+from channels.slack.api import ApiSessions
 from channels.slack.assistant_status import Statuses
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import EventGate, HttpConnection
@@ -34,14 +34,9 @@ from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import SocketMode
 from channels.slack.streams import Streams
 from channels.slack.threads import is_direct, thread_for
+from channels.slack.token_check import check_tokens
 from channels.slack.workspaces import Workspace, Workspaces
 
-NO_WAY_IN: Final = (
-    "Slack has a bot token, but events cannot come in. Set TAPEWAY_SLACK__APP_TOKEN (xapp-...,"
-    " from Basic Information, App-Level Tokens, with the scope connections:write) for Socket Mode,"
-    " or TAPEWAY_SLACK__SIGNING_SECRET for /slack/events. Then start again."
-)
-NO_BOT: Final = f"Slack has no bot token. {BOT_REMEDY}"
 NO_WORKSPACE: Final = (
     "The Slack app is not installed in any workspace. Set TAPEWAY_SLACK__BOT_TOKEN, or open"
     " /slack/install, and start again."
@@ -109,7 +104,7 @@ class SlackChannel(Channel):
     async def run(self) -> None:
         if self._is_stopped:
             return
-        self._check_settings()
+        check_tokens(self.settings)
         await self._sessions.open()
         installations = self._installations
         connection = self._connection()
@@ -132,12 +127,6 @@ class SlackChannel(Channel):
 
     async def close(self) -> None:
         await self._sessions.close()
-
-    def _check_settings(self) -> None:
-        if not (self._by_socket or self.settings.signing_secret.get_secret_value()):
-            raise ChannelUnfit(NO_WAY_IN)
-        if not self.settings.bot_token.get_secret_value() and self.settings.installations is None:
-            raise ChannelUnfit(NO_BOT)
 
     def _connection(self) -> SocketMode | HttpConnection:
         if not self._by_socket:

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from channels.clock import Clock
+from channels.connection_troubles import NOT_SENT
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -27,8 +28,9 @@ from channels.errors import (
     SendRefused,
 )
 from channels.pacing import Priority
-from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits
+from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits, scopes
 from channels.slack.settings import SlackSettings
+from channels.slack.troubles import APP_REFUSED, BOT_REFUSED, CONNECTION, NO_SCOPE
 from channels.tally import Tally
 
 CONNECT_SECONDS: Final = 10.0
@@ -66,18 +68,6 @@ SENTENCES: Final = {
 }
 LOGIN_PAGE: Final = "Slack sent a login page instead: the app lacks the scope files:read"
 WHO_AM_I: Final = "auth.test"
-BOT_REMEDY: Final = (
-    "Open https://api.slack.com/apps, choose the app, then OAuth & Permissions. Copy the Bot User"
-    " OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN (if there is none, install the app"
-    " first), and start again."
-)
-UNKNOWN_BOT: Final = f"Slack does not know this bot token. {BOT_REMEDY}"
-UNKNOWN_APP: Final = (
-    "Slack does not know this app-level token, or it lacks connections:write. Open"
-    " https://api.slack.com/apps, choose the app, then Basic Information, App-Level Tokens. Copy"
-    " one with the scope connections:write (xapp-...) into TAPEWAY_SLACK__APP_TOKEN, and start"
-    " again."
-)
 
 
 class Refused(SendRefused):
@@ -133,6 +123,8 @@ class ApiSessions:
 class SlackApi:
     """The Web API with one token; `call` raises only our own errors.
 
+    granted  the scopes of the token, as the last answer named them
+
     `warn` is called with sentences for the operator; `unfit` is called if the token is invalid.
     """
 
@@ -151,6 +143,7 @@ class SlackApi:
         self._unfit = unfit
         self._files = settings.files_origin
         self.limits = RateLimits(clock)
+        self.granted: frozenset[str] = frozenset()
         self.client = AsyncWebClient(
             token, base_url=settings.base_url, logger=QUIET, retry_handlers=[]
         )
@@ -178,7 +171,13 @@ class SlackApi:
             raise _lost(cause, reads=known.reads) from None
         except (AttributeError, ValueError):  # how the SDK reports an answer that is not JSON
             raise _unread(reads=known.reads) from None
+        self.granted = _granted(found.headers) or self.granted
         return found.data if isinstance(found.data, dict) else {}
+
+    def warn_of_missing_scopes(self) -> None:
+        """Warn if the token lacks scopes; a server that does not name them is not asked."""
+        if self.granted and (missing := sorted(scopes() - self.granted)):
+            self._warn(NO_SCOPE.sentence(", ".join(missing)))
 
     async def download(self, url: str, most: int, mime: str) -> bytes:
         """Return a file of at most `most` bytes, fetched only from the workspace's file host."""
@@ -218,7 +217,7 @@ class SlackApi:
         if status >= 500 or not code or code in SERVER_TROUBLE:
             return _unread(reads=known.reads)
         if code in NO_TOKEN or (code == WRONG_KIND and method in APP_METHODS):
-            return TokenRefused(UNKNOWN_BOT if method in METHODS else UNKNOWN_APP)
+            return TokenRefused(trouble=BOT_REFUSED if method in METHODS else APP_REFUSED)
         if code == "missing_scope":
             return self._scope_missing(data)
         return DraftGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
@@ -239,12 +238,15 @@ class SlackApi:
     def _scope_missing(self, data: Mapping[str, Any]) -> ChannelError:
         needed = str(data.get("needed") or "another scope")[:200]
         if "connections:write" in needed:
-            return TokenRefused(UNKNOWN_APP)
-        self._warn(
-            f"The app lacks the scope {needed}. Add it at https://api.slack.com/apps, OAuth &"
-            " Permissions, Bot Token Scopes, and reinstall the app to the workspace."
-        )
+            return TokenRefused(trouble=APP_REFUSED)
+        self._warn(NO_SCOPE.sentence(needed))
         return Refused("missing_scope", f"the app lacks the scope {needed}: add it and reinstall")
+
+
+def _granted(headers: Any) -> frozenset[str]:
+    given = {str(name).lower(): value for name, value in dict(headers or {}).items()}
+    listed = str(given.get("x-oauth-scopes") or "").split(",")
+    return frozenset(scope.strip() for scope in listed if scope.strip())
 
 
 def _megabytes(most: int) -> str:
@@ -261,13 +263,13 @@ def _seconds(headers: Any) -> float:
 
 def _lost(cause: Exception, *, reads: bool) -> ChannelError:
     # A request that was sent may have been carried out.
-    unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-    if reads or isinstance(cause, unwritten):
-        return ChannelDown(f"Slack cannot be reached now ({type(cause).__name__})")
+    if reads or isinstance(cause, NOT_SENT):
+        return CONNECTION.error(cause)
     return SendAmbiguous("the request went out and no answer came")
 
 
 def _unread(*, reads: bool) -> ChannelError:
     if reads:
-        return ChannelDown("Slack cannot be reached now (its answer is unreadable)")
+        detail = "its answer is unreadable"
+        return ChannelDown(trouble=CONNECTION.unreachable, detail=detail)
     return SendAmbiguous("Slack's answer does not say whether the request succeeded")

@@ -16,6 +16,7 @@ from channels.errors import ChannelError
 from channels.host import FullHost
 from channels.slack.gap_filler import RESEND_SECONDS, GapFiller, MissedSource
 from channels.slack.self_events import SelfEvents
+from channels.slack.troubles import SECOND_READER, STALLED
 
 CATCH_UP_SECONDS: Final = 20.0
 """Maximum seconds that a catch-up delays the report that the channel is ready."""
@@ -25,17 +26,6 @@ PROOF_SECONDS: Final = 45.0
 
 RECOUNT_SECONDS: Final = 10.0
 MAX_RECOUNT_SECONDS: Final = 120.0
-
-STALLED: Final = (
-    "Slack accepts my messages but delivers no events: the connection has stalled. Reconnected,"
-    " and waiting for an event."
-)
-SECOND_READER: Final = (
-    "a second reader is connected with this app token, and Slack sends each event to only one of"
-    " them. Look for a second gateway (another machine, an old container, a test), or create a new"
-    " app-level token and revoke the old one (Basic Information, App-Level Tokens). Checking again"
-    " soon."
-)
 
 
 class Connection(Protocol):
@@ -76,9 +66,9 @@ class ConnectionMonitor:
                 if not self.state.is_connected or self._is_stalled:
                     continue
                 self._proved = anyio.Event()
-                self.state.stalled(STALLED, self._host.clock.monotonic())
+                self.state.stalled(STALLED.sentence(), self._host.clock.monotonic())
                 self._no_events()
-                self._connection.renew(STALLED)
+                self._connection.renew(STALLED.sentence())
 
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
         """Catch up, then report the channel ready; after a stall, first wait for an event."""
@@ -96,7 +86,7 @@ class ConnectionMonitor:
         if self._is_stalled:
             self._host.start_soon("slack proof", self._prove)
         elif connections > 1 and self._is_shared(seamless=seamless):
-            impaired = SECOND_READER
+            impaired = SECOND_READER.sentence()
         self.state.announce(impaired)
         if connections <= 1:
             self._second_reader.is_reported = False
@@ -139,7 +129,7 @@ class ConnectionMonitor:
         if not seamless and reader.was_counted:  # Slack may still be counting the lost connection
             return False
         if reader.is_reported:
-            self._host.warn(SECOND_READER)
+            self._host.warn(SECOND_READER.sentence())
             return False
         reader.is_reported = True
         return True
@@ -163,7 +153,7 @@ class ConnectionMonitor:
             return
         given_up = not probed and clock.monotonic() - since > RESEND_SECONDS
         if not (proved.is_set() or given_up):
-            self._connection.renew(STALLED)
+            self._connection.renew(STALLED.sentence())
             return
         if probed or given_up:
             self._self_events.forgive()

@@ -12,8 +12,9 @@ from typing import Final, Protocol
 from channels.backoff import Backoff
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import ChannelHost
-from channels.slack.api import UNKNOWN_BOT, ApiSessions, SlackApi
+from channels.slack.api import ApiSessions, SlackApi
 from channels.slack.settings import SlackSettings
+from channels.slack.troubles import BOT_REFUSED
 from channels.slack.workspaces import Workspace, Workspaces, identify
 
 NOT_INSTALLED: Final = (
@@ -95,7 +96,9 @@ class Installations:
 
     def api(self, token: str) -> SlackApi:
         is_own = token == self._settings.bot_token.get_secret_value()
-        unfit = (lambda: self._sink.token_revoked(UNKNOWN_BOT)) if is_own else (lambda: None)
+        unfit = (
+            (lambda: self._sink.token_revoked(BOT_REFUSED.sentence())) if is_own else (lambda: None)
+        )
         clock, warn = self._host.clock, self._host.warn
         return SlackApi(token, self._settings, self._sessions, clock, warn, unfit)
 

@@ -24,6 +24,7 @@ from channels.backoff import Backoff
 from channels.clock import Clock
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
 from channels.slack.api import ApiSessions, SlackApi
+from channels.slack.troubles import CONNECTION, SOCKET_MODE_OFF
 
 PING_SECONDS: Final = 10.0
 MAX_SILENCE_SECONDS: Final = 25.0
@@ -100,7 +101,7 @@ class SocketConnection:
             if message.get("type") == "disconnect":
                 reason = str(message.get("reason") or "")
                 self.delivers = self.delivers and reason == STILL_DELIVERS
-                self.end("" if reason in KEPT_OPEN else f"Slack ended the connection ({reason})")
+                self.end("" if reason in KEPT_OPEN else _why_ended(reason))
                 continue
             if message.get("envelope_id") and "payload" in message:
                 group.start_soon(self._take, message, envelopes)
@@ -181,8 +182,8 @@ class SocketMode:
                 if isinstance(cause, ChannelUnfit):
                     raise
                 if old is None or old.lost:
-                    why = f"Slack cannot be reached now ({type(cause).__name__}). Retrying."
-                    listener.lost(str(cause) if isinstance(cause, ChannelError) else why)
+                    known = cause if isinstance(cause, ChannelError) else CONNECTION.error(cause)
+                    listener.lost(str(known))
                 await self._pause(cause)
                 continue
             seamless = old is not None and not old.lost
@@ -230,11 +231,17 @@ class SocketMode:
         if hello is None or hello.get("type") != "hello":
             reason = str((hello or {}).get("reason") or "it was closed at once")
             await fresh.close()
-            raise ChannelDown(f"Slack accepts no connection now ({reason}). Retrying.")
+            raise ChannelDown(_why_ended(reason))
         group.start_soon(fresh.read, group, self._envelopes)
         group.start_soon(fresh.watch)
         connections = hello.get("num_connections")
         return fresh, connections if isinstance(connections, int) else 1
+
+
+def _why_ended(reason: str) -> str:
+    if reason == "link_disabled":
+        return SOCKET_MODE_OFF.sentence()
+    return f"Slack ended the connection ({reason}). Connecting again."
 
 
 def _read(text: str) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from channels.errors import ChannelDown, ChannelUnfit, SendRefused
 from channels.host import Spawn
 from channels.slack.api import SlackApi
 from channels.slack.name_cache import Names
+from channels.slack.troubles import NOT_LET_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,8 @@ async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:
     try:
         found = await api.call("auth.test")
     except SendRefused as refused:
-        raise ChannelUnfit(
-            f"Slack does not let the app in: {refused}. Install it again at"
-            " https://api.slack.com/apps (Install App), and copy its token into"
-            " TAPEWAY_SLACK__BOT_TOKEN."
-        ) from refused
+        raise ChannelUnfit(trouble=NOT_LET_IN, detail=str(refused)) from refused
+    api.warn_of_missing_scopes()
     if not found.get("user_id") or not found.get("team_id"):
         raise ChannelDown("Slack's auth.test does not say who the app is")
     names = Names(api, spawn)

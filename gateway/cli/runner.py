@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping
+from errno import EDQUOT, ENOSPC
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from traceback import format_exception
@@ -13,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 import anyio
 
 from agent.errors import AgentError, KeyMissing
+from gateway.doctor.troubles import DISK_FULL
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.redaction import Redactor, secrets_of
@@ -100,7 +102,9 @@ def _print_error(cause: BaseException, redactor: Redactor) -> int:
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         print(redactor.line("".join(format_exception(cause))), end="", file=sys.stderr)
         return 1
-    print(redactor.line(f"tapeway: {cause}"), file=sys.stderr)
+    is_full = isinstance(cause, OSError) and cause.errno in (ENOSPC, EDQUOT)
+    sentence = f"the disk is full: {DISK_FULL.cause} {DISK_FULL.remedy}" if is_full else cause
+    print(redactor.line(f"tapeway: {sentence}"), file=sys.stderr)
     if isinstance(cause, GatewayError):
         return cause.exit_code
     return 2 if isinstance(cause, KeyMissing) else 1

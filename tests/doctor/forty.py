@@ -73,6 +73,48 @@ GATEWAY: Final = (
     Broken("plugin.exit", "plugins", "plugin.crashed", "exit code 7"),
 )
 
-PLATFORMS: Final[tuple[Broken, ...]] = ()
+PLATFORMS: Final = (
+    # tokens
+    Broken("telegram.revoked", "telegram.token", "telegram.token_refused", "not know this token"),
+    Broken("discord.reset", "discord.token", "discord.token_refused", "accept this token"),
+    Broken("slack.bot_revoked", "slack.bot_token", "slack.bot_token_refused", "this bot token"),
+    Broken("slack.app_scope", "slack.app_token", "slack.app_token_refused", "connections:write"),
+    Broken("telegram.misplaced", "telegram.token", "telegram.wrong_token", "a Discord bot token"),
+    Broken("discord.misplaced", "discord.token", "discord.wrong_token", "a Telegram bot token"),
+    Broken("slack.misplaced", "slack.tokens", "slack.wrong_token", "TAPEWAY_SLACK__APP_TOKEN"),
+    Broken("slack.no_way_in", "slack.tokens", "slack.no_way_in", "events cannot come in"),
+    # switches and rights
+    Broken("telegram.privacy", "telegram.privacy", "telegram.privacy_mode", "is on", "warning"),
+    Broken("telegram.groups", "telegram.groups", "telegram.no_groups", "off", "warning"),
+    Broken("discord.intent", "discord.intents", "discord.no_message_content", "is off"),
+    Broken(
+        "discord.permission",
+        "discord.servers",
+        "discord.no_permission",
+        "Harbour lacks Send Messages",
+        "warning",
+    ),
+    Broken("discord.no_server", "discord.servers", "discord.no_server", "no server", "warning"),
+    Broken("discord.code_grant", "discord.invite", "discord.code_grant", "Code Grant is on"),
+    Broken("discord.commands", "discord.commands", "discord.commands_elsewhere", "Endpoint URL"),
+    Broken("slack.scopes", "slack.scopes", "slack.no_scope", "files:read"),
+    Broken("slack.no_channel", "slack.channels", "slack.no_channel", "in no channel", "warning"),
+    # the way
+    Broken(
+        "telegram.webhook_elsewhere",
+        "telegram.webhook",
+        "telegram.webhook_elsewhere",
+        "elsewhere.example",
+        "warning",
+    ),
+    Broken(
+        "telegram.webhook_fails", "telegram.webhook", "telegram.webhook_fails", "Connection failed"
+    ),
+    Broken("telegram.limited", "telegram.token", "telegram.limited", "30 s", "warning"),
+    Broken("discord.sessions", "discord.sessions", "discord.no_sessions", "0 new connections"),
+    Broken("telegram.unreachable", "telegram.token", "telegram.unreachable", "Connection refused"),
+    Broken("discord.proxy", "discord.token", "discord.proxy", "Connection refused"),
+    Broken("slack.tls", "slack.bot_token", "slack.tls", "127.0.0.1"),
+)
 
 FORTY: Final = (*GATEWAY, *PLATFORMS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.doctor import break_gateway  # noqa: F401 - registers what breaks things
+from tests.doctor import break_gateway, break_platforms  # noqa: F401 - register what breaks things
 from tests.doctor.forty import FORTY, Broken
 from tests.doctor.scene import MAKERS, Scene, examined, results
 

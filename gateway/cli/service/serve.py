@@ -16,6 +16,7 @@ from anyio.abc import TaskStatus
 from agent.models.offline import OFFLINE
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
+from gateway.doctor.troubles import PLUGIN_NOT_LOADED
 from gateway.logs import get_log
 from gateway.scheduling.opening.openings import FORMER
 from gateway.scheduling.opening.place import shown
@@ -60,7 +61,7 @@ async def _probe(gateway: Gateway) -> None:
     finding = await gateway.models.probe()
     if finding is not None:
         mark = "" if finding.well else "The model can't be used: "
-        print(f"  {mark}{finding.sentence}.", file=sys.stderr, flush=True)
+        print(f"  {mark}{finding.sentence.rstrip('.')}.", file=sys.stderr, flush=True)
 
 
 async def access_lines(gateway: Gateway) -> list[str]:
@@ -109,6 +110,10 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
         lines += [
             f"  {name}: {note}" for note in (channel.invitation, state.why, *state.notes) if note
         ]
+    lines += [
+        f"  The plugin {one.name} did not load: {one.error.rstrip('.')}. {PLUGIN_NOT_LOADED.remedy}"
+        for one in gateway.failures
+    ]
     invited = any(own.enabled for own in (settings.telegram, settings.discord, settings.slack))
     if not invited:
         lines += [

@@ -248,7 +248,12 @@ class FakeSlack(FakeServer[Call, Fault], People):
             return self._failed(call, refusal)
         call.ok, call.ts = True, result.get("ts")
         self.changed()
-        return Answer(orjson.dumps({"ok": True} | result), 200, _KIND)
+        named = f"x-oauth-scopes: {','.join(sorted(self._scopes_of(call)))}\r\n"
+        return Answer(orjson.dumps({"ok": True} | result), 200, _KIND, named)
+
+    def _scopes_of(self, call: Call) -> set[str]:
+        is_app = call.method == "apps.connections.open"
+        return self.tokens.app_scopes if is_app else self.events.scopes
 
     def _result(self, call: Call, token: str | None, head: str) -> JsonObject:
         if call.method in self.unknown_methods:

@@ -90,6 +90,8 @@ class Sockets:
         self.most = MOST_SOCKETS
         # Sockets of somebody else with the same token: they are told of, and get nothing.
         self.others = 0
+        # The switch of Socket Mode: off, each new socket is sent away at once.
+        self.enabled = True
         self._deliveries = deliveries
         self._lot = random.Random(seed)
         self._tickets: set[str] = set()
@@ -154,6 +156,9 @@ class Sockets:
     def opened_by(self, socket: Socket) -> None:
         """Greet a new socket, or send it away when there are too many."""
         self.opened += 1
+        if not self.enabled:
+            socket.disconnect("link_disabled", close=True)
+            return
         if len(self.live) >= self.most:
             socket.disconnect("too_many_websockets", close=True)
             return

@@ -45,6 +45,7 @@ class ModelStep:
         """Put a model that answers into the changes; `keep` leaves it unless a flag names one."""
         given = (self._options.provider, self._options.model, self._options.base_url)
         if keep and not any(given) and self._options.api_key is None:
+            say(f"{self._settings.agent.model} stays as it is.")
             return
         while True:
             choice = self._choose()

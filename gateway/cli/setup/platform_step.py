@@ -62,6 +62,7 @@ class PlatformStep:
         flags = {key: self._options.secret(name) for key, name, _where in self._platform.tokens}
         given = {key: token for key, token in flags.items() if token is not None}
         if not given and (keep or not self._terminal.asks):
+            say(f"{self._platform.title} {'stays as it is' if enabled else 'is left out'}.")
             return enabled
         while True:
             tokens = given or self._ask(enabled=enabled)
@@ -121,7 +122,7 @@ def _show(title: str, checkup: Checkup) -> bool:
         say(f"ok  {title} knows this bot as {checkup.bot}.")
     for result in checkup.results:
         if result.trouble is not None:
-            say(f"!!  {result.says}: {result.trouble.cause}")
+            say(f"!!  {result.says.rstrip('.')}: {result.trouble.cause}")
             say(f"    {result.trouble.remedy}")
     failed = any(result.state == "failure" for result in checkup.results)
     if checkup.invite and not failed:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import sys
 from getpass import getpass
+from typing import Final
 
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
+
+EXAMPLES: Final = {
+    "--model": "give one, for example --model offline, or --provider openai with OPENAI_API_KEY set"
+}
 
 
 class Terminal:
@@ -40,9 +45,10 @@ class Terminal:
 
     def _require(self, flag: str, default: str | None) -> None:
         if not self.asks and default is None:
+            example = EXAMPLES.get(flag, "`tapeway init --help` lists the flags")
             raise SettingsError(
                 f"{flag} is missing, and nobody is asked with --yes or without a terminal:"
-                " `tapeway init --help` lists the flags"
+                f" {example}"
             )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.redaction import HIDDEN
 from gateway.settings import load_settings
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
@@ -137,3 +138,34 @@ async def test_make_run_asks_one_question_and_enter_starts_offline(tmp_path: Pat
         await person.interrupts()
         assert await person.ends() == 0
     assert person.seen.count("?") == 1
+
+
+async def test_a_second_run_keeps_what_is_there_with_enter_alone(tmp_path: Path) -> None:
+    code, _out, _err = await run_process(environ(tmp_path), "init", "--model", "offline")
+    async with FakeTelegram(token=TOKEN) as telegram:
+        given = environ(tmp_path, TAPEWAY_TELEGRAM__BASE_URL=telegram.base_url)
+        code, out, _err = await run_process(given, "init", "--telegram-token", TOKEN)
+        assert code == 0
+        assert "offline stays as it is." in out
+        assert f"+ TAPEWAY_TELEGRAM__TOKEN={HIDDEN}" in out
+    before = files(tmp_path)
+    async with at_terminal(environ(tmp_path), "init") as person:
+        await person.sees("Which one [o]: ")
+        await person.types("")
+        await person.sees("Telegram: token from @BotFather; Enter keeps the one that is set: ")
+        await person.types("")
+        for _platform in ("Discord", "Slack"):
+            await person.sees("Enter leaves it out: ")
+            await person.types("")
+        await person.sees("everything it keeps [")
+        await person.types("")
+        await person.sees("Nothing changes.")
+        assert await person.ends() == 0
+    assert files(tmp_path) == before
+
+
+async def test_a_misspelt_variable_stops_the_start_with_one_sentence(tmp_path: Path) -> None:
+    code, out, err = await run_process(environ(tmp_path, TAPEWAY_ACESS__MODE="open"), "gateway")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "did you mean TAPEWAY_ACCESS__MODE?" in err
+    assert files(tmp_path) == {}

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
+.PHONY: help venv run init test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -46,7 +46,10 @@ $(VENV)/.dev: requirements-dev.txt pyproject.toml
 venv: $(VENV)/.dev ## the virtual environment with every tool
 
 run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say otherwise
-	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") gateway
+	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") gateway --ask
+
+init: $(VENV)/.run ## set up a model, bots and a folder, with questions
+	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") init
 
 test: $(VENV)/.dev ## the tests
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal

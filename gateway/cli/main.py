@@ -15,6 +15,7 @@ from gateway.cli.help import CommandApp
 from gateway.cli.lazy import ask, run
 from gateway.cli.ledger.commands import app as ledger
 from gateway.cli.plugin_commands import add_plugin_commands
+from gateway.cli.setup.commands import init
 from gateway.cli.tape.commands import app as tape
 
 app = CommandApp(
@@ -56,8 +57,12 @@ def _options(
 
 
 @app.command(examples=["gateway", "--env-file bot.env gateway"])
-def gateway() -> None:
+def gateway(
+    first: Annotated[bool, typer.Option("--ask", hidden=True, help="Ask for a model.")] = False,
+) -> None:
     """Run the gateway with the page and every channel that has a token."""
+    if first:
+        import_module("gateway.cli.setup.first_question").ask_first_question()
     gc.disable()  # what startup loads is kept: collecting garbage would cost a sixth of the time
     run("gateway.cli.service.serve:serve")
 
@@ -169,6 +174,9 @@ def migrate(
     run("gateway.cli.backup.actions:migrate_home", apply)
 
 
+app.command(examples=["init", "init --provider openai --yes", "init --telegram-token @token.txt"])(
+    init
+)
 app.add_typer(access, name="access")
 app.add_typer(ledger, name="ledger")
 app.add_typer(tape, name="tape")

@@ -140,8 +140,8 @@ def _offline_lines(settings: Settings) -> list[str]:
         example = "for example TAPEWAY_AGENT__MODEL=gpt-5-mini"
         return [f"  {named} is set, but {missing}: set it, {example}."]
     return [
-        "  No model is configured, so the offline model answers. For a real one, set",
-        "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY in .env (see .env.example).",
+        "  No model is configured, so the offline model answers. For a real one, run",
+        f"  {_command()} init, which finds keys and servers, and asks the model for a word.",
     ]
 
 

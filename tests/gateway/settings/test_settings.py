@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,13 @@ def test_the_env_example_can_be_used_as_it_is(tmp_path: Path) -> None:
     given = load_settings({"TAPEWAY_SECRETS": "none"}, tmp_path)
     (tmp_path / ".env").unlink()
     assert given == load_settings({"TAPEWAY_SECRETS": "none"}, tmp_path)
+
+
+def test_the_env_example_begins_with_six_settings_and_names_what_is_allowed() -> None:
+    start, rest = env_example().split("# === The model ===")
+    assert start.count("#TAPEWAY_") == 6
+    names = re.findall(r"^#(TAPEWAY_\w+)=", start + rest, re.MULTILINE)
+    assert sorted(names) == sorted(name for name, _section, _field in fields())
+    assert "# Allowed: paired, open\n#TAPEWAY_ACCESS__MODE=" in rest
+    assert "# Allowed: 0 to 65535\n#TAPEWAY_HTTP__PORT=" in rest
+    assert rest.index("Rarely used") < rest.index("#TAPEWAY_AGENT__STREAM_OPTIONS")

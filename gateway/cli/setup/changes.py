@@ -1,0 +1,170 @@
+"""What `tapeway init` will write: shown as a difference without secrets, then written at once.
+
+Secrets go to `.env` beside `tapeway.toml`, because every start reads both without being pointed at
+them; a secrets folder has to be named in a variable.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from difflib import ndiff
+from pathlib import Path
+from typing import Any, Final
+
+import tomlkit
+from tomlkit.items import Table
+
+from gateway.redaction import Redactor
+from gateway.settings import LoadedSettings, fields
+from gateway.settings.files import SettingsFiles
+from gateway.settings.load import paths
+from gateway.settings.sources import variable
+from tape.private_file import open_private
+
+HEADER: Final = (
+    "# Tapeway's settings, written by `tapeway init`: change them here, or run it again.\n"
+    "# Secrets stand in the file .env beside this one. .env.example lists all settings.\n"
+)
+ENV_HEADER: Final = "# Tapeway's secrets, written by `tapeway init`.\n"
+_PLAIN: Final = re.compile(r"[\w:./@+=,-]*", re.ASCII)
+
+
+class Changes:
+    """New values of settings, each for the file in which it belongs."""
+
+    def __init__(self, files: SettingsFiles, loaded: LoadedSettings) -> None:
+        self._files = files
+        self._loaded = loaded
+        self._help = {name: field.description or "" for name, _section, field in fields()}
+        self._before = {path: _read(path) for path in (files.env, files.toml)}
+        self._env = self._before[files.env]
+        self._toml = tomlkit.parse(self._before[files.toml])
+        self.redactor = Redactor(_secrets(loaded))
+
+    def set(self, path: str, value: Any) -> None:
+        """Set a setting, as in `set("http.port", 80)`; None takes it out of the files."""
+        name = variable(path)
+        if value is None:
+            self._env = _without(self._env, name)
+            self._remove(path)
+        elif re.search(rf"^\s*(export\s+)?{name}\s*=", self._env, re.MULTILINE):
+            self._put_into_env(name, str(value))  # it would win over tapeway.toml
+        else:
+            self._put_into_toml(path, value)
+
+    def set_secret(self, path: str, value: str) -> None:
+        """Set a secret; an empty one is taken out of the files."""
+        self.redactor.learn(value)
+        if value:
+            self._put_into_env(variable(path), value)
+            self._remove(path)
+        else:
+            self.set(path, None)
+
+    def overruled(self) -> Iterator[str]:
+        """Yield a sentence for each changed setting that the environment sets otherwise."""
+        changed = "\n".join(line for _file, lines in self.difference() for line in lines)
+        for name in self._loaded.sources[0].written:
+            key = name.rpartition("__")[2].lower()
+            if name in changed or re.search(rf"^\+ {key} = ", changed, re.MULTILINE):
+                yield f"{name} is set in the environment, which wins over the files"
+
+    def difference(self) -> list[tuple[Path, list[str]]]:
+        """Return the changed lines of each file, marked with + and -, without secrets."""
+        found = []
+        for path, text in self._texts().items():
+            before = self._before[path].splitlines()
+            marked = ndiff(before, text.splitlines())
+            lines = [self.redactor.line(line).rstrip() for line in marked if line[0] in "+-"]
+            if lines:
+                found.append((path, lines))
+        return found
+
+    def write(self) -> None:
+        """Write the changed files; each is replaced in one step, the secrets first."""
+        for path, text in self._texts().items():
+            if text != self._before[path]:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _replace(path.resolve(), text)
+
+    def _texts(self) -> dict[Path, str]:
+        return {self._files.env: self._env, self._files.toml: tomlkit.dumps(self._toml)}
+
+    def _put_into_env(self, name: str, value: str) -> None:
+        plain = _PLAIN.fullmatch(value)
+        quoted = value if plain else "'" + re.sub(r"(['\\])", r"\\\1", value) + "'"
+        form = re.compile(rf"^\s*(export\s+)?{name}\s*=.*$", re.MULTILINE)
+        if form.search(self._env):
+            self._env = form.sub(lambda _: f"{name}={quoted}", self._env)
+        else:
+            start = self._env or ENV_HEADER
+            self._env = start + ("" if start.endswith("\n") else "\n") + f"{name}={quoted}\n"
+
+    def _put_into_toml(self, path: str, value: Any) -> None:
+        if not self._before[self._files.toml] and not self._toml.as_string():
+            self._toml = tomlkit.parse(HEADER)
+        section, _, key = path.rpartition(".")
+        if section and section not in self._toml:
+            self._toml.add(tomlkit.nl())
+            self._toml.add(section, tomlkit.table())
+        table: Any = self._toml[section] if section else self._toml
+        if key not in table and section:
+            table.add(tomlkit.comment(_first_sentence(self._help[variable(path)])))
+        if key not in table and not section:
+            # Behind a table, it would belong to that table.
+            self._toml = tomlkit.parse(_with_general(self._toml.as_string(), key, str(value)))
+        else:
+            table[key] = value
+
+    def _remove(self, path: str) -> None:
+        section, _, key = path.rpartition(".")
+        table = self._toml.get(section) if section else self._toml
+        if isinstance(table, (Table, tomlkit.TOMLDocument)) and key in table:
+            table.remove(key)
+
+
+def _secrets(loaded: LoadedSettings) -> Iterator[str]:
+    """Yield the secrets of every source, also of those that another one overrules."""
+    for path, section, field in paths():
+        if section and "SecretStr" in str(field.annotation):
+            for source in loaded.sources:
+                value = source.values.get(section, {}).get(path.rpartition(".")[2], "")
+                yield from map(str, value.values() if isinstance(value, dict) else [value])
+
+
+def _with_general(text: str, key: str, value: str) -> str:
+    """Put a setting without a section above the first section."""
+    before, mark, rest = text.partition("\n[")
+    line = f"{key} = {tomlkit.item(value).as_string()}\n"
+    if text.startswith("["):
+        return f"{line}\n{text}"
+    return f"{before.rstrip()}\n\n{line}{mark}{rest}".lstrip()
+
+
+def _without(text: str, name: str) -> str:
+    return re.sub(rf"^\s*(export\s+)?{name}\s*=.*\n?", "", text, flags=re.MULTILINE)
+
+
+def _first_sentence(text: str) -> str:
+    sentence, period, _rest = text.partition(". ")
+    return (sentence + period).strip()
+
+
+def _read(path: Path) -> str:
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        descriptor = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

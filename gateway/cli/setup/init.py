@@ -1,0 +1,101 @@
+"""`tapeway init`: from nothing to a gateway with a model and bots. It can be run again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from gateway.cli.setup.changes import Changes
+from gateway.cli.setup.model_step import ModelStep
+from gateway.cli.setup.options import InitOptions
+from gateway.cli.setup.platform_step import PLATFORMS, PlatformStep
+from gateway.cli.setup.terminal import Terminal, is_terminal, say
+from gateway.home import find_running
+from gateway.settings import Settings, load_with_sources
+from gateway.settings.files import HOME, settings_files, with_remembered
+
+
+def init(settings: Settings, options: InitOptions) -> int:
+    """Set up the model, the platforms and the home, and show the difference before writing it."""
+    variables = with_remembered(os.environ)
+    files = settings_files(variables)
+    again = files.env.exists() or files.toml.exists()
+    # Who runs it again with flags wants what they say, not questions.
+    keep = again and bool(options.given())
+    asks = not options.yes and is_terminal()
+    terminal = Terminal(asks=asks and not keep)
+    loaded = load_with_sources(variables)
+    has_model = any(source.names("agent.model") for source in loaded.sources)
+    changes = Changes(files, loaded)
+    try:
+        if terminal.asks:
+            say("Enter takes what stands in [brackets]; Ctrl-C ends this and changes nothing.")
+        _head("The model")
+        ModelStep(settings, options, terminal).run(changes, keep=has_model and not terminal.asks)
+        _head("Platforms")
+        found = [
+            PlatformStep(platform, settings, options, terminal).run(changes, keep=keep)
+            for platform in PLATFORMS
+        ]
+        _choose_home(settings, options, terminal, changes, fixed=HOME in variables)
+        if not _write(changes, Terminal(asks=asks)):
+            return 0
+    except (KeyboardInterrupt, EOFError):
+        print("\ntapeway: stopped; nothing was changed", file=sys.stderr)
+        return 130
+    _print_next_steps(settings, changes, bots=any(found))
+    return 0
+
+
+def _head(title: str) -> None:
+    say()
+    say(title)
+
+
+def _choose_home(
+    settings: Settings, options: InitOptions, terminal: Terminal, changes: Changes, *, fixed: bool
+) -> None:
+    """Set the home folder, unless the environment fixes it."""
+    _head("Data")
+    home = str(settings.home_path)
+    if fixed:
+        say(f"Everything is kept in {home} ({HOME} names it).")
+        return
+    answer = options.home or terminal.ask("The folder for everything it keeps", "--home", home)
+    chosen = Path(answer).expanduser().absolute()
+    if chosen != settings.home_path:
+        changes.set("home", str(chosen))
+        if settings.home_path.exists() and any(settings.home_path.glob("*.db")):
+            say(f"What {home} has stays there: nothing is moved.")
+    say(f"Everything is kept in {chosen}.")
+
+
+def _write(changes: Changes, terminal: Terminal) -> bool:
+    """Show the difference, and write it if nobody objects."""
+    difference = changes.difference()
+    _head("Changes" if difference else "Nothing changes.")
+    for path, lines in difference:
+        say(str(path))
+        for line in lines:
+            say(f"  {line}")
+    for sentence in changes.overruled():
+        say(f"!!  {sentence}.")
+    if difference and terminal.choose("Write this?", {"y": "yes", "n": "no"}, "y") == "n":
+        say("Nothing was written.")
+        return False
+    changes.write()
+    return True
+
+
+def _print_next_steps(settings: Settings, changes: Changes, *, bots: bool) -> None:
+    say()
+    start = "make run" if Path("Makefile").exists() else "tapeway gateway"
+    if find_running(settings.home_path) is not None:
+        if changes.difference():
+            say("The gateway is running: restart it, so that it reads this.")
+    else:
+        say(f"Start it: {start}")
+    if bots:
+        say("A bot obeys its owner. On its first start the gateway shows a pairing code: send it")
+        say("to the bot in private, and you are its owner. `tapeway pair` prints another code.")

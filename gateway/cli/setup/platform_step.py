@@ -1,0 +1,130 @@
+"""The step that takes a platform's tokens, and shows what the platform says of the bot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final
+
+import anyio
+from pydantic import SecretStr, ValidationError
+
+from channels.checkup import Checkup
+from channels.settings import PlatformSettings
+from gateway.cli.setup.changes import Changes
+from gateway.cli.setup.options import InitOptions, flag
+from gateway.cli.setup.terminal import Terminal, say
+from gateway.errors import SettingsError
+from gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A platform, and each of its tokens: the setting, the flag, and where a person finds it."""
+
+    name: str
+    title: str
+    tokens: tuple[tuple[str, str, str], ...]
+
+
+PLATFORMS: Final = (
+    Platform("telegram", "Telegram", (("token", "telegram_token", "token from @BotFather"),)),
+    Platform(
+        "discord",
+        "Discord",
+        (("token", "discord_token", "token from the developer portal (Bot, Reset Token)"),),
+    ),
+    Platform(
+        "slack",
+        "Slack",
+        (
+            ("bot_token", "slack_bot_token", "bot token, xoxb-... (OAuth & Permissions)"),
+            ("app_token", "slack_app_token", "app-level token, xapp-... (Basic Information)"),
+        ),
+    ),
+)
+
+
+class PlatformStep:
+    """Takes one platform's tokens by flags or questions, until the platform accepts them."""
+
+    def __init__(
+        self, platform: Platform, settings: Settings, options: InitOptions, terminal: Terminal
+    ) -> None:
+        self._platform = platform
+        self._section: PlatformSettings = getattr(settings, platform.name)
+        self._options = options
+        self._terminal = terminal
+
+    def run(self, changes: Changes, *, keep: bool) -> bool:
+        """Put accepted tokens into the changes; return whether the platform is set up."""
+        enabled = bool(getattr(self._section, "enabled", False))
+        flags = {key: self._options.secret(name) for key, name, _where in self._platform.tokens}
+        given = {key: token for key, token in flags.items() if token is not None}
+        if not given and (keep or not self._terminal.asks):
+            say(f"{self._platform.title} {'stays as it is' if enabled else 'is left out'}.")
+            return enabled
+        while True:
+            tokens = given or self._ask(enabled=enabled)
+            if not tokens:
+                return enabled
+            changes.redactor.learn(*tokens.values())
+            if not any(tokens.values()) or self._accepts(tokens):
+                break
+            given = {}
+        for key, token in tokens.items():
+            changes.set_secret(f"{self._platform.name}.{key}", token)
+        return any(tokens.values())
+
+    def _ask(self, *, enabled: bool) -> dict[str, str]:
+        left_out = "Enter keeps the one that is set" if enabled else "Enter leaves it out"
+        found: dict[str, str] = {}
+        for key, name, where in self._platform.tokens:
+            question = f"{self._platform.title}: {where}; {left_out}"
+            token = self._terminal.ask_secret(question, flag(name))
+            if not token and not found:
+                break
+            if token:
+                found[key] = token
+        return found
+
+    def _accepts(self, tokens: dict[str, str]) -> bool:
+        """Ask the platform about the bot; return whether to go on with these tokens."""
+        well = self._check(tokens)
+        if well or self._options.save_anyway:
+            return True
+        flags = ", ".join(flag(name) for _key, name, _where in self._platform.tokens)
+        if not self._terminal.asks:
+            raise SettingsError(
+                f"{self._platform.title} cannot be used like this, so nothing was written: correct"
+                f" {flags}, or save it all the same with --save-anyway"
+            )
+        answers = {"t": "try again", "s": "save it"}
+        return self._terminal.choose("Try again?", answers, "t") == "s"
+
+    def _check(self, tokens: dict[str, str]) -> bool:
+        kept = {key: getattr(self._section, key) for key in self._section.model_fields_set}
+        given = {key: SecretStr(token) for key, token in tokens.items()}
+        try:
+            section = type(self._section).model_validate({**kept, **given})
+        except ValidationError as cause:
+            for error in cause.errors(include_input=False):
+                say(f"!!  {error['msg'].removeprefix('Value error, ')}")
+            return False
+        examine = import_module(f"channels.{self._platform.name}.checkup").examine
+        checkup: Checkup = anyio.run(examine, section)
+        return _show(self._platform.title, checkup)
+
+
+def _show(title: str, checkup: Checkup) -> bool:
+    """Print what a platform says of a bot, and return whether the bot can be used."""
+    if checkup.bot:
+        say(f"ok  {title} knows this bot as {checkup.bot}.")
+    for result in checkup.results:
+        if result.trouble is not None:
+            say(f"!!  {result.says.rstrip('.')}: {result.trouble.cause}")
+            say(f"    {result.trouble.remedy}")
+    failed = any(result.state == "failure" for result in checkup.results)
+    if checkup.invite and not failed:
+        say(f"    Invite it: {checkup.invite}")
+    return not failed

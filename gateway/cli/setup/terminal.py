@@ -1,0 +1,60 @@
+"""Questions on the terminal; without one, the sentence that names the missing flag."""
+
+from __future__ import annotations
+
+import sys
+from getpass import getpass
+from typing import Final
+
+from gateway.cli.table import print_line
+from gateway.errors import SettingsError
+
+EXAMPLES: Final = {
+    "--model": "give one, for example --model offline, or --provider openai with OPENAI_API_KEY set"
+}
+
+
+class Terminal:
+    """Asks the person at the terminal, if there is one and it wants to be asked."""
+
+    def __init__(self, *, asks: bool) -> None:
+        self.asks = asks
+
+    def ask(self, question: str, flag: str, default: str | None = None) -> str:
+        """Return the answer, or the default; raises SettingsError if there is nobody to ask."""
+        self._require(flag, default)
+        if not self.asks and default is not None:
+            return default
+        shown = f" [{default}]" if default else ""
+        return input(f"  {question}{shown}: ").strip() or default or ""
+
+    def ask_secret(self, question: str, flag: str, *, required: bool = False) -> str:
+        """Return a secret, which is not shown while it is pasted; empty if it is left out."""
+        self._require(flag, None if required else "")
+        return getpass(f"  {question}: ").strip() if self.asks else ""
+
+    def choose(self, question: str, answers: dict[str, str], default: str) -> str:
+        """Return the letter of an answer."""
+        if not self.asks:
+            return default
+        shown = ", ".join(f"{letter} {what}" for letter, what in answers.items())
+        while True:
+            given = input(f"  {question} ({shown}) [{default}]: ").strip().lower()[:1] or default
+            if given in answers:
+                return given
+
+    def _require(self, flag: str, default: str | None) -> None:
+        if not self.asks and default is None:
+            example = EXAMPLES.get(flag, "`tapeway init --help` lists the flags")
+            raise SettingsError(
+                f"{flag} is missing, and nobody is asked with --yes or without a terminal:"
+                f" {example}"
+            )
+
+
+def say(line: str = "") -> None:
+    print_line(f"  {line}".rstrip())
+
+
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,88 @@
+"""A person at a terminal: types into a real one, and reads what a command shows there."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import subprocess
+import sys
+import termios
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+
+from tests.gateways import APART, clean_environ
+
+COMMAND = (sys.executable, "-c", "from gateway.cli.main import main; main()")
+
+
+class Person:
+    """What a person sees on a terminal, and types there."""
+
+    def __init__(self, master: int, process: subprocess.Popen[bytes]) -> None:
+        self._master = master
+        self._process = process
+        self._read = 0
+        self.seen = ""
+
+    async def sees(self, text: str) -> None:
+        """Wait for a text after what was waited for before."""
+        while text not in self.seen[self._read :]:
+            assert await self._more(), f"{text!r} is not in {self.seen!r}"
+        self._read = self.seen.index(text, self._read) + len(text)
+
+    async def types(self, *lines: str) -> None:
+        for line in lines:
+            os.write(self._master, f"{line}\n".encode())
+
+    async def interrupts(self) -> None:
+        os.write(self._master, b"\x03")
+
+    async def ends(self) -> int:
+        """Read to the end, and return the exit code."""
+        while await self._more():
+            pass
+        return await anyio.to_thread.run_sync(self._process.wait)
+
+    async def _more(self) -> bool:
+        await anyio.wait_readable(self._master)
+        try:
+            piece = os.read(self._master, 4096)
+        except OSError:  # the other side is closed
+            return False
+        self.seen += piece.decode().replace("\r\n", "\n")
+        return bool(piece)
+
+
+@asynccontextmanager
+async def at_terminal(environ: Mapping[str, str], *arguments: str) -> AsyncIterator[Person]:
+    """Run a command in a terminal of its own."""
+    master, slave = pty.openpty()
+    process = _start(slave, environ, arguments)
+    os.close(slave)
+    try:
+        yield Person(master, process)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def _start(
+    slave: int, environ: Mapping[str, str], arguments: Sequence[str]
+) -> subprocess.Popen[bytes]:
+    def own_terminal() -> None:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=clean_environ(dict(environ)),
+        cwd=APART,
+        start_new_session=True,
+        preexec_fn=own_terminal,
+    )

@@ -1,0 +1,171 @@
+"""`tapeway init` as a person and a script use it, against servers that refuse what is wrong."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from gateway.redaction import HIDDEN
+from gateway.settings import load_settings
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.telegram.server import FakeTelegram
+from tests.gateway.cli.setup.person import at_terminal
+from tests.gateways import run_process
+
+pytestmark = pytest.mark.anyio
+
+TOKEN = "123456:canary-token-of-a-bot"
+KEY = "sk-canary-key-of-a-model"
+
+
+def environ(home: Path, **more: str) -> dict[str, str]:
+    return {"HOME": str(home), "TAPEWAY_SECRETS": str(home / "none"), "TERM": "dumb", **more}
+
+
+def files(home: Path) -> dict[str, str]:
+    folder = home / ".tapeway"
+    return {path.name: path.read_text() for path in folder.glob("*")} if folder.exists() else {}
+
+
+async def test_a_person_s_wrong_token_is_refused_and_the_right_one_is_saved(tmp_path: Path) -> None:
+    async with FakeOpenAI(api_key=KEY) as server, FakeTelegram(token=TOKEN) as telegram:
+        telegram.can_read_all_group_messages = False
+        given = environ(
+            tmp_path,
+            OPENAI_API_KEY=KEY,
+            OPENAI_BASE_URL=server.base_url,
+            TAPEWAY_TELEGRAM__BASE_URL=telegram.base_url,
+        )
+        async with at_terminal(given, "init") as person:
+            await person.sees("1  OpenAI, with the key in OPENAI_API_KEY")
+            await person.sees("Which one [1]: ")
+            await person.types("1")
+            await person.sees("The model's name [gpt-5-mini]: ")
+            await person.types("")
+            await person.sees("ok  gpt-5-mini answered in")
+            await person.sees("Telegram: token from @BotFather; Enter leaves it out: ")
+            await person.types("123456:wrong")
+            await person.sees("!!  ")
+            await person.sees("Try again?")
+            await person.types("t")
+            await person.sees("Enter leaves it out: ")
+            await person.types(TOKEN)
+            await person.sees("Telegram knows this bot as @")
+            await person.sees("privacy mode is on")
+            await person.sees("Invite it: https://t.me/")
+            for _platform in ("Discord", "Slack"):
+                await person.sees("Enter leaves it out: ")
+                await person.types("")
+            await person.sees("everything it keeps [")
+            await person.types("")
+            await person.sees("Write this?")
+            assert files(tmp_path) == {}
+            await person.types("")
+            await person.sees("pairing code")
+            assert await person.ends() == 0
+        assert not telegram.polls
+    assert TOKEN not in person.seen
+    assert KEY not in person.seen
+    written = files(tmp_path)
+    assert 'model = "gpt-5-mini"' in written["tapeway.toml"]
+    assert "canary" not in written["tapeway.toml"]
+    assert f"TAPEWAY_TELEGRAM__TOKEN={TOKEN}\n" in written[".env"]
+    for name in written:
+        assert stat.S_IMODE((tmp_path / ".tapeway" / name).stat().st_mode) == 0o600
+    settings = load_settings({"TAPEWAY_SECRETS": "none"}, tmp_path / ".tapeway")
+    assert (settings.telegram.key(), settings.agent.key()) == (TOKEN, KEY)
+
+
+async def test_ctrl_c_changes_nothing(tmp_path: Path) -> None:
+    async with at_terminal(environ(tmp_path), "init") as person:
+        await person.sees("Which one [o]: ")
+        await person.types("o")
+        await person.sees("Telegram: ")
+        await person.interrupts()
+        await person.sees("nothing was changed")
+        assert await person.ends() == 130
+    assert files(tmp_path) == {}
+
+
+async def test_a_script_gives_flags_and_runs_again_with_a_difference(tmp_path: Path) -> None:
+    secret = tmp_path / "key"
+    secret.write_text(f"{KEY}\n")
+    async with FakeOpenAI(api_key=KEY) as server:
+        flags = ("--model", "m", "--base-url", server.base_url, "--api-key", f"@{secret}")
+        code, out, err = await run_process(environ(tmp_path), "init", *flags)
+        assert (code, err) == (0, "")
+        toml = tmp_path / ".tapeway" / "tapeway.toml"
+        toml.write_text(toml.read_text().replace("[agent]", "# mine\n[agent]"))
+        flags = ("--model", "other", *flags[2:])
+        code, out, err = await run_process(environ(tmp_path), "init", *flags)
+        assert (code, err) == (0, "")
+        assert '- model = "m"' in out
+        assert '+ model = "other"' in out
+        assert "base_url = " not in out
+        assert "# mine\n[agent]" in toml.read_text()
+        code, out, _err = await run_process(environ(tmp_path), "init", *flags)
+        assert "Nothing changes." in out
+    assert files(tmp_path)[".env"].count(KEY) == 1
+
+
+async def test_a_script_is_given_the_flag_that_is_missing(tmp_path: Path) -> None:
+    code, _out, err = await run_process(environ(tmp_path), "init")
+    assert code == 2
+    assert err.startswith("tapeway: --model is missing")
+    assert files(tmp_path) == {}
+
+
+async def test_what_a_check_refuses_is_saved_on_request_only(tmp_path: Path) -> None:
+    async with FakeOpenAI(api_key="another") as server:
+        flags = ("--model", "m", "--base-url", server.base_url, "--api-key", KEY)
+        code, out, err = await run_process(environ(tmp_path), "init", *flags)
+        assert (code, files(tmp_path)) == (2, {})
+        assert "refuses the API key" in out
+        assert "--save-anyway" in err
+        code, _out, _err = await run_process(environ(tmp_path), "init", *flags, "--save-anyway")
+        assert code == 0
+        assert KEY in files(tmp_path)[".env"]
+
+
+async def test_make_run_asks_one_question_and_enter_starts_offline(tmp_path: Path) -> None:
+    given = environ(tmp_path, TAPEWAY_HTTP__PORT="0")
+    async with at_terminal(given, "gateway", "--ask") as person:
+        await person.sees("Model? Enter starts offline")
+        await person.types("")
+        await person.sees("Tapeway is running.")
+        await person.interrupts()
+        assert await person.ends() == 0
+    assert person.seen.count("?") == 1
+
+
+async def test_a_second_run_keeps_what_is_there_with_enter_alone(tmp_path: Path) -> None:
+    code, _out, _err = await run_process(environ(tmp_path), "init", "--model", "offline")
+    async with FakeTelegram(token=TOKEN) as telegram:
+        given = environ(tmp_path, TAPEWAY_TELEGRAM__BASE_URL=telegram.base_url)
+        code, out, _err = await run_process(given, "init", "--telegram-token", TOKEN)
+        assert code == 0
+        assert "offline stays as it is." in out
+        assert f"+ TAPEWAY_TELEGRAM__TOKEN={HIDDEN}" in out
+    before = files(tmp_path)
+    async with at_terminal(environ(tmp_path), "init") as person:
+        await person.sees("Which one [o]: ")
+        await person.types("")
+        await person.sees("Telegram: token from @BotFather; Enter keeps the one that is set: ")
+        await person.types("")
+        for _platform in ("Discord", "Slack"):
+            await person.sees("Enter leaves it out: ")
+            await person.types("")
+        await person.sees("everything it keeps [")
+        await person.types("")
+        await person.sees("Nothing changes.")
+        assert await person.ends() == 0
+    assert files(tmp_path) == before
+
+
+async def test_a_misspelt_variable_stops_the_start_with_one_sentence(tmp_path: Path) -> None:
+    code, out, err = await run_process(environ(tmp_path, TAPEWAY_ACESS__MODE="open"), "gateway")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "did you mean TAPEWAY_ACCESS__MODE?" in err
+    assert files(tmp_path) == {}

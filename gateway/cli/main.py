@@ -117,7 +117,7 @@ def explain(
     """Explain what happened to a message, and why."""
     # Someone is waiting, so plugins and log are not loaded.
     gc.disable()
-    raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
+    raise typer.Exit(import_module("gateway.cli.explain.command").explain(message, as_json))
 
 
 @app.command(examples=["usage", "usage --by person --days 7"])

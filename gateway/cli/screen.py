@@ -22,8 +22,8 @@ BOLD: Final = "1"
 LANES: Final = ("36", "35", "32", "31")
 """The colours of lanes: cyan, magenta, green, red; yellow and blue vanish on some backgrounds."""
 
-PIPE_COLUMNS: Final = 100
-"""Columns of wrapped text that goes to a file or a pipe."""
+PIPE_COLUMNS: Final = 100_000
+"""Columns where no terminal is: what goes to a file or a pipe is not wrapped."""
 
 _UNSAFE: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -42,7 +42,7 @@ def one_line(text: object) -> str:
 
 
 def columns() -> int:
-    """Return the terminal's width, or that of wrapped text in a file or a pipe."""
+    """Return the terminal's width, or COLUMNS."""
     return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
 
 

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec
 import anyio
 
 from agent.errors import AgentError, KeyMissing
+from gateway.cli.screen import discard_output, safe
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.redaction import Redactor, secrets_of
@@ -56,7 +57,7 @@ def run_command(
     except Exception as group:
         cause = _single(group)
         if quiet and isinstance(cause, BrokenPipeError):
-            return _discard_output()
+            return discard_output()
         return _print_error(cause, redactor)
 
 
@@ -88,19 +89,12 @@ def _single(cause: BaseException) -> BaseException:
     return cause
 
 
-def _discard_output() -> int:
-    # The program that reads the output has ended, as `head` does. Python would otherwise report
-    # the unwritten rest as an error when this process ends.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
 def _print_error(cause: BaseException, redactor: Redactor) -> int:
     # Any other error is a bug in Tapeway, so its traceback is printed.
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         print(redactor.line("".join(format_exception(cause))), end="", file=sys.stderr)
         return 1
-    print(redactor.line(f"tapeway: {cause}"), file=sys.stderr)
+    print(redactor.line(f"tapeway: {safe(cause)}"), file=sys.stderr)
     if isinstance(cause, GatewayError):
         return cause.exit_code
     return 2 if isinstance(cause, KeyMissing) else 1

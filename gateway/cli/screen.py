@@ -41,6 +41,20 @@ def one_line(text: object) -> str:
     return " ".join(safe(text).split())
 
 
+def finish_output() -> None:
+    """Flush the output; raises no error if the program that reads it has ended, as `head` does."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+
+
+def discard_output() -> int:
+    """Discard the rest of the output, which Python would report at its end; returns 0."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def columns() -> int:
     """Return the terminal's width, or COLUMNS."""
     return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns

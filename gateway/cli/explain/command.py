@@ -16,7 +16,7 @@ from urllib.parse import quote
 from gateway.cli.explain.way import way_of
 from gateway.cli.reach.http_call import http_get
 from gateway.cli.reach.known_home import running_of
-from gateway.cli.screen import one_line
+from gateway.cli.screen import discard_output, finish_output, one_line
 from gateway.cli.table import print_line
 from gateway.errors import GatewayError
 from gateway.home import Running
@@ -36,12 +36,16 @@ def explain(message: str, as_json: bool) -> int:
     except (GatewayError, OSError) as cause:
         print(f"tapeway: {one_line(cause)}", file=sys.stderr)
         return cause.exit_code if isinstance(cause, GatewayError) else 1
-    if as_json:
-        print_line(json.dumps(report, indent=2))
-    elif report["head"]:
-        print_line(way_of(report))
-    else:
-        print(way_of(report), file=sys.stderr)
+    try:
+        if as_json:
+            print_line(json.dumps(report, indent=2))
+        elif report["head"]:
+            print_line(way_of(report))
+        else:
+            print(way_of(report), file=sys.stderr)
+    except BrokenPipeError:
+        return discard_output()
+    finish_output()
     return 0 if report["head"] else 1
 
 

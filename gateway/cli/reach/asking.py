@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from gateway.cli.reach.known_home import KnownHome
-from gateway.cli.screen import one_line
+from gateway.cli.screen import discard_output, finish_output, one_line
 from gateway.errors import GatewayError
 
 
@@ -18,7 +18,12 @@ def run_beside(
     try:
         work(home, *arguments).send(None)
     except StopIteration as done:
+        finish_output()
         return int(done.value)
+    except BrokenPipeError:
+        return discard_output()
+    except KeyboardInterrupt:
+        return 130
     except GatewayError as cause:
         print(f"tapeway: {one_line(cause)}", file=sys.stderr)
         return cause.exit_code

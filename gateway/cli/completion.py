@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from typer.completion import (
-    completion_init,  # type: ignore[attr-defined]
-    get_completion_script,  # type: ignore[attr-defined]
+from typer.completion import (  # type: ignore[attr-defined]
+    completion_init,
+    get_completion_script,
 )
 
 VARIABLE: Final = "_TAPEWAY_COMPLETE"

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from typer.completion import (  # type: ignore[attr-defined]
-    completion_init,
-    get_completion_script,
-)
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
 
 VARIABLE: Final = "_TAPEWAY_COMPLETE"
 """Set by the shell's script when it asks for proposals."""

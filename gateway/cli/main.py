@@ -20,8 +20,8 @@ from gateway.cli.tape.commands import app as tape
 
 app = CommandApp(
     name="tapeway",
-    help="Run one AI agent in your group chats, with every chat on an append-only tape.",
-    epilog="Each command has its own help and examples: tapeway COMMAND --help",
+    help="Run one AI agent in your group chats, with every chat on an append-only tape.\n\n"
+    "Each command has its own help with examples: tapeway COMMAND --help",
 )
 
 Shell = Literal["bash", "zsh", "fish"]

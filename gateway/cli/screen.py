@@ -99,6 +99,11 @@ def hanging(head: str, text: str, indent: int) -> list[str]:
     return lines
 
 
+def print_note(text: str) -> None:
+    """Print a sentence to standard error, wrapped at words."""
+    print("\n".join(hanging("", safe(text), 0)), file=sys.stderr)
+
+
 def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:
     """Return a moment of the tape (ISO 8601, UTC) in local time; "" stays ""."""
     try:

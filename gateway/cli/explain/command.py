@@ -16,7 +16,7 @@ from urllib.parse import quote
 from gateway.cli.explain.way import way_of
 from gateway.cli.reach.http_call import http_get
 from gateway.cli.reach.known_home import running_of
-from gateway.cli.screen import discard_output, finish_output, one_line
+from gateway.cli.screen import discard_output, finish_output, print_note
 from gateway.cli.table import print_line
 from gateway.errors import GatewayError
 from gateway.home import Running
@@ -34,7 +34,7 @@ def explain(message: str, as_json: bool) -> int:
             # The store's errors become errors of the gateway there.
             report = import_module("gateway.cli.explain.offline").report(message)
     except (GatewayError, OSError) as cause:
-        print(f"tapeway: {one_line(cause)}", file=sys.stderr)
+        print_note(f"tapeway: {cause}")
         return cause.exit_code if isinstance(cause, GatewayError) else 1
     try:
         if as_json:

@@ -202,7 +202,8 @@ class TapeAdmin:
             return found[0]
         if found:
             raise AdminError(f"{len(found)} tapes have names that begin with {shown}: write more")
-        near = get_close_matches(shown, list(sessions), n=3)
+        known = [*sessions, *(info.name for info in await self._store.tapes())]
+        near = get_close_matches(shown, known, n=3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
         missing = f"there is no tape or session {shown!r}{hint}"
         raise AdminError(f"{missing}: `tapeway tape list` shows the tapes")

@@ -51,6 +51,14 @@ class CommandApp(typer.Typer):
 class ExampleCommand(TyperCommand):
     """A command whose help ends with its examples, each on a line of its own."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as wrong:
+            # Typer names the class of pydantic's error, which says nothing to people.
+            wrong.message = wrong.message.removeprefix("Value error, ")
+            raise
+
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's
         if self.epilog:
             with formatter.section("Examples"):

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from gateway.cli.access.commands import app as access
+from gateway.cli.completion import completion_script, prepare_completion
 from gateway.cli.help import CommandApp
 from gateway.cli.lazy import ask, run
 from gateway.cli.ledger.commands import app as ledger
@@ -20,10 +21,11 @@ from gateway.cli.tape.commands import app as tape
 
 app = CommandApp(
     name="tapeway",
-    help="Run one AI agent in your group chats, with every chat on an append-only tape.",
-    epilog="Each command has its own help and examples: tapeway COMMAND --help",
+    help="Run one AI agent in your group chats, with every chat on an append-only tape.\n\n"
+    "Each command has its own help with examples: tapeway COMMAND --help",
 )
 
+Shell = Literal["bash", "zsh", "fish"]
 Sum = Literal["day", "chat", "person", "model", "turn"]
 _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _Session = Annotated[str, typer.Option(help="The name of the terminal chat to use.")]
@@ -89,19 +91,19 @@ def token() -> None:
 
 
 @app.command("open", examples=["open"])
-def open_page() -> None:
+def open_page(as_json: _AsJson = False) -> None:
     """Print a link that opens the page as its owner."""
-    run("gateway.cli.service.page_link:open_page")
+    run("gateway.cli.service.page_link:open_page", as_json)
 
 
 @app.command(examples=["health"])
-def health() -> None:
+def health(as_json: _AsJson = False) -> None:
     """Check that the gateway is ready.
 
     The exit code is 0 if it is, otherwise 1.
     """
     # Containers call this every few seconds, so settings, log and plugins are not loaded.
-    raise typer.Exit(import_module("gateway.cli.service.health").health())
+    raise typer.Exit(import_module("gateway.cli.service.health").health(as_json=as_json))
 
 
 # A Telegram group's ID begins with a minus; it must not be parsed as an option.
@@ -122,7 +124,7 @@ def explain(
     """Explain what happened to a message, and why."""
     # Someone is waiting, so plugins and log are not loaded.
     gc.disable()
-    raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
+    raise typer.Exit(import_module("gateway.cli.explain.command").explain(message, as_json))
 
 
 @app.command(examples=["usage", "usage --by person --days 7"])
@@ -187,12 +189,32 @@ def hooks(
     check: Annotated[
         bool, typer.Option("--check", help="Call the plugins' hooks and report every problem.")
     ] = False,
+    as_json: _AsJson = False,
 ) -> None:
     """List the hooks and the plugins that implement them.
 
     What failed to load is listed with its reason.
     """
-    run("gateway.cli.hooks:check_hooks" if check else "gateway.cli.hooks:show_hooks")
+    if check:
+        run("gateway.cli.hooks:check_hooks", as_json)
+    else:
+        run("gateway.cli.hooks:show_hooks", as_json)
+
+
+@app.command(
+    examples=[
+        "completion bash > ~/.local/share/bash-completion/completions/tapeway",
+        "completion zsh > ~/.zfunc/_tapeway",
+        "completion fish > ~/.config/fish/completions/tapeway.fish",
+    ]
+)
+def completion(shell: Annotated[Shell, typer.Argument(help="Your shell.")]) -> None:
+    """Print a script that completes commands, options and values.
+
+    Your shell loads it at its next start. With zsh, the folder must be in `fpath` before `compinit`
+    runs.
+    """
+    print(completion_script(shell))
 
 
 @app.command(examples=["doctor", "doctor --deep", "doctor --json"])
@@ -233,8 +255,9 @@ def _config() -> None:
 def main() -> None:
     """Run the command line; what it writes is for its user alone."""
     os.umask(0o077)
+    prepare_completion()
     add_plugin_commands(app, sys.argv[1:])
-    app()
+    app(prog_name="tapeway")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 import anyio
 
 from agent.errors import AgentError, KeyMissing
+from gateway.cli.screen import discard_output, safe
 from gateway.doctor.troubles import DISK_FULL
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
@@ -58,7 +59,7 @@ def run_command(
     except Exception as group:
         cause = _single(group)
         if quiet and isinstance(cause, BrokenPipeError):
-            return _discard_output()
+            return discard_output()
         return _print_error(cause, redactor)
 
 
@@ -90,13 +91,6 @@ def _single(cause: BaseException) -> BaseException:
     return cause
 
 
-def _discard_output() -> int:
-    # The program that reads the output has ended, as `head` does. Python would otherwise report
-    # the unwritten rest as an error when this process ends.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
 def _print_error(cause: BaseException, redactor: Redactor) -> int:
     # Any other error is a bug in Tapeway, so its traceback is printed.
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
@@ -104,7 +98,7 @@ def _print_error(cause: BaseException, redactor: Redactor) -> int:
         return 1
     is_full = isinstance(cause, OSError) and cause.errno in (ENOSPC, EDQUOT)
     sentence = f"the disk is full: {DISK_FULL.cause} {DISK_FULL.remedy}" if is_full else cause
-    print(redactor.line(f"tapeway: {sentence}"), file=sys.stderr)
+    print(redactor.line(f"tapeway: {safe(sentence)}"), file=sys.stderr)
     if isinstance(cause, GatewayError):
         return cause.exit_code
     return 2 if isinstance(cause, KeyMissing) else 1

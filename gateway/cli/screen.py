@@ -22,8 +22,8 @@ BOLD: Final = "1"
 LANES: Final = ("36", "35", "32", "31")
 """The colours of lanes: cyan, magenta, green, red; yellow and blue vanish on some backgrounds."""
 
-PIPE_COLUMNS: Final = 100
-"""Columns of wrapped text that goes to a file or a pipe."""
+PIPE_COLUMNS: Final = 100_000
+"""Columns where no terminal is: what goes to a file or a pipe is not wrapped."""
 
 _UNSAFE: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -41,8 +41,22 @@ def one_line(text: object) -> str:
     return " ".join(safe(text).split())
 
 
+def finish_output() -> None:
+    """Flush the output; raises no error if the program that reads it has ended, as `head` does."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+
+
+def discard_output() -> int:
+    """Discard the rest of the output, which Python would report at its end; returns 0."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def columns() -> int:
-    """Return the terminal's width, or that of wrapped text in a file or a pipe."""
+    """Return the terminal's width, or COLUMNS."""
     return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
 
 
@@ -83,6 +97,11 @@ def hanging(head: str, text: str, indent: int) -> list[str]:
     for line in rest:
         lines += _wrapped(line, space, space) or [""]
     return lines
+
+
+def print_note(text: str) -> None:
+    """Print a sentence to standard error, wrapped at words."""
+    print("\n".join(hanging("", safe(text), 0)), file=sys.stderr)
 
 
 def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:

@@ -9,7 +9,16 @@ from typing import Any
 
 import wcwidth
 
-from gateway.cli.screen import BOLD, clipped, columns, on_terminal, one_line, padded, painted
+from gateway.cli.screen import (
+    BOLD,
+    clipped,
+    columns,
+    on_terminal,
+    one_line,
+    padded,
+    painted,
+    print_note,
+)
 
 
 def print_table(
@@ -32,13 +41,13 @@ def print_table(
     if on_terminal():
         taken = sum(widths) - widths[at] + 2 * (len(names) - 1)
         widths[at] = min(widths[at], max(columns() - taken, len(names[at]), 8))
-    # Without rows, the header stays for programs that read it.
-    print_line(painted(_line(names, widths), BOLD))
+    if cells or not on_terminal():  # programs find the header even if nothing is below it
+        print_line(painted(_line(names, widths), BOLD))
     for line in cells:
         line[at] = clipped(line[at], widths[at])
         print_line(_line(line, widths))
     if not cells:
-        print(empty, file=sys.stderr)
+        print_note(empty)
 
 
 def print_json(value: object) -> None:

@@ -3,6 +3,6 @@
 lookup          finds a message by its id, a link or a row
 message_report  writes the lines about a message; turn_report, those about a turn
 quotes          finds what repeats a deleted message
-report          holds a report, and formats it for a terminal
+report          holds a report; `gateway.cli.explain` draws it
 read_only       opens a database without a gateway
 """

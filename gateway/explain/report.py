@@ -1,8 +1,8 @@
-"""A report as dated lines, and its text; secrets from the settings are redacted."""
+"""A report as dated lines; secrets from the settings are redacted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
@@ -73,33 +73,6 @@ class Report:
         lines = [ReportLine(**line) for line in raw["lines"]]
         options = [Option(**option) for option in raw["options"]]
         return cls(raw["asked"], raw["head"], lines, raw["missing"], options)
-
-
-def to_text(report: Report) -> str:
-    """Return a report's text for a terminal; control characters in people's text are escaped."""
-    return "\n".join(printable(line) for line in _lines(report))
-
-
-def _lines(report: Report) -> Iterator[str]:
-    if report.missing:
-        yield report.missing
-    if report.options:
-        yield f"{report.asked} may be several messages. Write instead:"
-        yield from (f"  {option.write}  {option.says}" for option in report.options)
-        if len(report.options) >= MAX_MATCHES:
-            yield "  and perhaps more: name the chat as well, CHAT/MESSAGE"
-    if report.head:
-        yield report.head
-        yield ""
-    for line in report.lines:
-        yield f"{line.at[:23].replace('T', ' '):23}  {line.about:9}  {line.says}"
-
-
-def printable(text: str) -> str:
-    """Return a text with its control characters escaped."""
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
-    )
 
 
 def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:

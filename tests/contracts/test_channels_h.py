@@ -13,8 +13,9 @@ import httpx2
 import pytest
 
 from channels.testing import Chat
+from gateway.cli.explain.way import way_of
 from gateway.explain.explainer import Explainer
-from gateway.explain.report import Report, to_text
+from gateway.explain.report import Report
 from gateway.logs import set_up_logs
 from gateway.redaction import secrets_of
 from gateway.settings import LogSettings
@@ -217,7 +218,7 @@ async def test_h1_of_an_id_in_two_chats_both_are_named(channel: str, tmp_path: P
         if here.id == there.id and here.chat.id != there.chat.id:
             story = await explained(play, here.id)
             assert [option.write for option in story.options] == ["in-1", "in-2"]
-            assert "Write instead:" in to_text(story)
+            assert "Write instead:" in way_of(story.to_json())
         story = await explained(play, f"{there.chat.id}/{there.id}")
         assert "there" in told(story, "seen")
 
@@ -271,7 +272,7 @@ async def everything_of(play: Play) -> str:
         await play.stage.say(chat, alice, "is anybody there?")
         await play.clock.advance(60)
     stories = [await explained(play, one.id) for one in asked]
-    shown = [to_text(story) + json.dumps(story.to_json()) for story in stories]
+    shown = [way_of(story.to_json()) + json.dumps(story.to_json()) for story in stories]
     shown += [str(play.stage.answers(chat)), *await pages_of(play, chat)]
     return "\n".join(shown)
 

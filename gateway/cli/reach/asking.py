@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from gateway.cli.reach.known_home import KnownHome
-from gateway.cli.screen import one_line
+from gateway.cli.screen import discard_output, finish_output, print_note
 from gateway.errors import GatewayError
 
 
@@ -18,8 +17,13 @@ def run_beside(
     try:
         work(home, *arguments).send(None)
     except StopIteration as done:
+        finish_output()
         return int(done.value)
+    except BrokenPipeError:
+        return discard_output()
+    except KeyboardInterrupt:
+        return 130
     except GatewayError as cause:
-        print(f"tapeway: {one_line(cause)}", file=sys.stderr)
+        print_note(f"tapeway: {cause}")
         return cause.exit_code
     raise AssertionError("this command waits for more than the gateway: use `run`")

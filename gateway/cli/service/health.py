@@ -5,6 +5,7 @@ Containers call this every few seconds, so it loads little more than the standar
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -13,19 +14,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.cli.reach.http_call import http_get
+from gateway.cli.screen import safe
 from gateway.errors import GatewayError
 from gateway.home import find_running, is_locked
 
 TIMEOUT_SECONDS: Final = 3.0
 
 
-def health(environ: Mapping[str, str] = os.environ) -> int:
+def health(environ: Mapping[str, str] = os.environ, *, as_json: bool = False) -> int:
     """Print the gateway's state; return 0 if the gateway is ready, otherwise 1."""
     try:
         ready, sentence = ask(_home(environ))
     except GatewayError as cause:
         ready, sentence = False, f"tapeway: {cause}"
-    print(sentence, file=sys.stdout if ready else sys.stderr)
+    if as_json:
+        print(json.dumps({"ready": ready, "says": sentence}))
+    else:
+        print(safe(sentence), file=sys.stdout if ready else sys.stderr)
     return 0 if ready else 1
 
 

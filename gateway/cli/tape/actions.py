@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.screen import local_time, safe
+from gateway.cli.screen import local_time, print_note, safe
 from gateway.cli.table import print_json, print_line, print_table
 from gateway.cli.tape.render import SPOKEN, Transcript, hit_line, prompt_text
 from gateway.home import find_running
@@ -52,7 +51,7 @@ async def show_entries(
         found = await admin.call("tapes.entries", tape=tape, where={**where, "newest": True})
     print_entries(found, Transcript(), as_json)
     if not found and not as_json:
-        print(NOTHING_SHOWN, file=sys.stderr)
+        print_note(NOTHING_SHOWN)
     return 0
 
 
@@ -66,7 +65,7 @@ async def show_prompts(settings: Settings | KnownHome, name: str, turn: str, as_
         else:
             print_line(prompt_text(shown))
     if not found:
-        print("(this turn called no model)", file=sys.stderr)
+        print_note("This turn called no model.")
     return 0
 
 
@@ -82,7 +81,7 @@ async def search(
         else:
             print_line(hit_line(entry, text))
     if not found and not as_json:
-        print(NOTHING_FOUND, file=sys.stderr)
+        print_note(NOTHING_FOUND)
     return 0
 
 

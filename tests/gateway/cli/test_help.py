@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from gateway.cli.completion import VARIABLE, prepare_completion
 from gateway.cli.help import OWN, TASKS, CommandApp, TaskGroup
 from gateway.cli.main import app
 from gateway.cli.tape.commands import Kind
@@ -75,3 +76,38 @@ def test_a_plugin_s_command_stands_after_the_builtin_ones() -> None:
 
 def test_the_kinds_on_the_command_line_are_those_of_the_tape() -> None:
     assert set(Kind) == KINDS
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("le",), ["ledger"]),
+        (("ledger", "list", "--st"), ["--status"]),
+        (("ledger", "list", "--status", "de"), ["dead"]),
+        (("tape", "show", "telegram", ":", "-5", "--kind", "to"), ["tool_call", "tool_result"]),
+        (("completion", ""), ["bash", "zsh", "fish"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_a_shell_completes_commands_options_and_values(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], found: list[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, "complete_bash")
+    prepare_completion()
+    environ = {"COMP_WORDS": "tapeway " + " ".join(words), "COMP_CWORD": str(len(words))}
+    shown = CliRunner().invoke(app, [], env=environ, prog_name="tapeway")
+    assert shown.output.split() == found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_asks_tapeway(shell: str) -> None:
+    script = CliRunner().invoke(app, ["completion", shell])
+    assert script.exit_code == 0
+    assert f"{VARIABLE}=complete_{shell}" in script.output
+
+
+def test_a_wrong_value_is_refused_with_the_right_ones() -> None:
+    refused = CliRunner().invoke(app, ["usage", "--by", "weekday"])
+    assert refused.exit_code == 2
+    assert "'weekday' is not one of 'day', 'chat', 'person', 'model', 'turn'" in refused.output
+    assert "Value error" not in CliRunner().invoke(app, ["ledger", "list", "--status", "x"]).output

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from channels.message import InboundMessage
+from gateway.cli.explain.way import way_of
 from gateway.explain.explainer import Explainer
-from gateway.explain.report import to_text
 from gateway.storage.erasures import Erasure
 from tape.erasing import erased_on
 from tape.unit_of_work import Unit
@@ -110,7 +110,7 @@ async def test_one_message_goes_with_its_edits_and_quotes_and_does_not_come_back
             "Ann says something harmless"
         ]
         said_by = await Explainer(gateway.services.store, gateway.services.settings).explain("in-1")
-        assert "erased on 20" in to_text(said_by)
+        assert "erased on 20" in way_of(said_by.to_json())
         assert await tape_of(gateway, CHAT).search("zyzzogeton") == []
 
 

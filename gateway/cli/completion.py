@@ -1,0 +1,22 @@
+"""Completion for bash, zsh and fish: the shell calls `tapeway`, which proposes what can follow."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
+
+VARIABLE: Final = "_TAPEWAY_COMPLETE"
+"""Set by the shell's script when it asks for proposals."""
+
+
+def completion_script(shell: str) -> str:
+    """Return the script for a shell."""
+    return get_completion_script(prog_name="tapeway", complete_var=VARIABLE, shell=shell)
+
+
+def prepare_completion() -> None:
+    """Prepare to propose, if a shell asks."""
+    if VARIABLE in os.environ:
+        completion_init()

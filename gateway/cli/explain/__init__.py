@@ -1,0 +1,1 @@
+"""`tapeway explain`: `command` asks the gateway, `offline` reads the database, `way` draws."""

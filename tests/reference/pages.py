@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.reference import command_line, hook_table, log_events, route_table, setting_tables
+from tests.reference import (
+    command_line,
+    hook_table,
+    log_events,
+    metric_table,
+    route_table,
+    setting_tables,
+)
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
@@ -15,6 +22,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "events.md": log_events.lines,
     "hooks.md": hook_table.lines,
     "http.md": route_table.lines,
+    "metrics.md": metric_table.lines,
     "settings.md": setting_tables.lines,
 }
 """Each page, and what yields the lines of its generated part."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -17,6 +17,7 @@ from tests.contracts.play import opened
 from tests.contracts.slack_stage import SlackStage
 from tests.contracts.telegram_stage import TelegramStage
 from tests.contracts.test_channels_f import loop_time
+from tests.fakes.base.server import FakeServer
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ async def test_an_idle_day_asks_no_model_and_only_polls_and_pings(tmp_path: Path
                 with loop_time(play.clock):
                     await play.clock.advance(POLL)
                     probes = len(house.model.requests)
-                    fakes = (telegram.fake, discord.fake, slack.fake)
+                    fakes: list[FakeServer[Any, Any]] = [telegram.fake, discord.fake, slack.fake]
                     calls, frames = [len(f.calls) for f in fakes], [f.frames for f in fakes]
                     for _ in range(DAY // POLL):
                         await play.clock.advance(POLL)

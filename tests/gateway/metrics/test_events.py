@@ -167,8 +167,8 @@ async def loop_was_late(watch: Watch) -> None:
 
 async def disk_shrank(watch: Watch) -> Samples:
     with pytest.MonkeyPatch.context() as patch:
-        usage = shutil._ntuple_diskusage(1000, 990, 10)  # type: ignore[attr-defined]
-        patch.setattr("shutil.disk_usage", lambda _path: usage)
+        small = type(shutil.disk_usage("/"))(1000, 990, 10)
+        patch.setattr("shutil.disk_usage", lambda _path: small)
         return await watch.scrape()
 
 

@@ -205,8 +205,7 @@ async def _opened(
         services = await _services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
-        vision = VisionModel(model, settings.home_path)
-        register_builtin(hooks, AgentPlugin(services, vision))
+        register_builtin(hooks, AgentPlugin(services, VisionModel(model, settings.home_path)))
         parts = make_parts(services, access)
         await parts.requests.openings.find_former()
         channels.update(await open_channels(settings, hooks, only))
@@ -310,7 +309,6 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 
 def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     """Return everything that a gateway serves over HTTP."""
-    channels = list(gateway.channels.values())
     services, status = gateway.services, gateway.status
     guard, store, model = services.guard, services.tapes.store, services.settings.agent.model
 
@@ -321,18 +319,16 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         body |= {"notes": [*body.get("notes", ()), *held]} if held else {}
         return dict(services.redactor.value(body, lines=True))
 
-    home = services.settings.home_path
     routes = [
         Exposition(services.meters, Gauges(services, status).read).route(),
         *access_routes(access_admin(gateway)),
         *ledger_routes(LedgerAdmin(services, gateway.parts.recovery, status.states)),
-        *tape_routes(TapeAdmin(services), home),
+        *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
         *explain_routes(Explainer(services.store, services.settings)),
     ]
-    wrong = WrongLogins(services.clock)
-    gate = Gatekeeper(Sessions(services, token), wrong, token, bearer)
-    return make_app(channels, health, routes, gate)
+    gate = Gatekeeper(Sessions(services, token), WrongLogins(services.clock), token, bearer)
+    return make_app(list(gateway.channels.values()), health, routes, gate)
 
 
 def access_admin(gateway: Gateway) -> AccessAdmin:

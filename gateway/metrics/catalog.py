@@ -165,7 +165,7 @@ TOOL_TOKENS: Final = Metric(
 TOOLS: Final = Metric(
     "tapeway_tool_runs_total",
     "counter",
-    "Tool calls that ran or were refused; `timeout` took too long.",
+    "Tool calls of models that ran or were refused; `timeout` took too long.",
     (OUTCOME,),
     ("ok", "refused", "timeout", "failed"),
 )

@@ -11,6 +11,7 @@ from tests.reference import (
     command_line,
     hook_table,
     log_events,
+    metric_table,
     route_table,
     setting_tables,
     trouble_table,
@@ -22,6 +23,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "events.md": log_events.lines,
     "hooks.md": hook_table.lines,
     "http.md": route_table.lines,
+    "metrics.md": metric_table.lines,
     "settings.md": setting_tables.lines,
     "troubles.md": trouble_table.lines,
 }

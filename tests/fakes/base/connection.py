@@ -129,6 +129,7 @@ class Connection(asyncio.Protocol):
         self._listener: Listener | None = None
         self._parts = bytearray()
         self._goodbye: int | None = None
+        self.frames = 0
         self.mute = False
         self.closed = asyncio.Event()
 
@@ -249,6 +250,7 @@ class Connection(asyncio.Protocol):
 
     def _take_frames(self) -> None:
         while (found := take_frame(self._buffer)) is not None:
+            self.frames += 1
             self._take(*found)
 
     def _take(self, final: bool, code: int, data: bytes) -> None:

@@ -70,6 +70,11 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
         await asyncio.sleep(0)
         report(self._crashes, error, type(self).__name__)
 
+    @property
+    def frames(self) -> int:
+        """Return how many frames came over the WebSockets that are open now."""
+        return sum(connection.frames for connection in self._connections)
+
     # -- what a platform adds ----------------------------------------------------------------
 
     @abstractmethod

@@ -273,7 +273,8 @@ async def test_a_reader_that_stops_reading_is_no_error(
     a_tape(folder / "long.jsonl", *("long " * 500 for _number in range(300)))
     await run_tapeway(environ, "tape", "import", str(folder / "long.jsonl"), "--tape", "long")
     for arguments in ("export long", "show long --limit 300 --json"):
-        command = f"{sys.executable} -m gateway.cli.main tape {arguments} | head -1; echo ${{PIPESTATUS[0]}}"
+        piped = f"{sys.executable} -m gateway.cli.main tape {arguments} | head -1"
+        command = f"{piped}; echo ${{PIPESTATUS[0]}}"
         shell = ["bash", "-c", command]
         done = await anyio.run_process(shell, env=clean_environ(environ), cwd=APART)
         first, code = done.stdout.splitlines()

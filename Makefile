@@ -85,6 +85,12 @@ fuzz: $(VENV)/.dev ## every parser of bytes from outside, searched for ten minut
 bench-lag: $(VENV)/.dev ## how long hostile text of 64 KB holds the gateway's event loop, on every platform
 	$(BIN)/python -m bench.loop_lag
 
+backup-soak: $(VENV)/.dev ## a backup while 100 messages a second arrive, restored elsewhere and counted
+	$(BIN)/python -m bench.backup_soak
+
+bench-upgrade: $(VENV)/.dev ## how long databases of earlier versions with a million entries take to upgrade
+	$(BIN)/python -m bench.upgrade
+
 chaos: $(VENV)/.dev ## random kills and faults against the real gateway, a few minutes
 	$(BIN)/python -m bench.chaos --schedules 90
 

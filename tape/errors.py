@@ -97,12 +97,13 @@ class StoreUnavailable(TapeError):
 
 
 class StoreTooNew(TapeError):
-    def __init__(self, path: Path, schema: str, found: int, known: int) -> None:
+    def __init__(self, path: Path, schema: str, found: int, known: int, by: str = "") -> None:
         self.path = path
+        which = f"Tapeway {by} or a newer one" if by else "that version"
         super().__init__(
             f"{path} was written by a newer Tapeway ({schema} schema {found}, this version knows"
-            f" {known}): install that version, or name another file in TAPEWAY_TAPE__URL;"
-            " nothing was changed"
+            f" {known}): install {which}, restore a backup that was made before the upgrade, or"
+            " name another file in TAPEWAY_TAPE__URL; nothing was changed"
         )
 
 

@@ -111,7 +111,7 @@ class LedgerAdmin:
             if row["status"] != HELD:
                 raise AdminError(f"{name} is not held: its status is {row['status']}")
             _read(short, row)
-            found = await held.resume(row["id"], row["turn_id"] or "", short)
+            found = await held.resume(short, row["id"])
         else:
             found = await held.resume()
         if self._recovery is not None:

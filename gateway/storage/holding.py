@@ -57,23 +57,24 @@ class HoldTable:
         self.messages += 1
 
     async def resume(
-        self, row_id: int = 0, turn_id: str = "", box: str = ""
+        self, box: str = "", row_id: int = 0
     ) -> tuple[list[InboxRow], list[OutboxRow]]:
-        """Resume rows and return them: all, or one with the rest of its turn."""
+        """Resume rows and return them: all, or one of a box, `in` or `out`."""
         unit = Unit()
-        if box != "out":
-            unit.run("ledger.resume_inbox", id=row_id)
-        if box != "in" or turn_id:
-            unit.run("ledger.resume_outbox", id=-1 if box == "in" else row_id, turn_id=turn_id)
+        steps = {
+            short: unit.run(f"ledger.resume_{table}", id=row_id)
+            for short, table in (("in", "inbox"), ("out", "outbox"))
+            if box in ("", short)
+        }
         outcomes = await self._store.commit(unit)
         await self.count()
-        rows = {step: outcome.rows for step, outcome in enumerate(outcomes)}
-        messages = rows.pop(0) if box != "out" else ()
-        sends = [row for found in rows.values() for row in found if row["status"] != "draft"]
-        by_id = sorted(messages, key=lambda row: int(row["id"]))
+        rows = {
+            short: sorted(outcomes[step].rows, key=lambda row: int(row["id"]))
+            for short, step in steps.items()
+        }
         return (
-            await readable(self._store, by_id, InboxRow.read, "ledger.bury_inbox"),
-            await readable(self._store, sends, OutboxRow.read, "ledger.bury_outbox"),
+            await readable(self._store, rows.get("in", ()), InboxRow.read, "ledger.bury_inbox"),
+            await readable(self._store, rows.get("out", ()), OutboxRow.read, "ledger.bury_outbox"),
         )
 
     def notes(self) -> list[str]:

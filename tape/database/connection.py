@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,13 +114,17 @@ def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
             "CREATE TABLE IF NOT EXISTS migration"
             " (name TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (name, version)) STRICT"
         )
+        if not _names_writer(connection):
+            connection.execute("ALTER TABLE migration ADD COLUMN written_by TEXT")
+        own = _own_version()
         for schema in schemas:
             applied = _applied(connection, schema.name)
             for number, sql in enumerate(schema.migrations, start=1):
                 if number > applied:
                     connection.execute(sql)
                     connection.execute(
-                        "INSERT INTO migration (name, version) VALUES (?, ?)", (schema.name, number)
+                        "INSERT INTO migration (name, version, written_by) VALUES (?, ?, ?)",
+                        (schema.name, number, own),
                     )
 
 
@@ -130,9 +135,28 @@ def _applied(connection: apsw.Connection, schema: str) -> int:
     return int(value)
 
 
+def _names_writer(connection: apsw.Connection) -> bool:
+    return any(row[1] == "written_by" for row in connection.execute("PRAGMA table_info(migration)"))
+
+
+def _writer(connection: apsw.Connection, schema: str) -> str:
+    """Return which version of Tapeway applied the newest migration, or "" if that is unknown."""
+    if not _names_writer(connection):
+        return ""
+    newest = "SELECT written_by FROM migration WHERE name = ? ORDER BY version DESC LIMIT 1"
+    return str(connection.execute(newest, (schema,)).get or "")
+
+
+def _own_version() -> str:
+    try:
+        return version("tapeway")
+    except PackageNotFoundError:
+        return ""
+
+
 def _check_library() -> None:
-    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    if version < MIN_SQLITE:
+    found = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if found < MIN_SQLITE:
         oldest = ".".join(map(str, MIN_SQLITE))
         raise StoreUnusable(
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a database: install the apsw wheel"
@@ -161,7 +185,9 @@ def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schem
     for schema in schemas:
         found = _applied(connection, schema.name)
         if found > schema.version:
-            raise StoreTooNew(path, schema.name, found, schema.version)
+            raise StoreTooNew(
+                path, schema.name, found, schema.version, _writer(connection, schema.name)
+            )
 
 
 class Reader:

@@ -211,6 +211,13 @@ def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_a_newer_version_is_named_by_what_it_wrote(path: Path) -> None:
+    sql = "INSERT INTO migration (name, version, written_by) VALUES ('tape', 99, '7.8.9')"
+    make_database(path, sql=sql)
+    with pytest.raises(StoreTooNew, match=r"install Tapeway 7\.8\.9 or a newer one"):
+        SqliteStore.open(path)
+
+
 def test_a_newer_schema_beside_the_tapes_is_refused_untouched(path: Path) -> None:
     tables = ("CREATE TABLE own (a)", "CREATE TABLE more (a)")
     before = make_database(path, Schema("beside", tables, {}))

@@ -4,9 +4,9 @@ UPDATE inbox SET held_as = status, status = 'held', running = 0, why = :why
 WHERE status IN ('accepted', 'waiting', 'taken')
 
 -- name: hold_outbox
--- Hold every send that has not ended.
+-- Hold every send that has not ended; a draft is no send, and waits for its turn.
 UPDATE outbox SET held_as = status, status = 'held', why = :why
-WHERE status IN ('draft', 'pending', 'sending')
+WHERE status IN ('pending', 'sending')
 
 -- name: hold_question
 -- Hold a question that was just taken in.
@@ -21,15 +21,15 @@ RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, 
           held_as
 
 -- name: resume_outbox
--- Let held sends go on: all, one, or the draft of a turn.
+-- Let held sends go on: all or one.
 UPDATE outbox SET status = held_as, held_as = NULL, why = NULL
-WHERE status = 'held' AND (:id = 0 OR id = :id OR (held_as = 'draft' AND turn_id = :turn_id))
+WHERE status = 'held' AND (:id = 0 OR id = :id)
 RETURNING id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
           platform_id, attempts
 
 -- name: count_held
 SELECT (SELECT count(*) FROM inbox WHERE status = 'held') AS messages,
-       (SELECT count(*) FROM outbox WHERE status = 'held' AND held_as <> 'draft') AS sends
+       (SELECT count(*) FROM outbox WHERE status = 'held') AS sends
 
 -- name: held_accounts
 SELECT account_id FROM inbox WHERE status = 'held' UNION

@@ -1,0 +1,233 @@
+"""What a message is good for months later, when the ledger has been emptied of its content."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from channels.message import Author, InboundMessage, Media, OutboundMessage, Quote
+from gateway.admin.ledger_admin import LedgerAdmin
+from gateway.app import Gateway
+from gateway.errors import AdminError
+from gateway.explain.explainer import Explainer
+from gateway.explain.report import to_text
+from gateway.storage.erasures import Erasure
+from gateway.storage.folding import Folder, fold_payload
+from tape.entry import Entry, load
+from tape.unit_of_work import Row, Unit
+from tests.clock import QuickClock
+from tests.fakes.openai.script import Failure, Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.delivery.test_sender import EditingChannel, Platform
+from tests.gateway.intake.test_access import Brings
+from tests.gateways import gateway_of, settled
+
+pytestmark = pytest.mark.anyio
+
+SAID = InboundMessage(
+    channel="editing",
+    chat_id="-100",
+    chat_kind="group",
+    chat_title="Orchard",
+    ext_id="-100/1",
+    message_id="1",
+    thread_id="7",
+    sender=Author("7", "Alice", handle="alice"),
+    text="what are plums?",
+    date="2026-01-01T00:00:00+00:00",
+    addressed=True,
+    why="mention",
+    owner=True,
+    media=(Media("image", "photo", "key", width=4, height=3),),
+    forwarded=Quote("Bob", "8", "words of Bob"),
+    raw={"a": "b"},
+)
+SESSION = "editing:-100"
+
+
+async def _later(gateway: Gateway) -> None:
+    """Fold everything, as it is done after some days."""
+    clock = QuickClock()
+    clock.jump(timedelta(days=31))
+    folder = Folder(gateway.services.store, clock, 30, gateway.is_busy)
+    for box in ("inbox", "outbox"):
+        while await folder.fold(box):
+            pass
+
+
+async def _rows(gateway: Gateway, box: str) -> list[Row]:
+    store = gateway.services.store
+    shown = [await store.select(f"ledger.{box}_row", {"id": number}) for number in range(1, 9)]
+    return [row for rows in shown for row in rows]
+
+
+async def _answered(
+    gateway: Gateway, channel: EditingChannel, *said: InboundMessage
+) -> list[Entry]:
+    for message in said:
+        await channel.host.accept([message])
+        await gateway.taken_in()
+        await settled(gateway, SESSION)
+    return await settled(gateway, SESSION)
+
+
+async def test_a_folded_row_keeps_what_identifies_it_and_none_of_its_content(
+    tmp_path: Path,
+) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, SAID)
+        (asked,), (sent,) = await _rows(gateway, "inbox"), await _rows(gateway, "outbox")
+        await _later(gateway)
+        (folded,), (gone,) = await _rows(gateway, "inbox"), await _rows(gateway, "outbox")
+    for before, after in ((asked, folded), (sent, gone)):
+        kept = {**after, "payload": "", "folded": 0}
+        assert kept == {**before, "payload": "", "folded": 0}
+        assert after["folded"] == 1
+        assert len(after["payload"]) < len(before["payload"]) * 0.6
+    for word in ("plums", "fruit", "Alice", "alice", "photo", "Bob", "words"):
+        assert word not in folded["payload"] + gone["payload"]
+    message = InboundMessage.from_payload(load(folded["payload"]))
+    assert (message.sender.id, message.thread_id, message.addressed) == ("7", "7", True)
+    assert message.forwarded == Quote("", "8")
+    OutboundMessage.from_payload(load(gone["payload"]))
+
+
+async def test_a_message_that_the_platform_delivers_again_is_not_answered_again(
+    tmp_path: Path,
+) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        entries = await _answered(gateway, channel, SAID)
+        await _later(gateway)
+        again = await _answered(gateway, channel, SAID, replace(SAID, text="changed"))
+    assert again == entries
+    assert len(model.requests) == 1
+
+
+async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    edit = replace(SAID, kind="edit", ext_id="-100/1/e1", text="what are pears?", addressed=False)
+    same = replace(edit, ext_id="-100/1/e2")
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, SAID)
+        await _later(gateway)
+        unchanged = replace(edit, ext_id="-100/1/e0", text=SAID.text)
+        await _answered(gateway, channel, unchanged, edit)
+        await _later(gateway)
+        entries = await _answered(gateway, channel, same)
+        (row, *_others) = await _rows(gateway, "inbox")
+    edits = [one.payload["data"] for one in entries if one.name == "message.edit"]
+    assert [one["text"] for one in edits] == ["what are pears?"]
+    assert "#1 Alice, forwarding #2 Bob] what are pears?" in edits[0]["content"]
+    assert "photo" in edits[0]["content"]
+    assert "pears" not in row["payload"]
+
+
+async def test_a_deletion_hides_a_folded_message(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    gone = replace(SAID, kind="delete", ext_id="-100/1/delete", text="", addressed=False)
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, SAID)
+        await _later(gateway)
+        entries = await _answered(gateway, channel, gone)
+        (asked,) = [one for one in entries if one.meta.get("text") == SAID.text]
+    (deleted,) = [one for one in entries if one.name == "message.delete"]
+    assert deleted.payload["data"]["entry"] == asked.id
+
+
+async def test_a_reply_to_a_folded_answer_finds_its_lane(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)), Text(("stone fruit",)))
+        await _answered(gateway, channel, SAID)
+        await _later(gateway)
+        (sent,) = await _rows(gateway, "outbox")
+        reply = replace(SAID, ext_id="-100/2", message_id="2", reply_to=sent["platform_id"])
+        await _answered(gateway, channel, replace(reply, thread_id=None, forwarded=None))
+        first, second = await _rows(gateway, "inbox")
+    assert first["lane"] is not None
+    assert second["lane"] == first["lane"]
+
+
+async def test_what_is_known_of_a_folded_message_is_explained(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, SAID)
+        await _later(gateway)
+        explainer = Explainer(gateway.services.store, gateway.services.settings)
+        asked = to_text(await explainer.explain("-100/1"))
+        threaded = to_text(await explainer.explain("7/1"))
+        answer = to_text(await explainer.explain("out-1"))
+    for part in ('written by "Alice" (id 7)', "emptied here", "what are plums?", "thread 7", "yes"):
+        assert part in asked
+    assert "answered by the turn t-" in threaded
+    assert "out-1" in answer
+
+
+async def test_a_person_is_forgotten_whose_messages_are_folded(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    others = replace(SAID, ext_id="-100/2", message_id="2", sender=Author("9", "Eve"), owner=False)
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, SAID)
+        await _answered(gateway, channel, replace(others, addressed=False, forwarded=None))
+        await _later(gateway)
+        table = gateway.services.ledger.erasures
+        for person, ids in (("7", [1]), ("8", [1]), ("9", [2])):
+            about = Erasure("e", "person", "operator", channel="editing", person=person)
+            rows = await table.rows_of(about, "", "")
+            assert [row["id"] for row in rows] == ids
+
+
+async def test_what_failed_is_not_asked_again_once_it_is_folded(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Failure(500, "boom", None, "server_error"))
+        await _answered(gateway, channel, SAID)
+        await _later(gateway)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
+        with pytest.raises(AdminError, match="removed from the ledger after 30 days"):
+            await desk.retry("in-1")
+
+
+async def test_rows_that_somebody_may_still_need_stay_whole(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    parts = replace(SAID, parts=(("1", "what"), ("2", "are plums?")))
+    assert fold_payload("inbox", parts.to_payload()) is None
+    assert fold_payload("inbox", {"of": "another version"}) is None
+    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, SAID)
+        ledger = gateway.services.ledger
+        unit = Unit()
+        held = replace(SAID, ext_id="-100/3", message_id="3")
+        rows = await ledger.inbox.accept([held, replace(held, ext_id="-100/4")])
+        ledger.inbox.end(unit, rows[:1], "dead", "a reason")
+        await ledger.store.commit(unit)
+        await _later(gateway)
+        folded = [row["folded"] for row in await _rows(gateway, "inbox")]
+    assert folded == [1, 0, 0]
+
+
+async def test_rows_are_folded_in_the_background_once_they_are_old(tmp_path: Path) -> None:
+    channel, clock = EditingChannel(Platform()), QuickClock()
+    async with (
+        FakeOpenAI() as model,
+        gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway,
+    ):
+        model.enqueue(Text(("fruit",)))
+        await _answered(gateway, channel, replace(SAID, date=clock.now().isoformat()))
+        await clock.sleep(1)
+        assert [row["folded"] for row in await _rows(gateway, "inbox")] == [0]
+        clock.jump(timedelta(days=31))
+        while not (await _rows(gateway, "inbox"))[0]["folded"]:
+            await clock.sleep(1)

@@ -404,8 +404,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
         *explain_routes(Explainer(services.store, services.settings)),
     ]
-    wrong = WrongLogins(services.clock)
-    gate = Gatekeeper(Sessions(services, token), wrong, token, bearer)
+    wrong, host = WrongLogins(services.clock), services.settings.http.metrics_host
+    gate = Gatekeeper(Sessions(services, token), wrong, token, bearer, host)
     return make_app(channels, health, routes, gate)
 
 

@@ -134,7 +134,7 @@ def test_the_page_names_services_commands_and_volumes_that_exist() -> None:
         assert where in names
         assert command in OWN
     for given in re.findall(r"docker compose (?:logs|stop|start|restart) ([a-z -]+)", PAGE):
-        words = given.replace("--tail", "").split()
+        words = given.replace("--tail", "").replace("--follow", "").split()
         assert set(words) <= names, given
     assert "docker volume rm tapeway_home" in PAGE
     assert int(re.findall(r"(?:user|chown -R) (\d+)", PAGE)[0]) == 10001

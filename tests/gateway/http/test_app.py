@@ -117,7 +117,7 @@ async def test_a_neighbor_reads_the_metrics_without_a_login_and_nobody_through_a
     tmp_path: Path, headers: dict[str, str], status: int
 ) -> None:
     more = {"HTTP__TOKEN": "secret", "HTTP__METRICS_HOST": "tapeway"}
-    async with gateway_of(tmp_path, **more) as gateway, client(gateway.url) as web:
+    async with gateway_of(tmp_path, None, **more) as gateway, client(gateway.url) as web:
         assert (await web.get("/metrics", headers=headers)).status_code == status
         assert (await web.get("/api/rooms/lobby/events", headers=headers)).status_code == 401
 

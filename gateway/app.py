@@ -327,7 +327,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
         *explain_routes(Explainer(services.store, services.settings)),
     ]
-    gate = Gatekeeper(Sessions(services, token), WrongLogins(services.clock), token, bearer)
+    wrong, host = WrongLogins(services.clock), services.settings.http.metrics_host
+    gate = Gatekeeper(Sessions(services, token), wrong, token, bearer, host)
     return make_app(list(gateway.channels.values()), health, routes, gate)
 
 

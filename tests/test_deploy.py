@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from gateway.cli.help import OWN
-from gateway.settings import fields, load_settings
+from gateway.settings import fields
+from tests.compose import render
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {name: field for name, _section, field in fields()}
@@ -22,34 +22,12 @@ HOME = "/var/lib/tapeway"
 
 
 def compose() -> dict[str, Any]:
-    loaded: dict[str, Any] = YAML(typ="safe").load(ROOT / "docker-compose.yml")
-    return loaded
+    return render("local-model", "metrics")
 
 
 def service(name: str) -> dict[str, Any]:
     found: dict[str, Any] = compose()["services"][name]
     return found
-
-
-def interpolate(text: str, variables: dict[str, str]) -> str:
-    """Replace `${A:-default}` and `${A:+other}`, the innermost first, as Compose does."""
-    form = re.compile(r"\$\{(\w+)(?::([-+])([^{}]*))?\}")
-
-    def value(match: re.Match[str]) -> str:
-        given = variables.get(match[1], "")
-        if match[2] == "+":
-            return match[3] if given else ""
-        return given or match[3] or ""
-
-    while form.search(text):
-        text = form.sub(value, text)
-    return text
-
-
-def environment(**variables: str) -> dict[str, str]:
-    """Return what the gateway's container gets, `.env` first."""
-    given = service("tapeway")["environment"]
-    return {**variables, **{name: interpolate(text, variables) for name, text in given.items()}}
 
 
 def image_environment() -> dict[str, str]:
@@ -78,7 +56,7 @@ def test_the_image_s_own_settings_are_compose_s_too_so_that_no_env_file_undoes_t
         "TAPEWAY_HTTP__HOST": "0.0.0.0",
         "TAPEWAY_HTTP__TOKEN_FILE": "http-token",
     }
-    assert own.items() <= environment(TAPEWAY_HOME="~/.tapeway").items()
+    assert own.items() <= service("tapeway")["environment"].items()
 
 
 def test_the_home_is_the_volume_and_belongs_to_the_user() -> None:
@@ -94,8 +72,10 @@ def test_the_port_is_the_settings_and_is_published_on_loopback_alone() -> None:
     default = SETTINGS["TAPEWAY_HTTP__PORT"].default
     assert f"EXPOSE {default}\n" in DOCKERFILE
     [published] = service("tapeway")["ports"]
-    assert interpolate(published, {}) == f"127.0.0.1:{default}:{default}"
-    assert interpolate(published, {"TAPEWAY_HTTP__PORT": "9000"}) == "127.0.0.1:9000:9000"
+    assert published == f"127.0.0.1:{default}:{default}"
+    [published] = render(TAPEWAY_HTTP__PORT="9000")["services"]["tapeway"]["ports"]
+    assert published == "127.0.0.1:9000:9000"
+    assert service("tapeway")["env_file"] == [{"path": ".env", "required": False}]
 
 
 def test_the_container_has_no_rights_that_it_does_not_need() -> None:
@@ -134,37 +114,6 @@ def test_the_image_gets_our_packages_and_nothing_else() -> None:
     assert {name for line in copied for name in line.split()} == allowed
 
 
-def test_without_the_local_model_compose_changes_nothing_of_the_agent(tmp_path: Path) -> None:
-    given = environment(TAPEWAY_SECRETS=str(tmp_path))
-    settings = load_settings(given, tmp_path)
-    plain = load_settings({"TAPEWAY_SECRETS": str(tmp_path)}, tmp_path)
-    assert (settings.agent, settings.context) == (plain.agent, plain.context)
-
-
-def test_one_line_brings_the_local_model_whose_prompt_fits_its_context(tmp_path: Path) -> None:
-    line = {"COMPOSE_PROFILES": "local-model"}
-    assert "\nCOMPOSE_PROFILES=local-model\n" in PAGE
-    settings = load_settings({**environment(**line), "TAPEWAY_SECRETS": str(tmp_path)}, tmp_path)
-    ollama, pull = service("ollama"), service("ollama-pull")
-    assert ollama["profiles"] == pull["profiles"] == ["local-model"]
-    assert settings.agent.base_url == "http://ollama:11434/v1"
-    assert settings.agent.model == interpolate(pull["environment"]["MODEL"], line)
-    assert (
-        settings.context.prompt_tokens < int(ollama["environment"]["OLLAMA_CONTEXT_LENGTH"]) * 0.8
-    )
-
-
-def test_another_model_is_the_one_that_is_fetched() -> None:
-    lines = {"COMPOSE_PROFILES": "local-model", "TAPEWAY_AGENT__MODEL": "other:3b"}
-    pull = service("ollama-pull")["environment"]["MODEL"]
-    assert environment(**lines)["TAPEWAY_AGENT__MODEL"] == interpolate(pull, lines) == "other:3b"
-
-
-def test_the_gateway_starts_without_the_local_model_s_services() -> None:
-    assert service("tapeway")["depends_on"]["ollama-pull"]["required"] is False
-    assert service("tapeway")["env_file"] == [{"path": ".env", "required": False}]
-
-
 def test_the_service_keeps_its_home_and_asks_for_a_token() -> None:
     own = unit()
     assert own["StateDirectory"] == own["User"] == Path(HOME).name
@@ -185,7 +134,7 @@ def test_the_page_names_services_commands_and_volumes_that_exist() -> None:
         assert where in names
         assert command in OWN
     for given in re.findall(r"docker compose (?:logs|stop|start|restart) ([a-z -]+)", PAGE):
-        words = given.replace("--tail", "").split()
+        words = given.replace("--tail", "").replace("--follow", "").split()
         assert set(words) <= names, given
     assert "docker volume rm tapeway_home" in PAGE
     assert int(re.findall(r"(?:user|chown -R) (\d+)", PAGE)[0]) == 10001

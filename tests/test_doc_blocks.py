@@ -25,6 +25,7 @@ from agent.tools import BUILTIN_TOOLS
 from gateway.cli.main import app
 from gateway.scheduling.commands import OWN, parse_command
 from gateway.settings import load_settings
+from tests.compose import render
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -35,7 +36,21 @@ BLOCKS = [
     for number, (language, block) in enumerate(BLOCK.findall(page.read_text()), start=1)
 ]
 ASSIGNMENT = re.compile(r"(?:export )?([A-Z][A-Z_]*)=(\S*)")
-FOREIGN = {"cd", "curl", "git", "install", "npm", "python3", "sudo", "systemctl", "useradd", "uv"}
+FOREIGN = {
+    *(
+        "cd",
+        "curl",
+        "git",
+        "install",
+        "mkdir",
+        "npm",
+        "python3",
+        "sudo",
+        "systemctl",
+        "useradd",
+        "uv",
+    )
+}
 """Programs that a shell block may call and a test must not."""
 
 COMPOSE = {"config", "down", "exec", "logs", "ps", "restart", "run", "start", "stop", "up"}
@@ -153,6 +168,11 @@ def a_drawing(block: str, _folder: Path) -> None:
     assert max(len(line) for line in block.splitlines()) <= 400
 
 
+def a_compose_override(block: str, _folder: Path) -> None:
+    own = YAML(typ="safe").load(block)["services"]
+    assert own.keys() <= render("local-model", "metrics")["services"].keys()
+
+
 HANDLERS: dict[str, Callable[[str, Path], None]] = {
     "caddy": a_proxy,
     "chat": chat,
@@ -162,6 +182,7 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
     "sh": shell,
     "text": a_drawing,
     "toml": toml,
+    "yaml": a_compose_override,
 }
 
 

@@ -139,6 +139,10 @@ class Probe:
         seconds = self._monotonic() - started
         return Probed(f"{self._model.name} answered in {seconds:.1f} s", well=True, free=False)
 
+    async def listed(self) -> frozenset[str]:
+        """Return the names of the server's models; raises ModelError."""
+        return await self._list("/models") or frozenset()
+
     async def _list(self, path: str) -> frozenset[str] | None:
         """Return the names of the server's models, None if there is no list at a path."""
         try:

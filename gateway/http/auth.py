@@ -82,14 +82,21 @@ class WrongLogins:
 class Gatekeeper:
     """What the guard and the logins check: the sessions, and the token, if one is set.
 
-    token   the access token, or ""
-    bearer  what local tools send: the token, or a secret of this process
+    token         the access token, or ""
+    bearer        what local tools send: the token, or a secret of this process
+    metrics_host  the host name under which /metrics needs no login, or ""
     """
 
     sessions: Sessions
     wrong: WrongLogins
     token: str
     bearer: str
+    metrics_host: str = ""
+
+    def may_scrape(self, headers: Headers) -> bool:
+        """Return whether a request came straight from a neighbor who may read the metrics."""
+        name = _split(f"//{headers.get('host', '')}").hostname or ""
+        return bool(name) and name == self.metrics_host and not _is_forwarded(headers)
 
     async def session(self, scope: Scope) -> PageSession | None:
         """Return the session of a request, or None; raises StoreUnavailable."""
@@ -141,6 +148,8 @@ class Guard:
         may = audience(path)
         if may == "platforms":
             return None
+        if path == "/metrics" and self._gate.may_scrape(headers):
+            return None
         if _is_foreign(scope, headers):
             return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
         session = None
@@ -189,9 +198,14 @@ def _is_foreign(scope: Scope, headers: Headers) -> bool:
     return is_cross and scope["path"].startswith("/api/")
 
 
+def _is_forwarded(headers: Headers) -> bool:
+    """Return whether a proxy passed the request on."""
+    return any(name.startswith("x-forwarded") or name in FORWARDING for name in headers)
+
+
 def is_own_user(scope: Scope, headers: Headers) -> bool:
     """Return whether the user who runs the gateway sent the request, and no proxy passed it on."""
-    if any(name.startswith("x-forwarded") or name in FORWARDING for name in headers):
+    if _is_forwarded(headers):
         return False
     # nginx speaks HTTP/1.0 with its servers, unless it was configured otherwise.
     if scope.get("http_version") == "1.0":

@@ -29,6 +29,7 @@ from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
 from gateway.settings import sections
 from gateway.settings.files import DEFAULT_HOME, settings_files
+from gateway.settings.local import LocalModelSettings
 from gateway.settings.sections import setting
 from gateway.settings.sources import PREFIX, SettingsSource, not_a_setting, read_sources, variable
 
@@ -68,6 +69,7 @@ class Settings(BaseSettings):
     media: sections.MediaSettings = Field(default_factory=sections.MediaSettings)
     delivery: sections.DeliverySettings = Field(default_factory=sections.DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
+    local: LocalModelSettings = Field(default_factory=LocalModelSettings)
     slack: SlackSettings = Field(default_factory=SlackSettings)
     telegram: TelegramSettings = Field(default_factory=TelegramSettings)
     discord: DiscordSettings = Field(default_factory=DiscordSettings)

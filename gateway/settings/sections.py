@@ -51,6 +51,12 @@ class HttpSettings(Section):
         " addresses and networks, separated by commas, or `*` for all.",
         example="127.0.0.1,10.0.0.0/8",
     )
+    metrics_host: str = setting(
+        "",
+        "A host name under which `/metrics` needs no login, unless a proxy passed the request on:"
+        " that by which Prometheus in a private network of yours knows this gateway.",
+        example="tapeway",
+    )
 
     @field_validator("trusted_proxies")
     @classmethod

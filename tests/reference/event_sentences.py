@@ -102,6 +102,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     " a message belongs to.",
     "media.fetch_failed": "An image could not be fetched.",
     "media.not_kept": "An image could not be stored.",
+    "model.local_found": "A local model is there now; the gateway starts again with it.",
     "model.probed": "The model was asked whether it answers; `what` says the result.",
     "plugin.load_failed": "A plugin could not be loaded; the others work without it.",
     "press.not_answered": "A platform did not take the answer to a pressed button.",

@@ -38,7 +38,6 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/ledger/{row}/retry"): "Answers a question, or sends a message, again.",
     ("POST", "/api/ledger/{row}/drop"): "Drops a row.",
     ("POST", "/api/ledger/resume"): "Lets rows go on that are held since a restore.",
-    ("GET", "/metrics"): "What happens in the gateway, as numbers for Prometheus.",
     ("GET", "/api/usage"): "Tokens and money used.",
     ("GET", "/api/explain"): "What happened to a message, and why.",
     ("GET", "/api/tapes"): "The tapes.",

@@ -16,11 +16,13 @@ from anyio.abc import TaskStatus
 from agent.models.offline import OFFLINE
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
+from gateway.clock import SystemClock
 from gateway.doctor.troubles import PLUGIN_NOT_LOADED
 from gateway.logs import get_log
 from gateway.scheduling.opening.openings import FORMER
 from gateway.scheduling.opening.place import shown
 from gateway.settings import Settings
+from gateway.supervision.local_model import local_model_appears, with_local_model
 
 
 async def serve(settings: Settings) -> int:
@@ -44,17 +46,32 @@ async def serve(settings: Settings) -> int:
         with anyio.CancelScope() as scope:
             # It also starts first, because much of the gateway's startup never yields.
             await group.start(watch, scope)
-            async with running_gateway(settings) as gateway:
-                started.set()
-                gc.freeze()
-                gc.enable()
-                await _print_next_steps(gateway, settings)
-                gateway.services.spawn("probe", partial(_probe, gateway))
-                await stopping.wait()
-                await gateway.finish()
+            while not stopping.is_set():
+                own = await with_local_model(settings, SystemClock())
+                async with running_gateway(own) as gateway:
+                    started.set()
+                    gc.freeze()
+                    gc.enable()
+                    await _print_next_steps(gateway, own)
+                    gateway.services.spawn("probe", partial(_probe, gateway))
+                    await _stopped_or_outdated(stopping, own)
+                    await gateway.finish()
         group.cancel_scope.cancel()
     print("Stopped. Unanswered questions are answered at the next start.", file=sys.stderr)
     return 0
+
+
+async def _stopped_or_outdated(stopping: anyio.Event, settings: Settings) -> None:
+    """Wait for a signal, or for a local model, with which the gateway starts again."""
+    async with anyio.create_task_group() as group:
+
+        async def watch() -> None:
+            await local_model_appears(settings, SystemClock())
+            group.cancel_scope.cancel()
+
+        group.start_soon(watch)
+        await stopping.wait()
+        group.cancel_scope.cancel()
 
 
 async def _probe(gateway: Gateway) -> None:

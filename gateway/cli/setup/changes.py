@@ -42,11 +42,14 @@ class Changes:
         self._before = {path: _read(path) for path in (files.env, files.toml)}
         self._env = self._before[files.env]
         self._toml = tomlkit.parse(self._before[files.toml])
+        self._given: set[str] = set()
         self.redactor = Redactor(_secrets(loaded))
 
     def set(self, path: str, value: Any) -> None:
         """Set a setting, as in `set("http.port", 80)`; None takes it out of the files."""
         name = variable(path)
+        if value is not None:
+            self._given.add(name)
         if value is None:
             self._env = _without(self._env, name)
             self._remove(path)
@@ -59,6 +62,7 @@ class Changes:
         """Set a secret; an empty one is taken out of the files."""
         self.redactor.learn(value)
         if value:
+            self._given.add(variable(path))
             self._put_into_env(variable(path), value)
             self._remove(path)
         else:
@@ -66,11 +70,8 @@ class Changes:
 
     def overruled(self) -> Iterator[str]:
         """Yield a sentence for each changed setting that the environment sets otherwise."""
-        changed = "\n".join(line for _file, lines in self.difference() for line in lines)
-        for name in self._loaded.sources[0].written:
-            key = name.rpartition("__")[2].lower()
-            if name in changed or re.search(rf"^\+ {key} = ", changed, re.MULTILINE):
-                yield f"{name} is set in the environment, which wins over the files"
+        for name in sorted(self._given.intersection(self._loaded.sources[0].written)):
+            yield f"{name} is set in the environment, which wins over the files"
 
     def difference(self) -> list[tuple[Path, list[str]]]:
         """Return the changed lines of each file, marked with + and -, without secrets."""

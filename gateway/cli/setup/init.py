@@ -11,6 +11,7 @@ from gateway.cli.setup.model_step import ModelStep
 from gateway.cli.setup.options import InitOptions
 from gateway.cli.setup.platform_step import PLATFORMS, PlatformStep
 from gateway.cli.setup.terminal import Terminal, is_terminal, say
+from gateway.cli.table import print_line
 from gateway.home import find_running
 from gateway.settings import Settings, load_with_sources
 from gateway.settings.files import HOME, settings_files, with_remembered
@@ -31,6 +32,7 @@ def init(settings: Settings, options: InitOptions) -> int:
     try:
         if terminal.asks:
             say("Enter takes what stands in [brackets]; Ctrl-C ends this and changes nothing.")
+            say("Keys and tokens that you paste are not shown.")
         _head("The model")
         ModelStep(settings, options, terminal).run(changes, keep=has_model and not terminal.asks)
         _head("Platforms")
@@ -60,15 +62,15 @@ def _choose_home(
     _head("Data")
     home = str(settings.home_path)
     if fixed:
-        say(f"Everything is kept in {home} ({HOME} names it).")
+        say(f"Tapes and everything else are kept in {home} ({HOME} names it).")
         return
-    answer = options.home or terminal.ask("The folder for everything it keeps", "--home", home)
+    answer = options.home or terminal.ask("The folder for tapes and all else", "--home", home)
     chosen = Path(answer).expanduser().absolute()
     if chosen != settings.home_path:
         changes.set("home", str(chosen))
         if settings.home_path.exists() and any(settings.home_path.glob("*.db")):
             say(f"What {home} has stays there: nothing is moved.")
-    say(f"Everything is kept in {chosen}.")
+    say(f"Tapes and everything else are kept in {chosen}.")
 
 
 def _write(changes: Changes, terminal: Terminal) -> bool:
@@ -78,7 +80,7 @@ def _write(changes: Changes, terminal: Terminal) -> bool:
     for path, lines in difference:
         say(str(path))
         for line in lines:
-            say(f"  {line}")
+            print_line(f"    {line}")
     for sentence in changes.overruled():
         say(f"!!  {sentence}.")
     if difference and terminal.choose("Write this?", {"y": "yes", "n": "no"}, "y") == "n":

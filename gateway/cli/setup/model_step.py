@@ -18,7 +18,7 @@ from agent.models.registry import make_probed
 from agent.settings import AgentSettings
 from gateway.cli.setup.changes import Changes
 from gateway.cli.setup.options import InitOptions
-from gateway.cli.setup.providers import BY_NAME, Found, Provider, find_providers
+from gateway.cli.setup.providers import BY_NAME, KNOWN, Found, Provider, find_providers
 from gateway.cli.setup.terminal import Terminal, say
 from gateway.errors import SettingsError
 from gateway.settings import Settings
@@ -60,8 +60,14 @@ class ModelStep:
 
     def _accepts(self, choice: ModelChoice) -> bool:
         """Ask the model for a word; return whether to go on with it."""
+        try:
+            wanted = self._agent(choice)
+        except ValidationError as cause:
+            # Saved, it would stop every start.
+            problem = cause.errors()[0]["msg"].removeprefix("Value error, ")
+            return self._terminal.refuse(problem, "--base-url or --api-key")
         say(f"Asking {choice.model} for a word ...")
-        finding = self._probe(choice)
+        finding = self._probe(wanted)
         say(f"{'ok' if finding.well else '!!'}  {finding.sentence}.")
         if finding.well or self._options.save_anyway:
             return True
@@ -72,7 +78,7 @@ class ModelStep:
             )
         return self._terminal.choose("Try again?", {"t": "try again", "s": "save it"}, "t") == "s"
 
-    def _probe(self, choice: ModelChoice) -> Probed:
+    def _agent(self, choice: ModelChoice) -> AgentSettings:
         agent = self._settings.agent
         kept = {name: getattr(agent, name) for name in agent.model_fields_set}
         given: dict[str, Any] = {
@@ -80,12 +86,12 @@ class ModelStep:
             "base_url": choice.base_url,
             "api_key": SecretStr(choice.key),
         }
+        return AgentSettings.model_validate({**kept, **given})
+
+    def _probe(self, wanted: AgentSettings) -> Probed:
+        own = wanted.model_settings(wanted.model, self._settings.models)
         try:
-            wanted = AgentSettings.model_validate({**kept, **given})
-            own = wanted.model_settings(choice.model, self._settings.models)
             model = make_probed(wanted, own, Learned())
-        except ValidationError as cause:
-            return Probed(cause.errors()[0]["msg"].removeprefix("Value error, "))
         except AgentError as cause:
             return Probed(str(cause))
 
@@ -160,8 +166,8 @@ class ModelStep:
         return ModelChoice(name, self._options.base_url or provider.base_url, key)
 
     def _of_another(self, key: str | None) -> ModelChoice:
-        names = ", ".join(BY_NAME)
-        answer = self._terminal.ask(f"Its address, or one of {names}", "--base-url")
+        say(f"Known names: {', '.join(known.name for known in KNOWN)}")
+        answer = self._terminal.ask("Its address, or a known name", "--base-url")
         if answer in BY_NAME:
             return self._of_provider(BY_NAME[answer], key)
         name = self._terminal.ask("The model's name", "--model")

@@ -90,10 +90,16 @@ class PlatformStep:
 
     def _accepts(self, tokens: dict[str, str]) -> bool:
         """Ask the platform about the bot; return whether to go on with these tokens."""
-        well = self._check(tokens)
-        if well or self._options.save_anyway:
+        flags = " or ".join(flag(name) for _key, name, _where in self._platform.tokens)
+        try:
+            section = self._with(tokens)
+        except ValidationError as cause:
+            # Saved, it would stop every start.
+            problem = cause.errors()[0]["msg"].removeprefix("Value error, ")
+            return self._terminal.refuse(problem, flags)
+        examine = import_module(f"channels.{self._platform.name}.checkup").examine
+        if _show(self._platform.title, anyio.run(examine, section)) or self._options.save_anyway:
             return True
-        flags = ", ".join(flag(name) for _key, name, _where in self._platform.tokens)
         if not self._terminal.asks:
             raise SettingsError(
                 f"{self._platform.title} cannot be used like this, so nothing was written: correct"
@@ -102,18 +108,10 @@ class PlatformStep:
         answers = {"t": "try again", "s": "save it"}
         return self._terminal.choose("Try again?", answers, "t") == "s"
 
-    def _check(self, tokens: dict[str, str]) -> bool:
+    def _with(self, tokens: dict[str, str]) -> PlatformSettings:
         kept = {key: getattr(self._section, key) for key in self._section.model_fields_set}
         given = {key: SecretStr(token) for key, token in tokens.items()}
-        try:
-            section = type(self._section).model_validate({**kept, **given})
-        except ValidationError as cause:
-            for error in cause.errors(include_input=False):
-                say(f"!!  {error['msg'].removeprefix('Value error, ')}")
-            return False
-        examine = import_module(f"channels.{self._platform.name}.checkup").examine
-        checkup: Checkup = anyio.run(examine, section)
-        return _show(self._platform.title, checkup)
+        return type(self._section).model_validate({**kept, **given})
 
 
 def _show(title: str, checkup: Checkup) -> bool:

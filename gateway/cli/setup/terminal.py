@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from getpass import getpass
+from textwrap import wrap
 from typing import Final
 
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 
+WIDTH: Final = 79
 EXAMPLES: Final = {
     "--model": "give one, for example --model offline, or --provider openai with OPENAI_API_KEY set"
 }
@@ -43,6 +45,13 @@ class Terminal:
             if given in answers:
                 return given
 
+    def refuse(self, problem: str, flags: str) -> bool:
+        """Show what can't be saved and return False; raises SettingsError if nobody is asked."""
+        if not self.asks:
+            raise SettingsError(f"{flags}: {problem}; nothing was written")
+        say(f"!!  {problem}.")
+        return False
+
     def _require(self, flag: str, default: str | None) -> None:
         if not self.asks and default is None:
             example = EXAMPLES.get(flag, "`tapeway init --help` lists the flags")
@@ -52,8 +61,14 @@ class Terminal:
             )
 
 
-def say(line: str = "") -> None:
-    print_line(f"  {line}".rstrip())
+def say(text: str = "") -> None:
+    """Print a sentence, wrapped below itself; what has no spaces, as a link, is never broken."""
+    indent = " " * (6 if text[:2] in ("ok", "!!", "  ") else 2)
+    lines = wrap(
+        f"  {text}", WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    for line in lines or [""]:
+        print_line(line)
 
 
 def is_terminal() -> bool:

@@ -58,7 +58,7 @@ async def test_a_person_s_wrong_token_is_refused_and_the_right_one_is_saved(tmp_
             for _platform in ("Discord", "Slack"):
                 await person.sees("Enter leaves it out: ")
                 await person.types("")
-            await person.sees("everything it keeps [")
+            await person.sees("all else [")
             await person.types("")
             await person.sees("Write this?")
             assert files(tmp_path) == {}
@@ -157,7 +157,7 @@ async def test_a_second_run_keeps_what_is_there_with_enter_alone(tmp_path: Path)
         for _platform in ("Discord", "Slack"):
             await person.sees("Enter leaves it out: ")
             await person.types("")
-        await person.sees("everything it keeps [")
+        await person.sees("all else [")
         await person.types("")
         await person.sees("Nothing changes.")
         assert await person.ends() == 0
@@ -168,4 +168,16 @@ async def test_a_misspelt_variable_stops_the_start_with_one_sentence(tmp_path: P
     code, out, err = await run_process(environ(tmp_path, TAPEWAY_ACESS__MODE="open"), "gateway")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "did you mean TAPEWAY_ACCESS__MODE?" in err
+    assert files(tmp_path) == {}
+
+
+async def test_what_would_stop_every_start_is_never_saved(tmp_path: Path) -> None:
+    for flags in (
+        ("--model", "m", "--base-url", "127.0.0.1:1/v1"),
+        ("--model", "offline", "--slack-bot-token", "xapp-1"),
+    ):
+        code, _out, err = await run_process(environ(tmp_path), "init", *flags, "--save-anyway")
+        assert code == 2
+        assert err.endswith("; nothing was written\n")
+        assert flags[2] in err
     assert files(tmp_path) == {}

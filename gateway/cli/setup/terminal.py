@@ -7,10 +7,11 @@ from getpass import getpass
 from textwrap import wrap
 from typing import Final
 
+from gateway.cli.screen import columns, safe
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 
-WIDTH: Final = 79
+WIDTH: Final = 100
 EXAMPLES: Final = {
     "--model": "give one, for example --model offline, or --provider openai with OPENAI_API_KEY set"
 }
@@ -65,7 +66,11 @@ def say(text: str = "") -> None:
     """Print a sentence, wrapped below itself; what has no spaces, as a link, is never broken."""
     indent = " " * (6 if text[:2] in ("ok", "!!", "  ") else 2)
     lines = wrap(
-        f"  {text}", WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        f"  {safe(text)}",
+        min(columns(), WIDTH),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     for line in lines or [""]:
         print_line(line)

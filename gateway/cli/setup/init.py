@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -86,7 +87,12 @@ def _write(changes: Changes, terminal: Terminal) -> bool:
     if difference and terminal.choose("Write this?", {"y": "yes", "n": "no"}, "y") == "n":
         say("Nothing was written.")
         return False
-    changes.write()
+    # Two files are written: a Ctrl-C between them would leave one.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        changes.write()
+    finally:
+        signal.signal(signal.SIGINT, before)
     return True
 
 

@@ -14,7 +14,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     (
         "GET",
         "/metrics",
-    ): "The [metrics](metrics.md), for Prometheus, which may have a host name for it.",
+    ): "The [metrics](metrics.md), for Prometheus, by its own name too.",
     ("GET", "/login"): "The login form.",
     ("POST", "/login"): "Logs in with the access token.",
     ("POST", "/login/code"): "Logs in with the code of a link or an invitation.",

@@ -97,8 +97,14 @@ def test_the_page_lists_the_alerts_and_each_says_what_to_do() -> None:
     assert all(one["annotations"]["remedy"] for one in alerts())
 
 
-def test_grafana_is_provisioned_with_the_dashboard_s_data_source() -> None:
+def test_compose_mounts_the_dashboard_its_data_source_and_the_rules() -> None:
+    compose = YAML(typ="safe").load(ROOT / "docker-compose.yml")
+    services = compose["services"]
+    mounts = [*services["grafana"]["volumes"], *services["prometheus"]["volumes"]]
+    mounted = {mount.split(":")[0].removeprefix("./") for mount in mounts if mount[0] == "."}
+    monitoring = [*(DEPLOY / "grafana").rglob("*.*"), DEPLOY / "prometheus-rules.yml"]
+    assert mounted == {str(path.relative_to(ROOT)) for path in monitoring if path.is_file()}
+    inline = YAML(typ="safe").load(compose["configs"]["prometheus"]["content"])
+    assert inline["rule_files"] == ["prometheus-rules.yml"]
     (source,) = read("grafana/provisioning/datasources/prometheus.yml")["datasources"]
-    (provider,) = read("grafana/provisioning/dashboards/tapeway.yml")["providers"]
     assert (source["type"], source["isDefault"]) == ("prometheus", True)
-    assert provider["type"] == "file"

@@ -35,6 +35,7 @@ from tests.gateways import gateway_process
 
 Variables = AsyncIterator[dict[str, str]]
 
+NOBODY = 65534
 ANSWER = b'data: {"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\n'
 
 
@@ -111,6 +112,19 @@ def fill(path: Path) -> None:
     with path.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4096))
+
+
+@breaks("home.other_user", "env.other_user")
+async def other_user(scene: Scene) -> Variables:
+    """Give the home to another user, and take from root what sets it apart in the file system."""
+    scene.prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+    tried = subprocess.run([*scene.prefix, "true"], capture_output=True, check=False)  # noqa: ASYNC221
+    if tried.returncode:
+        pytest.skip("only root can give a folder to another user")
+    environ = scene.environ()
+    (scene.home / ".env").touch()
+    os.chown(scene.home, NOBODY, NOBODY)
+    yield environ
 
 
 @breaks("home.read_only")

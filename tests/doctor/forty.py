@@ -36,6 +36,8 @@ GATEWAY: Final = (
     Broken("settings.here", "settings", "settings.ignored", ".env is ignored", "warning"),
     # folders and the disk
     Broken("home.read_only", "disk", "home.unusable", "Read-only file system"),
+    Broken("home.other_user", "disk", "home.unusable", "Permission denied"),
+    Broken("env.other_user", "settings", "settings.unreadable", "Permission denied"),
     Broken("home.open", "files", "home.open", "chmod 700", "warning"),
     Broken("env.open", "files", "settings.open", "chmod 600", "warning"),
     Broken("workspace.file", "files", "workspace.unusable", "Not a directory"),

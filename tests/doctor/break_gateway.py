@@ -203,9 +203,9 @@ async def index(scene: Scene) -> Variables:
         yield environ
 
 
-@breaks("model.no_key", "instance")
+@breaks("model.no_key", "instance", "port.exposed")
 async def no_key(scene: Scene) -> Variables:
-    environ = scene.environ(AGENT__MODEL="model")
+    environ = scene.environ(AGENT__MODEL="model", HTTP__HOST="0.0.0.0")
     with (scene.home / LOCK).open("w") as file:
         file.write("1")
         file.flush()

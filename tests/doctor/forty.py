@@ -61,6 +61,7 @@ GATEWAY: Final = (
     # the machine
     Broken("clock", "clock", "clock.wrong", "ahead of the servers'", "warning"),
     Broken("port", "port", "port.in_use", "Address already in use"),
+    Broken("port.exposed", "port", "port.open", "can be reached from other machines"),
     Broken("instance", "gateway", "gateway.unclear", "holds the lock", "warning"),
     Broken("instance.database", "database", "database.shared", "another gateway"),
     Broken("gateway.silent", "gateway", "gateway.silent", "does not answer"),

@@ -237,7 +237,17 @@ async def tools(scene: Scene) -> Variables:
 # --- the machine
 
 
-@breaks("clock")
+@breaks("clock.platform")
+async def clock_of_telegram(scene: Scene) -> Variables:
+    past = format_datetime(datetime.now(UTC) - timedelta(hours=2), usegmt=True)
+    me = {"id": 7, "is_bot": True, "first_name": "Bot", "username": "robin_bot"}
+    body = orjson.dumps({"ok": True, "result": me})
+    async with raw_http(body, content_type="application/json", more=[f"date: {past}"]) as url:
+        more = {"TELEGRAM__TOKEN": f"123456:{'A' * 35}", "TELEGRAM__BASE_URL": f"{url}/bot"}
+        yield scene.environ(**more)
+
+
+@breaks("clock.model")
 async def clock(scene: Scene) -> Variables:
     past = format_datetime(datetime.now(UTC) - timedelta(hours=2), usegmt=True)
     async with raw_http(ANSWER, b"data: [DONE]\n\n", more=[f"date: {past}"]) as url:

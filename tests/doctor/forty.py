@@ -59,7 +59,8 @@ GATEWAY: Final = (
     Broken("model.tools", "model", "model.no_tools", "refuses tools", "warning"),
     Broken("model.window", "model", "model.window_too_small", "context"),
     # the machine
-    Broken("clock", "clock", "clock.wrong", "ahead of the servers'", "warning"),
+    Broken("clock.platform", "clock", "clock.wrong", "ahead of the servers'", "warning"),
+    Broken("clock.model", "clock", "clock.wrong", "ahead of the servers'", "warning"),
     Broken("port", "port", "port.in_use", "Address already in use"),
     Broken("port.exposed", "port", "port.open", "can be reached from other machines"),
     Broken("instance", "gateway", "gateway.unclear", "holds the lock", "warning"),

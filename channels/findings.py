@@ -8,6 +8,7 @@ from typing import Any, Final
 import anyio
 
 from channels.checkup import CheckResult, Checkup, State, Trouble
+from channels.clock import seconds_ahead
 from channels.connection_troubles import ConnectionTroubles
 from channels.errors import ChannelError, SendAmbiguous, SendDelayed
 
@@ -16,6 +17,12 @@ REQUEST_SECONDS: Final = 5.0
 
 EXAMINE_SECONDS: Final = 12.0
 """Maximum seconds of all the checks of a platform."""
+
+
+def clock_fact(date: str) -> dict[str, Any]:
+    """Return the fact that the `Date` header of an answer implies, which has just arrived."""
+    ahead = seconds_ahead(date)
+    return {} if ahead is None else {"seconds_ahead": ahead}
 
 
 class Findings:

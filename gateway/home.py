@@ -100,7 +100,7 @@ def withdraw(home: Path) -> None:
 
 def find_running(home: Path) -> Running | None:
     """Return the gateway that runs in an instance directory, or None."""
-    if not (home / LOCK).exists() or not is_locked(home):
+    if not is_locked(home):
         return None
     try:
         found = Running(**orjson.loads((home / ADDRESS).read_bytes()))

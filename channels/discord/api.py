@@ -84,6 +84,7 @@ class DiscordApi:
         }
         self._session: aiohttp.ClientSession | None = None
         self._sockets: aiohttp.ClientSession | None = None
+        self.date = ""  # the `Date` header of the last answer
         self._clock: Clock | None = None
         self._closed_until = float("-inf")
         self._limited: dict[str, float] = {}
@@ -133,6 +134,7 @@ class DiscordApi:
             async with self._request(method, url, headers, seconds, body, query) as response:
                 status, content = response.status, await response.read()
                 retry_after = response.headers.get("Retry-After", "")
+                self.date = response.headers.get("Date", "")
                 self._count(route, response.headers)
         except NOT_SENT as cause:
             raise CONNECTION.error(cause) from None

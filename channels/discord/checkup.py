@@ -25,7 +25,7 @@ from channels.discord.troubles import (
     TOO_MANY_SERVERS,
 )
 from channels.errors import ChannelError
-from channels.findings import REQUEST_SECONDS, Findings
+from channels.findings import REQUEST_SECONDS, Findings, clock_fact
 
 FEW_SESSIONS: Final = 20
 MAX_NAMED: Final = 5
@@ -69,7 +69,13 @@ async def _check_token(api: DiscordApi, found: Findings) -> bool:
     found.bot = str(me.get("global_name") or me.get("username") or "a bot without a name")
     if me.get("id"):
         found.invite = invite_link(str(me["id"]))  # the application's id, unless it is very old
-    found.add("token", f"the token is {found.bot}'s", id=me.get("id"), name=found.bot)
+    found.add(
+        "token",
+        f"the token is {found.bot}'s",
+        id=me.get("id"),
+        name=found.bot,
+        **clock_fact(api.date),
+    )
     return True
 
 

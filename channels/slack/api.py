@@ -124,6 +124,7 @@ class SlackApi:
     """The Web API with one token; `call` raises only our own errors.
 
     granted  the scopes of the token, as the last answer named them
+    date     the `Date` header of the last answer
 
     `warn` is called with sentences for the operator; `unfit` is called if the token is invalid.
     """
@@ -144,6 +145,7 @@ class SlackApi:
         self._files = settings.files_origin
         self.limits = RateLimits(clock)
         self.granted: frozenset[str] = frozenset()
+        self.date = ""
         self.client = AsyncWebClient(
             token, base_url=settings.base_url, logger=QUIET, retry_handlers=[]
         )
@@ -172,6 +174,7 @@ class SlackApi:
         except (AttributeError, ValueError):  # how the SDK reports an answer that is not JSON
             raise _unread(reads=known.reads) from None
         self.granted = _granted(found.headers) or self.granted
+        self.date = found.headers.get("Date", "")
         return found.data if isinstance(found.data, dict) else {}
 
     def warn_of_missing_scopes(self) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from channels.checkup import Checkup
 from channels.clock import SystemClock
 from channels.errors import ChannelError, SendDelayed
-from channels.findings import Findings
+from channels.findings import Findings, clock_fact
 from channels.slack.api import ApiSessions, SlackApi
 from channels.slack.api_methods import scopes
 from channels.slack.installations import Installed, read_installations
@@ -93,7 +93,13 @@ async def _check_bot(api: SlackApi, one: Installed, found: Findings) -> bool:
         return False
     name, team = str(me.get("user") or "the app"), str(me.get("team") or me.get("team_id"))
     found.bot, found.invite = found.bot or f"@{name}", found.invite or f"/invite @{name}"
-    found.add("bot_token", f"the token is @{name}'s in {team}", team=team, url=me.get("url"))
+    found.add(
+        "bot_token",
+        f"the token is @{name}'s in {team}",
+        team=team,
+        url=me.get("url"),
+        **clock_fact(api.date),
+    )
     if missing := sorted(scopes() - api.granted) if api.granted else []:
         says = f"{team} has not granted {', '.join(missing)}"
         found.add("scopes", says, NO_SCOPE, missing=missing)

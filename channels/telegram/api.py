@@ -114,6 +114,7 @@ class AiohttpRequest(BaseRequest):
         self._connections = connections
         self._proxy = proxy or None
         self._session: aiohttp.ClientSession | None = None
+        self.date = ""
 
     @property
     def read_timeout(self) -> float:
@@ -155,6 +156,7 @@ class AiohttpRequest(BaseRequest):
             async with self._session.request(
                 method, url, data=form, headers=headers, timeout=timeout
             ) as response:
+                self.date = response.headers.get("Date", "")
                 body = await response.read()
         except NOT_SENT as cause:
             raise Unavailable(CONNECTION.error(cause)) from None
@@ -213,6 +215,11 @@ class BotApi:
         self._polling = AiohttpRequest(1, settings.proxy)
         self._methods = f"{settings.base_url}{self._token}"
         self._files = f"{_file_url(settings.base_url)}{self._token}"
+
+    @property
+    def date(self) -> str:
+        """The `Date` header of the last answer."""
+        return self._requests.date
 
     def check_token(self) -> None:
         """Raise ChannelUnfit if the token is another platform's, which must not get it."""

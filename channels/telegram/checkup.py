@@ -7,7 +7,7 @@ from typing import Any
 
 from channels.checkup import Checkup
 from channels.errors import ChannelError, ChannelUnfit
-from channels.findings import REQUEST_SECONDS, Findings
+from channels.findings import REQUEST_SECONDS, Findings, clock_fact
 from channels.telegram.api import BotApi, NotAsSent
 from channels.telegram.polling import webhook_host
 from channels.telegram.settings import TelegramSettings
@@ -56,7 +56,13 @@ async def _check_bot(api: BotApi, found: Findings) -> bool:
     username = str(me.get("username") or "")
     found.bot = f"@{username}" if username else str(me.get("first_name") or "a bot without a name")
     found.invite = f"https://t.me/{username}?startgroup" if username else ""
-    found.add("token", f"the token is {found.bot}'s", id=me.get("id"), username=username)
+    found.add(
+        "token",
+        f"the token is {found.bot}'s",
+        id=me.get("id"),
+        username=username,
+        **clock_fact(api.date),
+    )
     if me.get("can_read_all_group_messages") is False:
         found.add("privacy", "privacy mode is on", PRIVACY_MODE, "warning")
     else:

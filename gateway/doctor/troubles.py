@@ -326,7 +326,7 @@ PORT_UNUSABLE: Final = Trouble(
 PORT_OPEN: Final = Trouble(
     "port.open",
     "The gateway does not start: other machines could reach the page without a token.",
-    "TAPEWAY_HTTP__HOST is not a loopback address, and the token is missing or too short.",
+    "TAPEWAY_HTTP__HOST is not a loopback address, and there is no token.",
     "Set TAPEWAY_HTTP__TOKEN_FILE=http-token, or listen on 127.0.0.1.",
 )
 CLOCK_WRONG: Final = Trouble(

@@ -35,6 +35,7 @@ from tests.gateways import gateway_process
 
 Variables = AsyncIterator[dict[str, str]]
 
+NOBODY = 65534
 ANSWER = b'data: {"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\n'
 
 
@@ -113,6 +114,19 @@ def fill(path: Path) -> None:
             file.write(bytes(4096))
 
 
+@breaks("home.other_user", "env.other_user")
+async def other_user(scene: Scene) -> Variables:
+    """Give the home to another user, and take from root what sets it apart in the file system."""
+    scene.prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+    tried = subprocess.run([*scene.prefix, "true"], capture_output=True, check=False)  # noqa: ASYNC221
+    if tried.returncode:
+        pytest.skip("only root can give a folder to another user")
+    environ = scene.environ()
+    (scene.home / ".env").touch()
+    os.chown(scene.home, NOBODY, NOBODY)
+    yield environ
+
+
 @breaks("home.read_only")
 async def read_only(scene: Scene) -> Variables:
     with small_disk(scene.home):
@@ -189,9 +203,9 @@ async def index(scene: Scene) -> Variables:
         yield environ
 
 
-@breaks("model.no_key", "instance")
+@breaks("model.no_key", "instance", "port.exposed")
 async def no_key(scene: Scene) -> Variables:
-    environ = scene.environ(AGENT__MODEL="model")
+    environ = scene.environ(AGENT__MODEL="model", HTTP__HOST="0.0.0.0")
     with (scene.home / LOCK).open("w") as file:
         file.write("1")
         file.flush()
@@ -223,7 +237,17 @@ async def tools(scene: Scene) -> Variables:
 # --- the machine
 
 
-@breaks("clock")
+@breaks("clock.platform")
+async def clock_of_telegram(scene: Scene) -> Variables:
+    past = format_datetime(datetime.now(UTC) - timedelta(hours=2), usegmt=True)
+    me = {"id": 7, "is_bot": True, "first_name": "Bot", "username": "robin_bot"}
+    body = orjson.dumps({"ok": True, "result": me})
+    async with raw_http(body, content_type="application/json", more=[f"date: {past}"]) as url:
+        more = {"TELEGRAM__TOKEN": f"123456:{'A' * 35}", "TELEGRAM__BASE_URL": f"{url}/bot"}
+        yield scene.environ(**more)
+
+
+@breaks("clock.model")
 async def clock(scene: Scene) -> Variables:
     past = format_datetime(datetime.now(UTC) - timedelta(hours=2), usegmt=True)
     async with raw_http(ANSWER, b"data: [DONE]\n\n", more=[f"date: {past}"]) as url:

@@ -36,6 +36,8 @@ GATEWAY: Final = (
     Broken("settings.here", "settings", "settings.ignored", ".env is ignored", "warning"),
     # folders and the disk
     Broken("home.read_only", "disk", "home.unusable", "Read-only file system"),
+    Broken("home.other_user", "disk", "home.unusable", "Permission denied"),
+    Broken("env.other_user", "settings", "settings.unreadable", "Permission denied"),
     Broken("home.open", "files", "home.open", "chmod 700", "warning"),
     Broken("env.open", "files", "settings.open", "chmod 600", "warning"),
     Broken("workspace.file", "files", "workspace.unusable", "Not a directory"),
@@ -57,8 +59,10 @@ GATEWAY: Final = (
     Broken("model.tools", "model", "model.no_tools", "refuses tools", "warning"),
     Broken("model.window", "model", "model.window_too_small", "context"),
     # the machine
-    Broken("clock", "clock", "clock.wrong", "ahead of the servers'", "warning"),
+    Broken("clock.platform", "clock", "clock.wrong", "ahead of the servers'", "warning"),
+    Broken("clock.model", "clock", "clock.wrong", "ahead of the servers'", "warning"),
     Broken("port", "port", "port.in_use", "Address already in use"),
+    Broken("port.exposed", "port", "port.open", "can be reached from other machines"),
     Broken("instance", "gateway", "gateway.unclear", "holds the lock", "warning"),
     Broken("instance.database", "database", "database.shared", "another gateway"),
     Broken("gateway.silent", "gateway", "gateway.silent", "does not answer"),

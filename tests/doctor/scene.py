@@ -25,11 +25,13 @@ MAKERS: Final[dict[tuple[str, ...], Opener]] = {}
 class Scene:
     """A home in a folder of its own, in which things are broken.
 
-    cwd  the folder in which doctor runs, if it matters
+    cwd     the folder in which doctor runs, if it matters
+    prefix  the command that runs doctor with fewer rights
     """
 
     folder: Path
     cwd: Path | None = None
+    prefix: tuple[str, ...] = ()
 
     @property
     def home(self) -> Path:
@@ -52,17 +54,17 @@ def breaks(*ids: str) -> Callable[[Maker], Maker]:
 
 
 async def examined(
-    environ: Mapping[str, str], *options: str, cwd: Path | None = None
+    environ: Mapping[str, str], *options: str, scene: Scene | None = None
 ) -> tuple[int, dict[str, Any]]:
     """Run `tapeway doctor --json` as a process; return its exit code and its report."""
     command = ("doctor", "--json", *options)
-    if cwd is None:
+    if scene is None or not (scene.cwd or scene.prefix):
         code, out, err = await run_process(dict(environ), *command)
     else:
         done = await anyio.run_process(
-            [sys.executable, "-m", "gateway.cli.main", *command],
+            [*scene.prefix, sys.executable, "-m", "gateway.cli.main", *command],
             env=clean_environ(dict(environ)),
-            cwd=cwd,
+            cwd=scene.cwd or "/",
             check=False,
         )
         code, out, err = done.returncode, done.stdout.decode(), done.stderr.decode()

@@ -26,7 +26,7 @@ def test_each_row_of_the_table_is_broken_by_one_maker() -> None:
 async def test_doctor_names_what_is_broken(ids: tuple[str, ...], tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     async with MAKERS[ids](scene) as environ:
-        code, report = await examined(environ, cwd=scene.cwd)
+        code, report = await examined(environ, scene=scene)
     rows = [BY_ID[one] for one in ids]
     named = [one for one in results(report) if one["trouble"]]
     missing = [row for row in rows if not any(fits(one, row) for one in named)]

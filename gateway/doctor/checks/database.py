@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -49,8 +49,8 @@ async def check_database(subject: Subject) -> list[CheckResult]:
     if only_tapes:
         found.append(_folder(path))
         files = []
-    if (ledger := subject.home / "ledger.db").exists():
-        files.append(ledger)  # of a store that keeps only tapes, such as a plugin's
+    with suppress(OSError):  # a home of another user
+        files += subject.home.glob("ledger.db")  # of a store that keeps only tapes
     seconds = float("inf") if subject.deep else QUICK_SECONDS
     looks = [partial(_look, file, seconds, subject.deep) for file in files]
     return [*found, *[await to_thread.run_sync(look, abandon_on_cancel=True) for look in looks]]

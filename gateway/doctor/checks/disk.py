@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import stat
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +15,6 @@ from channels.checkup import CheckResult
 from gateway.doctor import troubles
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
-from gateway.settings.files import open_files
 from tape.private_file import is_open_to_others
 
 FILES: Final = "files"
@@ -31,43 +28,50 @@ BLOCK: Final = bytes(4096)
 
 
 async def check_files(subject: Subject) -> list[CheckResult]:
-    home, found = subject.home, list(_open_files(subject))
-    nearest = _nearest(subject.settings.workspace_path)
-    says = f"{subject.settings.workspace_path}: "
+    home, workspace = subject.home, subject.settings.workspace_path
+    found = (
+        []
+        if (why := _unusable(workspace)) is None
+        else [ill(FILES, troubles.WORKSPACE_UNUSABLE, f"{workspace}: {why}")]
+    )
+    if is_open_to_others(home):
+        says = f"{home}: run `chmod 700 {home}`"
+        found.append(ill(FILES, troubles.HOME_OPEN, says, "warning"))
+    for path in (subject.files.env, subject.files.toml) if subject.files else ():
+        if is_open_to_others(path):
+            says = f"{path}: run `chmod 600 {path}`"
+            found.append(ill(FILES, troubles.SETTINGS_OPEN, says, "warning"))
+    return found or [well(FILES, f"no other user may open {home}")]
+
+
+def _unusable(folder: Path) -> str | None:
+    """Return why a folder cannot be created or written, or None."""
+    try:
+        nearest = _nearest(folder)
+    except OSError as cause:
+        return cause.strerror
     if not nearest.is_dir():
-        found.append(ill(FILES, troubles.WORKSPACE_UNUSABLE, f"{says}Not a directory: {nearest}"))
-    elif not os.access(nearest, os.W_OK | os.X_OK):
-        why = f"{nearest} is not writable"
-        found.append(ill(FILES, troubles.WORKSPACE_UNUSABLE, says + why))
-    return found or [well(FILES, f"only this user may open {home}" if home.exists() else "no home")]
-
-
-def _open_files(subject: Subject) -> Iterator[CheckResult]:
-    if is_open_to_others(subject.home) and not stat.S_ISREG(subject.home.stat().st_mode):
-        says = f"{subject.home}: run `chmod 700 {subject.home}`"
-        yield ill(FILES, troubles.HOME_OPEN, says, "warning")
-    if subject.files is not None:
-        # The home has been looked at; here it stands for no file.
-        for sentence in open_files(subject.home / "no-such-folder", subject.files):
-            yield ill(FILES, troubles.SETTINGS_OPEN, sentence, "warning")
+        return f"Not a directory: {nearest}"
+    return None if os.access(nearest, os.W_OK | os.X_OK) else f"{nearest} is not writable"
 
 
 async def check_disk(subject: Subject) -> list[CheckResult]:
-    return [await to_thread.run_sync(_look, subject.home, abandon_on_cancel=True)]
+    try:
+        return [await to_thread.run_sync(_look, subject.home, abandon_on_cancel=True)]
+    except OSError as cause:
+        return [ill(DISK, troubles.HOME_UNUSABLE, f"{subject.home}: {cause.strerror}")]
 
 
 def _look(home: Path) -> CheckResult:
     folder = _nearest(home)
-    if not folder.is_dir():
-        return ill(DISK, troubles.HOME_UNUSABLE, f"{home}: Not a directory: {folder}")
+    why = None if folder == home and home.is_dir() else _unusable(home)
+    if why is not None:
+        return ill(DISK, troubles.HOME_UNUSABLE, f"{home}: {why}")
     found = os.statvfs(folder)
     free = found.f_bavail * found.f_frsize
     facts: dict[str, Any] = {"free_bytes": free}
     says = f"{free // MEGABYTE} MB free at {folder}"
     if folder != home:
-        if not os.access(folder, os.W_OK | os.X_OK) or found.f_flag & os.ST_RDONLY:
-            says = f"{home} does not exist, and {folder} is not writable"
-            return ill(DISK, troubles.HOME_UNUSABLE, says, **facts)
         return noted(DISK, f"{says}; the home folder {home} does not exist yet", **facts)
     try:
         rate = fsync_rate(home)

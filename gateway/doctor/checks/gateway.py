@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -78,6 +79,8 @@ def _notes(body: Mapping[str, Any]) -> Iterator[CheckResult]:
 async def check_port(subject: Subject) -> list[CheckResult]:
     http = subject.settings.http
     where = f"{http.host}:{http.port}"
+    if not (_is_loopback(http.host) or http.token_file or http.token.get_secret_value()):
+        return [ill(PORT, troubles.PORT_OPEN, f"{where} can be reached from other machines")]
     if not http.port:
         return [well(PORT, "any free one")]
     if subject.running is not None and urlsplit(subject.running.url).port == http.port:
@@ -91,6 +94,13 @@ async def check_port(subject: Subject) -> list[CheckResult]:
     other = await _is_gateway(http.host, http.port)
     trouble = troubles.PORT_OTHER_GATEWAY if other else troubles.PORT_IN_USE
     return [ill(PORT, trouble, says)]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _bound(host: str, port: int) -> OSError | None:

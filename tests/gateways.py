@@ -245,11 +245,8 @@ def _run(environ: dict[str, str], arguments: Sequence[str], given: bytes) -> tup
 
 
 def clean_environ(more: dict[str, str]) -> dict[str, Any]:
-    """Return this process's environment without settings of its own, with others."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("TAPEWAY_", "OPENAI_"))
-    }
+    """Return this process's environment without settings and width of its own, with others."""
+    own = ("TAPEWAY_", "OPENAI_", "COLUMNS")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     paths = [str(ROOT), *filter(None, [more.get("PYTHONPATH")])]
     return {**kept, **more, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}

@@ -18,6 +18,7 @@ from gateway.cli.screen import (
     padded,
     painted,
     print_note,
+    safe,
 )
 
 
@@ -51,8 +52,8 @@ def print_table(
 
 
 def print_json(value: object) -> None:
-    """Print a value as one line of JSON."""
-    print_line(json.dumps(value, ensure_ascii=False))
+    """Print a value as one line of JSON, in which what drives a terminal is escaped as well."""
+    print_line(safe(json.dumps(value, ensure_ascii=False)))
 
 
 def print_line(line: str) -> None:

@@ -20,6 +20,7 @@ EVIL = "a\x1b]0;owned\x07\x9b2J\u202eb"
 COMMANDS = (
     *("tape list", f"tape show {ROOM} --all", f"tape search {ROOM} a", "tape search copy text"),
     *("tape show copy", f"tape rewind {ROOM} --to session/start", "tape show nothing\x1b[2J"),
+    *("tape show copy --json", "ledger list --json", "ledger show in-1 --json"),
     *("tape erase --list", "ledger list", "ledger list --status taped", "ledger show in-1"),
     *("ledger retry nothing\x1b[2J", "access list", "usage --by person", "usage --by chat"),
     *("access revoke nothing\x1b[2J", "explain in-1", "explain nothing\x1b[2J", "health", "hooks"),
@@ -44,6 +45,8 @@ async def test_no_command_prints_what_drives_a_terminal(tmp_path: Path) -> None:
     assert driven == {}
     assert "\\u001b]0;owned" in shown["tape show copy"]
     assert "\\u001b]0;owned" in shown["ledger list"]
+    row = json.loads(shown["ledger show in-1 --json"])
+    assert row["payload"]["sender"]["name"] == EVIL
     assert "\\u001b]0;owned" in shown["usage --by person"]
 
 

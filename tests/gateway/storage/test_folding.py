@@ -11,11 +11,11 @@ import pytest
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Quote
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
+from gateway.cli.explain.way import way_of
 from gateway.errors import AdminError
 from gateway.explain.explainer import Explainer
-from gateway.explain.report import to_text
 from gateway.storage.erasures import Erasure
-from gateway.storage.folding import Folder, fold_payload
+from gateway.storage.folding import LedgerFolder, fold_payload
 from tape.entry import Entry, load
 from tape.unit_of_work import Row, Unit
 from tests.clock import QuickClock
@@ -52,7 +52,7 @@ async def _later(gateway: Gateway) -> None:
     """Fold everything, as it is done after some days."""
     clock = QuickClock()
     clock.jump(timedelta(days=31))
-    folder = Folder(gateway.services.store, clock, 30, gateway.is_busy)
+    folder = LedgerFolder(gateway.services.store, clock, 30, gateway.is_busy)
     for box in ("inbox", "outbox"):
         while await folder.fold(box):
             pass
@@ -164,9 +164,9 @@ async def test_what_is_known_of_a_folded_message_is_explained(tmp_path: Path) ->
         await _answered(gateway, channel, SAID)
         await _later(gateway)
         explainer = Explainer(gateway.services.store, gateway.services.settings)
-        asked = to_text(await explainer.explain("-100/1"))
-        threaded = to_text(await explainer.explain("7/1"))
-        answer = to_text(await explainer.explain("out-1"))
+        asked = way_of((await explainer.explain("-100/1")).to_json())
+        threaded = way_of((await explainer.explain("7/1")).to_json())
+        answer = way_of((await explainer.explain("out-1")).to_json())
     for part in ('written by "Alice" (id 7)', "emptied here", "what are plums?", "thread 7", "yes"):
         assert part in asked
     assert "answered by the turn t-" in threaded

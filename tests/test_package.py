@@ -125,6 +125,7 @@ async def test_the_wheel_alone_runs_the_gateway_which_answers_on_its_page(
         while (found := find_running(tmp_path / "home")) is None:
             assert process.returncode is None
             await anyio.sleep(0.02)
+        run(tapeway, "doctor", cwd=elsewhere, **settings)
         async with visit(found.url, "Alice") as (alice,):
             answer = await alice.answer(await alice.say("Are you there?"))
     finally:

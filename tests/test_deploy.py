@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import configparser
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -120,6 +122,17 @@ def test_the_service_keeps_its_home_and_asks_for_a_token() -> None:
     text = (ROOT / "deploy" / "tapeway.service").read_text()
     assert f"Environment=TAPEWAY_HOME={HOME}\n" in text
     assert "Environment=TAPEWAY_HTTP__TOKEN_FILE=http-token\n" in text
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_finds_no_mistake_in_the_service_and_little_that_it_exposes(tmp_path: Path) -> None:
+    copy = tmp_path / "tapeway.service"
+    text = (ROOT / "deploy" / "tapeway.service").read_text()
+    copy.write_text(text.replace("/opt/tapeway/bin/tapeway", "/bin/true"))
+    for words in (["verify"], ["security", "--offline=true", "--threshold=15"]):
+        command = ["systemd-analyze", *words, str(copy)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("key", ["ExecStart", "User", "EnvironmentFile"])

@@ -116,6 +116,8 @@ async def test_the_wheel_alone_runs_the_gateway_which_answers_on_its_page(
     assert run(tapeway, "--version", cwd=elsewhere) == f"tapeway {version}\n"
     assert "gateway" in run(tapeway, "--help", cwd=elsewhere, COLUMNS="80")
     settings = {**home, "TAPEWAY_HTTP__PORT": "0", "TAPEWAY_TAPE__DISK_RESERVE": "0"}
+    run(tapeway, "init", "--model", "offline", "--yes", cwd=elsewhere, **settings)
+    assert (tmp_path / "home" / "tapeway.toml").exists()
     environ = {"PATH": os.environ["PATH"], **settings}
     log = (tmp_path / "log").open("wb")
     process = await anyio.open_process(
@@ -125,6 +127,7 @@ async def test_the_wheel_alone_runs_the_gateway_which_answers_on_its_page(
         while (found := find_running(tmp_path / "home")) is None:
             assert process.returncode is None
             await anyio.sleep(0.02)
+        run(tapeway, "doctor", cwd=elsewhere, **settings)
         async with visit(found.url, "Alice") as (alice,):
             answer = await alice.answer(await alice.say("Are you there?"))
     finally:

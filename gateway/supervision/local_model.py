@@ -41,7 +41,7 @@ async def with_local_model(settings: Settings, clock: Clock) -> Settings:
         return settings
     mark = settings.home_path / MARK
     until = clock.monotonic() + (RETURN_SECONDS if mark.exists() else 0)
-    while (found := await _look(settings, clock)) is None and clock.monotonic() < until:
+    while (found := await find_local_model(settings, clock)) is None and clock.monotonic() < until:
         await clock.sleep(1)
     with contextlib.suppress(OSError):
         mark.unlink(missing_ok=True) if found is None else mark.touch(0o600)
@@ -52,13 +52,15 @@ async def local_model_appears(settings: Settings, clock: Clock) -> None:
     """Return once the local model is there; never if none is wanted."""
     if not is_wanted(settings):
         await anyio.sleep_forever()
-    while await _look(settings, clock) is None:
+    while await find_local_model(settings, clock) is None:
         await clock.sleep(LOOK_AGAIN_SECONDS)
     get_log().info("model.local_found", model=settings.local.model, server=settings.local.server)
 
 
-async def _look(settings: Settings, clock: Clock) -> Settings | None:
-    """Return the settings with the local model if its server has it now."""
+async def find_local_model(settings: Settings, clock: Clock) -> Settings | None:
+    """Return the settings with the local model if it is wanted and its server has it now."""
+    if not is_wanted(settings):
+        return None
     local, given = settings.local, settings.agent.model_fields_set
     limits = {"context_window": local.context_window, "read_timeout": local.read_timeout}
     own = {name: value for name, value in limits.items() if name not in given}

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.supervision.local_model import MARK, RETURN_SECONDS, with_local_model
 from tests.clock import ManualClock
+from tests.doctor.scene import Scene, examined, results
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_process, make_environ, make_settings
@@ -97,3 +98,14 @@ async def test_a_gateway_that_runs_goes_on_with_the_local_model_once_it_is_there
             async with visit(await gateway.url(), "Alice") as (alice,):
                 answer = await alice.answer(await alice.say("who are you?"))
     assert answer["text"] == "from the local model"
+
+
+async def test_doctor_asks_the_local_model_that_the_gateway_uses(tmp_path: Path) -> None:
+    async with FakeOpenAI(models=[MODEL]) as server:
+        server.enqueue(Text(("ok",)))
+        scene = Scene(tmp_path)
+        code, report = await examined(scene.environ(LOCAL__SERVER=server.base_url))
+    says = [one["says"] for one in results(report) if one["check"] == "model"]
+    assert code == 0
+    assert len(says) == 1
+    assert says[0].startswith(f"{MODEL} at {server.base_url} answered in ")

@@ -15,7 +15,7 @@ from gateway.errors import AdminError
 from gateway.explain.explainer import Explainer
 from gateway.explain.report import to_text
 from gateway.storage.erasures import Erasure
-from gateway.storage.folding import Folder, fold_payload
+from gateway.storage.folding import LedgerFolder, fold_payload
 from tape.entry import Entry, load
 from tape.unit_of_work import Row, Unit
 from tests.clock import QuickClock
@@ -52,7 +52,7 @@ async def _later(gateway: Gateway) -> None:
     """Fold everything, as it is done after some days."""
     clock = QuickClock()
     clock.jump(timedelta(days=31))
-    folder = Folder(gateway.services.store, clock, 30, gateway.is_busy)
+    folder = LedgerFolder(gateway.services.store, clock, 30, gateway.is_busy)
     for box in ("inbox", "outbox"):
         while await folder.fold(box):
             pass

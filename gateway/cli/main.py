@@ -146,7 +146,7 @@ def pair(as_json: _AsJson = False) -> None:
     ask("gateway.cli.access.actions:pair", as_json)
 
 
-@app.command(examples=["backup", "backup /srv/backups", "backup --verify tapeway.tar.gz"])
+@app.command(examples=["backup", "backup /srv/backups", "backup --verify tapeway.zip"])
 def backup(
     file: Annotated[
         str, typer.Argument(help="The new file, or a folder for it; by default, this folder.")
@@ -159,7 +159,7 @@ def backup(
     run(f"gateway.cli.backup.actions:{'verify_file' if verify else 'back_up_home'}", file)
 
 
-@app.command(examples=["restore tapeway.tar.gz --to /srv/tapeway"])
+@app.command(examples=["restore tapeway.zip --to /srv/tapeway"])
 def restore(
     file: Annotated[str, typer.Argument(help="A file that `tapeway backup` wrote.")],
     to: Annotated[str, typer.Option(help="An empty or new folder; by default, the home.")] = "",

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test check format lint types layers bench bench-gateway bench-lag fuzz chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
+.PHONY: help venv run init test check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24

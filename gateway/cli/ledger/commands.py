@@ -30,6 +30,7 @@ Status = Literal[
     "sending",
     "sent",
     "ambiguous",
+    "held",
 ]
 """The statuses of incoming messages, then those of outgoing ones; both may be `dead`."""
 

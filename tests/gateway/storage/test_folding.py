@@ -48,6 +48,10 @@ SAID = InboundMessage(
 SESSION = "editing:-100"
 
 
+def _says(report: Report) -> str:
+    return "\n".join([report.head, *(line.says for line in report.lines)])
+
+
 async def _later(gateway: Gateway) -> None:
     """Fold everything, as it is done after some days."""
     clock = QuickClock()

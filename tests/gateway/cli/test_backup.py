@@ -1,0 +1,55 @@
+"""`tapeway backup`, `restore` and `migrate`, as their user runs them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.gateways import make_environ, run_tapeway
+
+pytestmark = pytest.mark.anyio
+
+OLD = Path(__file__).parents[2] / "fixtures" / "version_12be65b" / "home"
+
+
+async def test_an_old_home_is_saved_verified_restored_and_goes_on(tmp_path: Path) -> None:
+    old, new = make_environ(tmp_path / "old"), make_environ(tmp_path / "new")
+    shutil.copytree(OLD, tmp_path / "old")
+    _code, versions, _err = await run_tapeway(old, "migrate")
+    assert "ledger: version 4 of" in versions
+    assert "Save a backup first" in versions
+    code, out, err = await run_tapeway(old, "backup", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert "77 entries, 4 tapes, 12 messages, 7 sends, 2 open" in out
+    file = next(word for word in out.split() if word.endswith(".zip"))
+    _code, out, _err = await run_tapeway(new, "backup", "--verify", file)
+    assert "is intact" in out
+    code, out, err = await run_tapeway(new, "restore", file)
+    assert (code, err) == (0, "")
+    assert "2 messages and sends were open" in out
+    _code, out, _err = await run_tapeway(new, "ledger", "list", "--status", "held")
+    assert {"in-12", "out-7"} <= set(out.split())
+    _code, out, _err = await run_tapeway(new, "ledger", "resume")
+    assert out == "1 messages and 1 sends go on at the next start\n"
+    _code, versions, _err = await run_tapeway(new, "migrate")
+    assert "Nothing is to be done" in versions
+    _code, out, _err = await run_tapeway(old, "migrate", "--apply")
+    assert "Migrated in" in out
+
+
+async def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home")
+    for words, says in (
+        (("backup",), "there is nothing to back up"),
+        (("backup", "--verify"), "name the file to verify"),
+        (("backup", "--verify", "/no/such/file"), "/no/such/file"),
+        (("restore", str(OLD / "tapeway.db")), "is not an intact backup"),
+    ):
+        code, _out, err = await run_tapeway(environ, *words)
+        assert code == 1
+        assert says in err
+        assert "Traceback" not in err
+    _code, out, _err = await run_tapeway(environ, "migrate")
+    assert "There is no database yet" in out

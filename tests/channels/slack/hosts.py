@@ -72,7 +72,7 @@ async def running(
         "app_token": "" if http else fake.app_token,
         "signing_secret": fake.signing_secret,
         "base_url": fake.base_url,
-        "hold": 0,
+        "reorder_seconds": 0,
         **more,
     }
     channel = SlackChannel(SlackSettings.model_validate(values))

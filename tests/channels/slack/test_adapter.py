@@ -65,7 +65,7 @@ async def test_a2_a_mention_is_accepted_even_if_the_app_may_not_read_the_channel
 
 async def test_events_that_arrive_out_of_order_are_accepted_in_order() -> None:
     clock = ManualClock()
-    async with slack(clock) as fake, running(fake, clock=clock, hold=0.2) as app:
+    async with slack(clock) as fake, running(fake, clock=clock, reorder_seconds=0.2) as app:
         await app.ready()
         room, ada = fake.channel(), fake.user("Ada")
         fake.deliveries.hold()
@@ -194,7 +194,7 @@ async def test_people_and_channels_have_names_once_these_were_looked_up() -> Non
 
 async def test_a_name_that_is_looked_up_during_the_hold_is_in_the_first_message() -> None:
     clock = ManualClock()
-    async with slack(clock) as fake, running(fake, clock=clock, hold=0.2) as app:
+    async with slack(clock) as fake, running(fake, clock=clock, reorder_seconds=0.2) as app:
         await app.ready()
         fake.say(fake.channel("garden"), fake.user("Ada Lovelace"), "hello")
         await fake.wait_for_calls("users.info", 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from channels.checkup import Trouble
+from channels.common_troubles import ANSWER_FAILED, not_open
 from channels.connection_troubles import connection_troubles
 
 _PAGE: Final = "Open discord.com/developers/applications, choose the application, then Bot"
@@ -97,6 +98,26 @@ COMMANDS_ELSEWHERE: Final = Trouble(
     "Start the gateway, and empty Interactions Endpoint URL under"
     " discord.com/developers/applications, General Information.",
 )
+NOT_OPEN: Final = not_open("discord", "/open")
+NOT_FOR_YOU: Final = Trouble(
+    "discord.not_for_you",
+    '"I\'m not enabled for you yet"',
+    "This is the private chat of somebody who may not use the bot.",
+    "The owner lets them in with `tapeway access grant discord:` and the id that the bot names, or"
+    " with `,grant` and that id.",
+)
+OLD_CODE: Final = Trouble(
+    "discord.old_code",
+    '"This code is wrong, used or too old"',
+    "A code works once and for ten minutes, and a new one replaces it.",
+    "`tapeway pair` prints a fresh one.",
+)
+NO_COMMANDS: Final = Trouble(
+    "discord.no_commands",
+    "The slash commands are missing.",
+    "Discord shows new commands after a while, or the bot was added without them.",
+    "Press Ctrl-R in Discord's window. If they never appear, open the invite link again.",
+)
 TROUBLES: Final = (
     NO_TOKEN,
     WRONG_TOKEN,
@@ -115,5 +136,10 @@ TROUBLES: Final = (
     TOO_MANY_SERVERS,
     NO_SESSIONS,
     OUTDATED,
+    NOT_OPEN,
+    NOT_FOR_YOU,
+    OLD_CODE,
+    NO_COMMANDS,
+    ANSWER_FAILED,
 )
 """Every known trouble, in the order of the table in the documentation."""

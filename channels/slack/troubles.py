@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from channels.checkup import Trouble
+from channels.common_troubles import ANSWER_FAILED, not_open
 from channels.connection_troubles import connection_troubles
 
 _PAGE: Final = "Open https://api.slack.com/apps, choose the app, then"
@@ -107,6 +108,58 @@ INSTALLATIONS: Final = Trouble(
     " writes.",
     "Correct the file or its permissions, or remove it and install the app again.",
 )
+NOT_OPEN: Final = not_open("slack", ",open")
+NO_BUTTONS: Final = Trouble(
+    "slack.no_buttons",
+    "Pressing a button shows an error.",
+    "The app was made from an older manifest, which lacks interactivity.",
+    f"{_PAGE} Interactivity & Shortcuts, and switch on Interactivity (over HTTP, with the address"
+    " of the events).",
+)
+NAME_IGNORED: Final = Trouble(
+    "slack.name_ignored",
+    "The bot answers a mention in a channel, but not its name.",
+    "The app lacks the events message.channels and message.groups.",
+    "Compare its events with the manifest's, and reinstall the app.",
+)
+MESSAGES_OFF: Final = Trouble(
+    "slack.messages_off",
+    '"Sending messages to this app has been turned off"',
+    "The app's Messages Tab is read-only.",
+    "Under App Home, Messages Tab, allow people to send messages.",
+)
+URL_SILENT: Final = Trouble(
+    "slack.url_silent",
+    'Over HTTP, Slack says "Your URL didn\'t respond".',
+    "The gateway does not run with this app's signing secret, or the proxy changes the body.",
+    "Start the gateway first, forward the body unchanged, and enter the address again.",
+)
+NOT_SIGNED: Final = Trouble(
+    "slack.not_signed",
+    'Over HTTP, the log says "not signed with TAPEWAY_SLACK__SIGNING_SECRET".',
+    "The secret belongs to another app, or this machine's clock is wrong.",
+    "Copy the app's signing secret (Basic Information), and check the clock.",
+)
+NO_EVENTS: Final = Trouble(
+    "slack.no_events",
+    "Over HTTP, the channel is ready but no messages arrive.",
+    "Event Subscriptions is off, its address is not verified, or another server answers there.",
+    "Run `curl -X POST https://bot.example.org/slack/events` on another machine: it must print"
+    ' "This is not for you.". "There is no signing secret." means that none is set; any other'
+    " answer comes from the proxy or another server.",
+)
+NO_INSTALL: Final = Trouble(
+    "slack.no_install",
+    "/slack/install says `Not Found`.",
+    "A setting for it is missing.",
+    "Set TAPEWAY_SLACK__INSTALLATIONS, TAPEWAY_SLACK__CLIENT_ID and TAPEWAY_SLACK__CLIENT_SECRET.",
+)
+SILENT_CHANNEL: Final = Trouble(
+    "slack.silent_channel",
+    "The bot is silent in one channel only.",
+    "It was removed, or the channel was archived.",
+    "Invite it again. The log has `delivery.given_up` with Slack's reason.",
+)
 TROUBLES: Final = (
     NO_TOKEN,
     NO_BOT_TOKEN,
@@ -125,5 +178,15 @@ TROUBLES: Final = (
     CONNECTION.limited,
     NO_CHANNEL,
     INSTALLATIONS,
+    NOT_OPEN,
+    NO_BUTTONS,
+    NAME_IGNORED,
+    MESSAGES_OFF,
+    URL_SILENT,
+    NOT_SIGNED,
+    NO_EVENTS,
+    NO_INSTALL,
+    SILENT_CHANNEL,
+    ANSWER_FAILED,
 )
 """Every known trouble, in the order of the table in the documentation."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from channels.checkup import Trouble
+from channels.common_troubles import ANSWER_FAILED, not_open
 from channels.connection_troubles import connection_troubles
 
 _TOKEN: Final = (
@@ -66,8 +67,8 @@ WEBHOOK_FAILS: Final = Trouble(
     "Telegram cannot deliver messages to TAPEWAY_TELEGRAM__WEBHOOK_URL.",
     "The address does not lead to this gateway, its certificate is not accepted, or the gateway is"
     " not running.",
-    "Open the address in a browser from outside (a gateway answers 405), check the reverse proxy,"
-    " or leave the setting empty to poll instead.",
+    "Check the way from outside to the gateway (address, reverse proxy, certificate), or leave the"
+    " setting empty to poll instead.",
 )
 WEBHOOK_REFUSED: Final = Trouble(
     "telegram.webhook_refused",
@@ -75,6 +76,26 @@ WEBHOOK_REFUSED: Final = Trouble(
     "Telegram delivers only to https addresses that it can reach, on port 443, 80, 88 or 8443.",
     "Use an https address that is reachable from the internet, or leave the setting empty to poll"
     " instead.",
+)
+NOT_OPEN: Final = not_open("telegram", "/open@your_bot")
+NO_HISTORY: Final = Trouble(
+    "telegram.no_history",
+    "The bot answers, but does not know earlier messages.",
+    "They are older than its membership, since Telegram shows bots no history, or privacy mode is"
+    " on.",
+    "Say again what it has to know; for privacy mode, see the row above.",
+)
+SILENT_GROUP: Final = Trouble(
+    "telegram.silent_group",
+    "The bot is silent in one group only.",
+    "It was removed, or may not write there.",
+    "Add it again, or let it write. The log has `delivery.given_up` with Telegram's own words.",
+)
+SLOW_GROUP: Final = Trouble(
+    "telegram.slow_group",
+    "Answers come slowly in a busy group.",
+    "Telegram allows 20 messages and edits per minute in a group.",
+    "Nothing: the gateway sends finished answers first.",
 )
 TROUBLES: Final = (
     NO_TOKEN,
@@ -90,5 +111,10 @@ TROUBLES: Final = (
     WEBHOOK_ELSEWHERE,
     WEBHOOK_FAILS,
     WEBHOOK_REFUSED,
+    NOT_OPEN,
+    NO_HISTORY,
+    SILENT_GROUP,
+    SLOW_GROUP,
+    ANSWER_FAILED,
 )
 """Every known trouble, in the order of the table in the documentation."""

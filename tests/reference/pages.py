@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from channels.discord.troubles import TROUBLES as DISCORD
+from channels.slack.troubles import TROUBLES as SLACK
+from channels.telegram.troubles import TROUBLES as TELEGRAM
 from tests.reference import (
     command_line,
     hook_table,
@@ -26,6 +29,9 @@ PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "metrics.md": metric_table.lines,
     "settings.md": setting_tables.lines,
     "troubles.md": trouble_table.lines,
+    "../how-to/discord.md": trouble_table.lines_for(DISCORD),
+    "../how-to/slack.md": trouble_table.lines_for(SLACK),
+    "../how-to/telegram.md": trouble_table.lines_for(TELEGRAM),
 }
 """Each page, and what yields the lines of its generated part."""
 

@@ -1,12 +1,16 @@
-"""The gateway's own troubles, by what they are about."""
+"""The troubles: the gateway's by what they are about, and each platform's for its guide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from channels.checkup import Trouble
 from gateway.doctor.troubles import TROUBLES
 from tests.reference.table import table
+
+_SETTING = re.compile(r"(?<![`\w])(TAPEWAY_\w+)(?![`\w])")
 
 
 def lines() -> Iterator[str]:
@@ -16,3 +20,14 @@ def lines() -> Iterator[str]:
         rows = ((one.sign, one.cause, one.remedy, f"`{one.id}`") for one in found)
         yield from table(("What you notice", "Why", "What to do", "In JSON"), rows)
         yield ""
+
+
+def lines_for(platform: Sequence[Trouble]) -> Callable[[], Iterator[str]]:
+    """Return what yields the table of a platform's guide."""
+
+    def platform_lines() -> Iterator[str]:
+        rows = ((one.sign, f"{one.cause} {one.remedy}") for one in platform)
+        marked = ([_SETTING.sub(r"`\1`", cell) for cell in row] for row in rows)
+        yield from table(("What you see", "What it means, and what to do"), marked)
+
+    return platform_lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -148,6 +149,7 @@ class InboundMessage:
         return {
             **_payload_of(self),
             "sender": _payload_of(self.sender),
+            "raw": deepcopy(dict(self.raw)),
             "media": tuple(map(_payload_of, self.media)),
             "quote": self.quote and _payload_of(self.quote),
             "forwarded": self.forwarded and _payload_of(self.forwarded),

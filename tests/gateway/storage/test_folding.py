@@ -11,9 +11,9 @@ import pytest
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Quote
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
-from gateway.cli.explain.way import way_of
 from gateway.errors import AdminError
 from gateway.explain.explainer import Explainer
+from gateway.explain.report import Report
 from gateway.storage.erasures import Erasure
 from gateway.storage.folding import LedgerFolder, fold_payload
 from tape.entry import Entry, load
@@ -168,9 +168,9 @@ async def test_what_is_known_of_a_folded_message_is_explained(tmp_path: Path) ->
         await _answered(gateway, channel, SAID)
         await _later(gateway)
         explainer = Explainer(gateway.services.store, gateway.services.settings)
-        asked = way_of((await explainer.explain("-100/1")).to_json())
-        threaded = way_of((await explainer.explain("7/1")).to_json())
-        answer = way_of((await explainer.explain("out-1")).to_json())
+        asked = _says(await explainer.explain("-100/1"))
+        threaded = _says(await explainer.explain("7/1"))
+        answer = _says(await explainer.explain("out-1"))
     for part in ('written by "Alice" (id 7)', "emptied here", "what are plums?", "thread 7", "yes"):
         assert part in asked
     assert "answered by the turn t-" in threaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import hypothesis
@@ -13,6 +14,9 @@ from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from tests import quick  # noqa: F401 - for what it does
 from tests.fakes.base.traffic import forget_traffic
+
+# A shell's background jobs ignore Ctrl-C, and so would all the processes that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
 # TEST_SEARCH=1 make test

@@ -79,7 +79,7 @@ async def test_ctrl_c_ends_it_with_an_open_page_and_the_next_start_has_the_histo
     assert "offline model" in texts[1]
     log = (tmp_path / "gateway.log").read_text()
     assert "Open http://127.0.0.1:" in log
-    assert "TAPEWAY_AGENT__MODEL" in log
+    assert "tapeway init" in log
 
 
 async def test_a_second_ctrl_c_while_it_ends_changes_nothing(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ async def test_the_tapes_of_the_database_are_listed_and_searched(home: Path) -> 
     environ = make_environ(home, WORKSPACE="/")
     code, listed, err = await run_tapeway(environ, "tape", "list")
     assert (code, err) == (0, "")
-    assert {line.split()[0] for line in listed.splitlines()[1:]} == SESSIONS
+    assert set(listed.split()) >= SESSIONS
     await searched(environ, f"telegram:{GROUP}")
     _code, shown, _err = await run_tapeway(
         environ, "tape", "show", "slack:C000000005", "--kind", "event", "--json"

@@ -199,8 +199,8 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(tmp_path: Path) -> 
         zip(NAMES, (2, 2, 100, 300, 40), strict=True)
     )
     code, _out, err = await run_tapeway(environ, "usage", "--by", "moon")
-    assert code == 1
-    assert "use one of day, chat, person, model, turn" in err
+    assert code == 2
+    assert "'day', 'chat', 'person', 'model', 'turn'" in " ".join(err.split())
 
 
 async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class Watch:
         return await scrape(self.play.gateway.url)
 
     async def during(self, event: Event) -> None:
-        """Let something happen, and keep what it moved; it may look in the middle by itself."""
+        """Run an event, and keep how far it moved each metric; an event may also look midway."""
         before = await self.scrape()
         seen = await event(self)
         await self.play.settle()
@@ -284,7 +284,7 @@ TABLE: Final[Mapping[str, tuple[Moved, ...]]] = {
     "process_max_fds": (Moved(process_grew, {}, -1),),
 }
 SHOWN: Final = {"tapeway_disk_free_bytes", "tapeway_disk_size_bytes"}
-"""Gauges whose value after the event is compared, since nobody knows the one before."""
+"""Gauges of which the value after the event counts: the one before depends on the machine."""
 
 STILL: Final = {"tapeway_build_info", "process_start_time_seconds"}
 """What says who runs, and doesn't move while it does."""

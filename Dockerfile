@@ -15,7 +15,7 @@ COPY channels ./channels
 COPY gateway ./gateway
 COPY deploy/tapeway.service ./deploy/
 RUN /opt/tapeway/bin/python -m pip install --no-cache-dir --no-compile --no-deps --no-build-isolation . \
-    && /opt/tapeway/bin/python -m pip uninstall --quiet --yes pip hatchling editables pathspec trove-classifiers tomlkit
+    && /opt/tapeway/bin/python -m pip uninstall --quiet --yes pip hatchling editables pathspec trove-classifiers
 
 FROM ${BASE}
 # Without CA certificates no model and no platform is reached: such a base ends the build.

@@ -7,10 +7,12 @@ import re
 import shutil
 import subprocess
 import tomllib
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from gateway.cli.help import OWN
 from gateway.settings import fields
@@ -114,6 +116,27 @@ def test_the_image_gets_our_packages_and_nothing_else() -> None:
     assert allowed == ours | whole | {"deploy/tapeway.service"}
     copied = re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
     assert {name for line in copied for name in line.split()} == allowed
+
+
+def test_the_image_keeps_everything_that_the_gateway_needs() -> None:
+    needed: set[str] = set()
+    new = {"tapeway"}
+    while new:
+        needed |= new
+        new = {need for name in new for need in needs(name)} - needed
+    [removed] = re.findall(r"pip uninstall --quiet --yes (.*)$", DOCKERFILE, re.MULTILINE)
+    assert "tomlkit" in needed
+    assert not needed & set(removed.split())
+
+
+def needs(package: str) -> set[str]:
+    """Return the names of what a package always needs here."""
+    try:
+        lines = requires(package) or []
+    except PackageNotFoundError:
+        return set()
+    found = map(Requirement, lines)
+    return {one.name for one in found if not one.marker or one.marker.evaluate({"extra": ""})}
 
 
 def test_the_service_keeps_its_home_and_asks_for_a_token() -> None:

@@ -39,9 +39,9 @@ from gateway.http.access_token import token_of
 from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import erase_routes, tape_routes
-from gateway.http.app import Readiness, make_app, readiness
+from gateway.http.app import MetricsPort, Readiness, make_app, readiness
 from gateway.http.auth import Gatekeeper, WrongLogins
-from gateway.http.server import QuietServer, listen, make_server
+from gateway.http.server import QuietServer, make_server, open_sockets
 from gateway.http.sessions import Sessions
 from gateway.logs import get_log
 from gateway.metrics.exposition import Exposition
@@ -143,7 +143,7 @@ async def running_gateway(
         withdraw(settings.home_path)
         token = token_of(settings) if http else ""
         bearer = token or secrets.token_urlsafe(32)
-        sock = listen(settings.http.host, settings.http.port, token) if http else None
+        sockets = open_sockets(settings.http, token) if http else []
         try:
             async with (
                 _opened(settings, only, clock or SystemClock(), plugins) as (gateway, manager),
@@ -153,9 +153,9 @@ async def running_gateway(
                 backlog = await gateway.parts.recovery.read()
                 server: QuietServer | None = None
                 try:
-                    if sock is not None:
-                        server = _serve(gateway, sock, token, bearer)
-                        group.start_soon(server.run_on, sock, name="http")
+                    if sockets:
+                        server = _serve(gateway, sockets[0], token, bearer)
+                        group.start_soon(server.run_on, *sockets, name="http")
                         announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                     group.start_soon(manager.run, name="channels")
                     with anyio.move_on_after(SETTLE_SECONDS):
@@ -175,7 +175,7 @@ async def running_gateway(
                             await server.end()
                     group.cancel_scope.cancel()
         finally:
-            if sock is not None:
+            for sock in sockets:
                 sock.close()
 
 
@@ -319,17 +319,19 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         body |= {"notes": [*body.get("notes", ()), *held]} if held else {}
         return dict(services.redactor.value(body, lines=True))
 
+    metrics = Exposition(services.meters, Gauges(services, status).read).route()
     routes = [
-        Exposition(services.meters, Gauges(services, status).read).route(),
+        metrics,
         *access_routes(access_admin(gateway)),
         *ledger_routes(LedgerAdmin(services, gateway.parts.recovery, status.states)),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
         *explain_routes(Explainer(services.store, services.settings)),
     ]
-    wrong, host = WrongLogins(services.clock), services.settings.http.metrics_host
-    gate = Gatekeeper(Sessions(services, token), wrong, token, bearer, host)
-    return make_app(list(gateway.channels.values()), health, routes, gate)
+    gate = Gatekeeper(Sessions(services, token), WrongLogins(services.clock), token, bearer)
+    app = make_app(list(gateway.channels.values()), health, routes, gate)
+    app.add_middleware(MetricsPort, metrics=metrics, http=services.settings.http)
+    return app
 
 
 def access_admin(gateway: Gateway) -> AccessAdmin:

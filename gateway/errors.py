@@ -38,10 +38,10 @@ class HomeInUse(GatewayError):
 class PortInUse(GatewayError):
     exit_code = 3
 
-    def __init__(self, host: str, port: int, cause: OSError) -> None:
+    def __init__(self, host: str, port: int, cause: OSError, setting: str) -> None:
         super().__init__(
             f"cannot listen on {host}:{port} ({cause.strerror}): stop the program that uses it,"
-            f" or choose another port, for example TAPEWAY_HTTP__PORT={port + 1}"
+            f" or choose another port, for example {setting}={port + 1}"
         )
 
 

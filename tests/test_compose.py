@@ -108,13 +108,16 @@ def test_no_profile_takes_the_operator_s_own_model_away(
     assert is_wanted(settings_in(tmp_path, *profiles))
 
 
-def test_prometheus_asks_the_gateway_under_the_name_and_port_that_it_answers(
+def test_prometheus_asks_on_the_port_for_metrics_which_only_the_project_reaches(
     tmp_path: Path,
 ) -> None:
-    for port in ({}, {"TAPEWAY_HTTP__PORT": "9000"}):
-        http = settings_in(tmp_path, "metrics", **port).http
-        asked = render("metrics", **port)["configs"]["prometheus"]["content"]
-        assert f'targets: ["{http.metrics_host}:{http.port}"]' in asked
+    for port in ({}, {"TAPEWAY_HTTP__PORT": "9000", "TAPEWAY_HTTP__METRICS_PORT": "9001"}):
+        http, rendered = settings_in(tmp_path, "metrics", **port).http, render("metrics", **port)
+        asked = rendered["configs"]["prometheus"]["content"]
+        assert http.metrics_host == "0.0.0.0"
+        assert f'targets: ["tapeway:{http.metrics_port}"]' in asked
+        published = [one.get("ports", []) for one in rendered["services"].values()]
+        assert str(http.metrics_port) not in str(published)
 
 
 def test_grafana_has_no_account_whose_password_is_known() -> None:

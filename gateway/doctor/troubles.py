@@ -309,25 +309,35 @@ PORT_IN_USE: Final = Trouble(
     "port.in_use",
     "The gateway does not start: it cannot listen on its port.",
     "Another program on this machine uses the port.",
-    "Stop that program, or choose another port with TAPEWAY_HTTP__PORT.",
+    "Stop that program, or choose another port with TAPEWAY_HTTP__PORT; for /metrics, with"
+    " TAPEWAY_HTTP__METRICS_PORT.",
 )
 PORT_OTHER_GATEWAY: Final = Trouble(
     "port.other_gateway",
     "The gateway does not start: it cannot listen on its port.",
     "A Tapeway gateway with another home uses the port.",
-    "Choose another port with TAPEWAY_HTTP__PORT, or stop the other gateway.",
+    "Stop that gateway, or choose another port with TAPEWAY_HTTP__PORT; for /metrics, with"
+    " TAPEWAY_HTTP__METRICS_PORT.",
 )
 PORT_UNUSABLE: Final = Trouble(
     "port.unusable",
     "The gateway does not start: it cannot listen on its address.",
     "The address is not one of this machine, or this user may not use the port.",
-    "Correct TAPEWAY_HTTP__HOST or TAPEWAY_HTTP__PORT; ports below 1024 are for administrators.",
+    "Correct TAPEWAY_HTTP__HOST or TAPEWAY_HTTP__PORT (for /metrics, TAPEWAY_HTTP__METRICS_HOST or"
+    " TAPEWAY_HTTP__METRICS_PORT); ports below 1024 are for administrators.",
 )
 PORT_OPEN: Final = Trouble(
     "port.open",
     "The gateway does not start: other machines could reach the page without a token.",
     "TAPEWAY_HTTP__HOST is not a loopback address, and there is no token.",
     "Set TAPEWAY_HTTP__TOKEN_FILE=http-token, or listen on 127.0.0.1.",
+)
+PORT_TOKEN_SHORT: Final = Trouble(
+    "port.token_short",
+    "The gateway does not start: other machines could guess the page's token.",
+    "TAPEWAY_HTTP__HOST is not a loopback address, and the token is shorter than 16 characters.",
+    "Choose a longer TAPEWAY_HTTP__TOKEN; or remove it, and have one generated with"
+    " TAPEWAY_HTTP__TOKEN_FILE=http-token.",
 )
 CLOCK_WRONG: Final = Trouble(
     "clock.wrong",

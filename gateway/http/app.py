@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from channels.base import Channel
-from gateway.http.auth import Gatekeeper, Guard
+from gateway.http.auth import Gatekeeper, Guard, is_named_local
 from gateway.http.limits import BodyLimit
 from gateway.http.logins import login_routes, session_routes
+from gateway.http.peers import is_loopback
+from gateway.settings.sections import HttpSettings
 from gateway.supervision.status import ChannelState
 from tape.payloads import left_out
 from tape.store import NotingStore
@@ -30,6 +34,31 @@ class HasRoutes(Protocol):
 
 
 Readiness = dict[str, Any]
+
+
+class MetricsPort:
+    """Middleware that serves the metrics, and nothing else, on their port, to whoever reaches it.
+
+    On a loopback address, that is this machine; a site in somebody's browser, which could have a
+    name of its own lead there, is refused.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Route, http: HttpSettings) -> None:
+        self._app = app
+        self._port = http.metrics_port
+        self._is_local = is_loopback(http.metrics_host)
+        self._metrics = Starlette(routes=[metrics])
+        self._metrics.router.redirect_slashes = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The server's end of the connection is the kernel's word: no header changes it.
+        if not self._port or (scope.get("server") or ("", 0))[1] != self._port:
+            await self._app(scope, receive, send)
+        elif self._is_local and not is_named_local(Headers(scope=scope)):
+            refused = PlainTextResponse("Ask for 127.0.0.1 or localhost.\n", status_code=421)
+            await refused(scope, receive, send)
+        else:
+            await self._metrics(scope, receive, send)
 
 
 def make_app(

@@ -82,21 +82,14 @@ class WrongLogins:
 class Gatekeeper:
     """What the guard and the logins check: the sessions, and the token, if one is set.
 
-    token         the access token, or ""
-    bearer        what local tools send: the token, or a secret of this process
-    metrics_host  the host name under which /metrics needs no login, or ""
+    token   the access token, or ""
+    bearer  what local tools send: the token, or a secret of this process
     """
 
     sessions: Sessions
     wrong: WrongLogins
     token: str
     bearer: str
-    metrics_host: str = ""
-
-    def may_scrape(self, headers: Headers) -> bool:
-        """Return whether a request came straight from a neighbor who may read the metrics."""
-        name = _split(f"//{headers.get('host', '')}").hostname or ""
-        return bool(name) and name == self.metrics_host and not _is_forwarded(headers)
 
     async def session(self, scope: Scope) -> PageSession | None:
         """Return the session of a request, or None; raises StoreUnavailable."""
@@ -147,8 +140,6 @@ class Guard:
         headers, path = Headers(scope=scope), scope["path"]
         may = audience(path)
         if may == "platforms":
-            return None
-        if path == "/metrics" and self._gate.may_scrape(headers):
             return None
         if _is_foreign(scope, headers):
             return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
@@ -211,8 +202,12 @@ def is_own_user(scope: Scope, headers: Headers) -> bool:
     if scope.get("http_version") == "1.0":
         return False
     peer = scope.get("state", {}).get("peer")
-    name = _split(f"//{headers.get('host', '')}").hostname or ""
-    return is_loopback(name) and isinstance(peer, Peer) and peer.is_own_user
+    return is_named_local(headers) and isinstance(peer, Peer) and peer.is_own_user
+
+
+def is_named_local(headers: Headers) -> bool:
+    """Return whether a request asks for this machine by a loopback name, as no foreign site can."""
+    return is_loopback(_split(f"//{headers.get('host', '')}").hostname or "")
 
 
 def _split(url: str) -> SplitResult:

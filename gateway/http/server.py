@@ -1,4 +1,4 @@
-"""Run uvicorn on a socket that we open, inside our task group.
+"""Run uvicorn on sockets that we open, inside our task group.
 
 On its own, uvicorn would install signal handlers, and exit the process if the port is in use.
 """
@@ -15,20 +15,32 @@ from typing import Any, Final
 
 import anyio
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
-from gateway.errors import PortInUse, SettingsError
+from gateway.errors import GatewayError, PortInUse, SettingsError
 from gateway.http.limits import Crowd, WatchedConnection, most_connections, raise_descriptor_limit
 from gateway.http.peers import is_loopback
 from gateway.logs import get_log
+from gateway.settings.sections import MIN_TOKEN_CHARACTERS, HttpSettings
 
 END_SECONDS: Final = 1.5
-MIN_TOKEN_CHARACTERS: Final = 16  # on addresses that other machines can reach
 QUEUE: Final = 1024  # maximum connections that the system keeps until they are accepted
 ACCEPTED_AT_ONCE: Final = 8
 """Connections accepted in one round of the event loop: more could use up the descriptors first."""
 
 REPORT_SECONDS: Final = 60.0
+
+
+def open_sockets(http: HttpSettings, token: str) -> list[socket.socket]:
+    """Open the main socket, and that of the metrics if they have one; raises as `listen` does."""
+    opened = [listen(http.host, http.port, token)]
+    if http.metrics_port:
+        try:
+            opened.append(_open(http.metrics_host, http.metrics_port, "TAPEWAY_HTTP__METRICS_"))
+        except GatewayError:
+            opened[0].close()
+            raise
+    return opened
 
 
 def listen(host: str, port: int, token: str) -> socket.socket:
@@ -45,6 +57,10 @@ def listen(host: str, port: int, token: str) -> socket.socket:
             f" at least {MIN_TOKEN_CHARACTERS} characters: choose a longer one, or generate one"
             " with TAPEWAY_HTTP__TOKEN_FILE=http-token"
         )
+    return _open(host, port, "TAPEWAY_HTTP__")
+
+
+def _open(host: str, port: int, prefix: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only on a socket whose protocol is TCP. Without that option, the
     # second part of every answer waits 40 ms until the first is acknowledged.
@@ -56,10 +72,10 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     except OSError as cause:
         opened.close()
         if not isinstance(cause, socket.gaierror):
-            raise PortInUse(host, port, cause) from cause
+            raise PortInUse(host, port, cause, f"{prefix}PORT") from cause
         raise SettingsError(
-            f"TAPEWAY_HTTP__HOST: {host!r} is not an address of this machine ({cause.strerror});"
-            " for example TAPEWAY_HTTP__HOST=127.0.0.1"
+            f"{prefix}HOST: {host!r} is not an address of this machine ({cause.strerror});"
+            f" for example {prefix}HOST=127.0.0.1"
         ) from cause
     opened.setblocking(False)
     return opened
@@ -74,12 +90,12 @@ class QuietServer(uvicorn.Server):
         self._ended = anyio.Event()
         self._reported_at = 0.0
 
-    async def run_on(self, opened: socket.socket) -> None:
+    async def run_on(self, *opened: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         before = loop.get_exception_handler()
         loop.set_exception_handler(self._quietly)
         try:
-            await self.serve([opened])
+            await self.serve([*opened])
         finally:
             loop.set_exception_handler(before)
             self._ended.set()
@@ -118,7 +134,7 @@ class QuietServer(uvicorn.Server):
         yield  # The gateway has its own handlers.
 
 
-def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
+def make_server(app: ASGIApp, trusted_proxies: str) -> QuietServer:
     raise_descriptor_limit()
     crowd = Crowd(most_connections(), trusted_proxies)
     config = uvicorn.Config(

@@ -7,11 +7,12 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from agent.model_settings import Key, ServerAddress
 
 ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
+MIN_TOKEN_CHARACTERS: Final = 16  # on addresses that other machines can reach
 
 
 def setting(default: Any, description: str, example: str = "", **bounds: Any) -> Any:
@@ -51,12 +52,26 @@ class HttpSettings(Section):
         " addresses and networks, separated by commas, or `*` for all.",
         example="127.0.0.1,10.0.0.0/8",
     )
-    metrics_host: str = setting(
-        "",
-        "A host name under which `/metrics` needs no login, unless a proxy passed the request on:"
-        " that by which Prometheus in a private network of yours knows this gateway.",
-        example="tapeway",
+    metrics_port: int = setting(
+        0,
+        "A port of its own for `/metrics`, which it serves without a login and with nothing beside"
+        " it. 0: none; on the main port, the metrics are for the owner.",
+        example="9787",
+        ge=0,
+        le=65535,
     )
+    metrics_host: str = setting(
+        "127.0.0.1",
+        "The address of that port. Whoever reaches it reads the metrics: on a loopback address, the"
+        " users of this machine.",
+    )
+
+    @field_validator("metrics_port")
+    @classmethod
+    def _is_another_port(cls, value: int, info: ValidationInfo) -> int:
+        if value and value == info.data.get("port"):
+            raise ValueError("it must be another port than TAPEWAY_HTTP__PORT")
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod

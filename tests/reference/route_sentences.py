@@ -11,7 +11,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/health/live"): "Always `200` while the process runs.",
     ("GET", "/health/ready"): "The state of the channels and the database: `200` if all are ready,"
     " otherwise `503`. Only the owner sees the reasons.",
-    ("GET", "/metrics"): "The [metrics](metrics.md), for Prometheus, by its own name too.",
+    ("GET", "/metrics"): "The [metrics](metrics.md); a port of their own is for who reaches it.",
     ("GET", "/login"): "The login form.",
     ("POST", "/login"): "Logs in with the access token.",
     ("POST", "/login/code"): "Logs in with the code of a link or an invitation.",

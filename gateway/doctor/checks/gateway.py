@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -17,9 +18,12 @@ from gateway.doctor.checks.running import SECONDS, ask
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
 from gateway.home import LOCK
+from gateway.settings.sections import MIN_TOKEN_CHARACTERS
 
 GATEWAY: Final = "gateway"
 PORT: Final = "port"
+LIVE: Final = '{"status":"live"}'
+METRICS: Final = "tapeway_build_info"
 
 
 async def check_gateway(subject: Subject) -> list[CheckResult]:
@@ -78,22 +82,51 @@ def _notes(body: Mapping[str, Any]) -> Iterator[CheckResult]:
 
 async def check_port(subject: Subject) -> list[CheckResult]:
     http = subject.settings.http
+    found = [_token(subject) or await _port(subject, http.host, http.port, "")]
+    if http.metrics_port:
+        found.append(await _port(subject, http.metrics_host, http.metrics_port, "/metrics on "))
+    return found
+
+
+def _token(subject: Subject) -> CheckResult | None:
+    """Return what keeps the start from listening where other machines reach it, or None."""
+    http = subject.settings.http
+    token = http.token.get_secret_value()
     where = f"{http.host}:{http.port}"
-    if not (_is_loopback(http.host) or http.token_file or http.token.get_secret_value()):
-        return [ill(PORT, troubles.PORT_OPEN, f"{where} can be reached from other machines")]
-    if not http.port:
-        return [well(PORT, "any free one")]
-    if subject.running is not None and urlsplit(subject.running.url).port == http.port:
-        return [well(PORT, f"{where} is this gateway's")]
-    why = _bound(http.host, http.port)
+    if not token and http.token_file:
+        file = subject.home / http.token_file.expanduser()
+        if not file.is_file():
+            return None  # the start creates it
+        with suppress(OSError):
+            token = file.read_text("ascii", "replace").strip()
+    if _is_loopback(http.host) or len(token) >= MIN_TOKEN_CHARACTERS:
+        return None
+    if token:
+        says = f"{where} needs a longer token: {len(token)} of {MIN_TOKEN_CHARACTERS} characters"
+        return ill(PORT, troubles.PORT_TOKEN_SHORT, says)
+    return ill(PORT, troubles.PORT_OPEN, f"{where} can be reached from other machines")
+
+
+async def _port(subject: Subject, host: str, port: int, about: str) -> CheckResult:
+    """Check one port; of that of the metrics, `about` says so."""
+    where = f"{about}{host}:{port}"
+    if not port:
+        return well(PORT, "any free one")
+    if subject.running is not None and urlsplit(subject.running.url).port == port:
+        return well(PORT, f"{where} is this gateway's")
+    why = _bound(host, port)
     if why is None:
-        return [well(PORT, f"{where} is free")]
+        later = ": the running gateway began without it" if about and subject.running else ""
+        return well(PORT, f"{where} is free{later}")
     says = f"{where}: {why.strerror or why}"
     if why.errno != errno.EADDRINUSE:
-        return [ill(PORT, troubles.PORT_UNUSABLE, says)]
-    other = await _is_gateway(http.host, http.port)
-    trouble = troubles.PORT_OTHER_GATEWAY if other else troubles.PORT_IN_USE
-    return [ill(PORT, trouble, says)]
+        return ill(PORT, troubles.PORT_UNUSABLE, says)
+    asked = ("/metrics", METRICS) if about else ("/health/live", LIVE)
+    if not await _answers(host, port, *asked):
+        return ill(PORT, troubles.PORT_IN_USE, says)
+    if about and subject.running is not None:
+        return well(PORT, f"{where} is this gateway's, without a login")
+    return ill(PORT, troubles.PORT_OTHER_GATEWAY, says)
 
 
 def _is_loopback(host: str) -> bool:
@@ -116,12 +149,12 @@ def _bound(host: str, port: int) -> OSError | None:
     return None
 
 
-async def _is_gateway(host: str, port: int) -> bool:
+async def _answers(host: str, port: int, path: str, words: str) -> bool:
+    """Return whether something answers there as a gateway does."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - only compared
     shown = f"[{host}]" if ":" in host else host
     try:
         async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS / 2) as client:
-            response = await client.get(f"http://{shown}:{port}/health/live")
-            return bool(response.json() == {"status": "live"})
-    except (httpx2.HTTPError, ValueError):
+            return words in (await client.get(f"http://{shown}:{port}{path}")).text
+    except httpx2.HTTPError:
         return False

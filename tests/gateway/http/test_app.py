@@ -105,23 +105,6 @@ async def test_a_token_in_an_address_lets_nobody_in(tmp_path: Path) -> None:
             assert "set-cookie" not in form.headers
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Host": "tapeway:8787"}, 200),
-        ({"Host": "tapeway", "X-Forwarded-For": "203.0.113.7"}, 401),
-        ({"Host": "bot.example.org"}, 401),
-    ],
-)
-async def test_a_neighbor_reads_the_metrics_without_a_login_and_nobody_through_a_proxy(
-    tmp_path: Path, headers: dict[str, str], status: int
-) -> None:
-    more = {"HTTP__TOKEN": "secret", "HTTP__METRICS_HOST": "tapeway"}
-    async with gateway_of(tmp_path, None, **more) as gateway, client(gateway.url) as web:
-        assert (await web.get("/metrics", headers=headers)).status_code == status
-        assert (await web.get("/api/rooms/lobby/events", headers=headers)).status_code == 401
-
-
 async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="secret") as gateway:
         for token, status in (("secret", 202), ("wrong", 401), ("s", 429)):

@@ -1,0 +1,61 @@
+"""Single checks of the doctor, on an instance that is well but for one thing."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from channels.checkup import CheckResult
+from gateway.doctor.checks.gateway import check_port
+from gateway.doctor.subject import find_subject
+from tests.doctor.scene import Scene
+from tests.gateways import gateway_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+def in_short(found: list[CheckResult]) -> list[tuple[str, str]]:
+    """Return of each result the trouble, or the state if there is none, and what it says."""
+    return [(one.trouble.id if one.trouble else one.state, one.says) for one in found]
+
+
+async def test_a_port_for_metrics_is_free_taken_or_the_gateway_s_own(scene: Scene) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        environ = scene.environ(HTTP__METRICS_PORT=str(port))
+        where = f"/metrics on 127.0.0.1:{port}"
+        _main, other = in_short(await check_port(find_subject(environ, deep=False)))
+        assert other == ("port.in_use", f"{where}: Address already in use")
+    _main, free = in_short(await check_port(find_subject(environ, deep=False)))
+    assert free == ("ok", f"{where} is free")
+    async with gateway_of(scene.home, None, HTTP__METRICS_PORT=str(port)):
+        _main, own = in_short(await check_port(find_subject(environ, deep=False)))
+    assert own == ("ok", f"{where} is this gateway's, without a login")
+
+
+async def test_the_port_of_another_gateway_s_metrics_is_known(scene: Scene, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    other = tmp_path / "other"
+    other.mkdir(mode=0o700)
+    environ = scene.environ(HTTP__METRICS_PORT=port)
+    async with gateway_of(other, None, HTTP__METRICS_PORT=port):
+        _main, found = in_short(await check_port(find_subject(environ, deep=False)))
+    assert found[0] == "port.other_gateway"
+
+
+@pytest.mark.parametrize("kept_in", ["TOKEN", "TOKEN_FILE"])
+async def test_a_token_that_the_start_finds_too_short_is_named(scene: Scene, kept_in: str) -> None:
+    more = {"HTTP__HOST": "0.0.0.0", f"HTTP__{kept_in}": "fifteen-letters"}
+    environ = scene.environ(**more)
+    if kept_in == "TOKEN_FILE":
+        (scene.home / "fifteen-letters").write_text("fifteen-letters\n")
+    [found] = in_short(await check_port(find_subject(environ, deep=False)))
+    assert found == ("port.token_short", "0.0.0.0:0 needs a longer token: 15 of 16 characters")

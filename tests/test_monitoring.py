@@ -59,7 +59,7 @@ def queries() -> Iterator[tuple[str, str]]:
 
 def used_labels(query: str, legend: str) -> set[str]:
     named = {
-        label.partition("=")[0].strip()
+        re.split("!?=", label)[0].strip()
         for groups in LABELS.findall(query)
         for label in ",".join(filter(None, groups)).split(",")
     }
@@ -108,3 +108,15 @@ def test_compose_mounts_the_dashboard_its_data_source_and_the_rules() -> None:
     assert inline["rule_files"] == ["prometheus-rules.yml"]
     (source,) = read("grafana/provisioning/datasources/prometheus.yml")["datasources"]
     assert (source["type"], source["isDefault"]) == ("prometheus", True)
+
+
+def test_nobody_is_alerted_of_a_channel_that_was_turned_off() -> None:
+    asked = [query for query, _legend in queries() if "tapeway_inbox_oldest_seconds" in query]
+    assert len(asked) == 2
+    assert all('tapeway_inbox_oldest_seconds{channel!="other"}' in query for query in asked)
+
+
+def test_the_version_is_shown_and_not_the_one_that_every_build_info_is() -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "tapeway.json").read_text())
+    [panel] = [one for one in dashboard["panels"] if one["title"] == "Version"]
+    assert panel["options"]["textMode"] == "name"

@@ -69,7 +69,7 @@ INBOX: Final = Metric(
     "tapeway_inbox_messages",
     "gauge",
     "Accepted messages that have not ended, from the database: not yet on their tape, waiting for"
-    " a turn, or being answered.",
+    " a turn, or being answered. Those of channels that are turned off wait as `other`.",
     (CHANNEL,),
     looked_up=True,
 )

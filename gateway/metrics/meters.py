@@ -18,7 +18,7 @@ from gateway.metrics.catalog import CHANNEL, FIRST_TEXT, MODEL, OUTCOME, OWN, TU
 from tape.entry import parse_date
 
 OTHER: Final = "other"
-"""The label of a channel or model that the settings don't name."""
+"""The label of a channel that does not run, and of a model that the settings don't name."""
 
 MAX_UNSENT: Final = 4096
 """Maximum answers on their way whose question's time is remembered; the inbox has the others'."""

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from typing import Final
 
@@ -45,6 +46,7 @@ class Gauges:
     _status: StatusBoard
     _inbox: list[Row] = field(default_factory=list)
     _outbox: list[Row] = field(default_factory=list)
+    _version: str = field(default_factory=partial(version, "tapeway"))  # it is read from a file
 
     async def read(self) -> list[Reading]:
         """Return everything that is looked up; what is unknown now is left out."""
@@ -54,7 +56,7 @@ class Gauges:
             self._outbox = await select("ledger.open_sends", {}, long=True)
         is_up = self._services.guard.away_for() is None
         return [
-            Reading(BUILD, (version("tapeway"),), 1),
+            Reading(BUILD, (self._version,), 1),
             Reading(STORE, (), int(is_up)),
             *self._open_rows(),
             *self._channels(),

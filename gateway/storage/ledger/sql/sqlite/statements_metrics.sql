@@ -2,13 +2,14 @@
 
 -- name: open_messages
 -- How many messages of each account have not ended, and when the oldest was accepted.
-SELECT account_id, count(*) AS messages, min(received_at) AS oldest FROM inbox
+SELECT account_id, count(*) AS messages, min(received_at) AS oldest
+FROM inbox INDEXED BY inbox_open -- left to itself, SQLite reads every row, in the order of accounts
 WHERE status IN ('accepted', 'waiting', 'taken')
 GROUP BY account_id
 
 -- name: open_sends
 -- How many messages of each account wait to be sent.
-SELECT account_id, count(*) AS messages FROM outbox
+SELECT account_id, count(*) AS messages FROM outbox INDEXED BY outbox_open
 WHERE status IN ('draft', 'pending', 'sending') AND status <> 'draft'
 GROUP BY account_id
 

@@ -93,15 +93,7 @@ class RestingClock(ManualClock):
             task.cancel()
 
     async def _settle(self) -> None:
-        threads = _watched_threads()
-        ready: Sized = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
-        limiter = current_default_thread_limiter()
-        quiet = 0
-        while quiet < QUIET_ROUNDS:
-            # Each turn of the loop also looks at the sockets; anyio's checkpoint would take
-            # longer than the rest of it.
-            await asyncio.sleep(0)
-            quiet = 0 if ready or threads.busy or limiter.borrowed_tokens else quiet + 1
+        await rest()
 
 
 class QuickClock(SystemClock):
@@ -158,6 +150,19 @@ async def settle() -> None:
         if all(_waits(task) for task in others):
             return
     raise AssertionError("the tasks of this test never come to rest")
+
+
+async def rest() -> None:
+    """Have every other task run until nothing is on its way, over this process's sockets either."""
+    threads = _watched_threads()
+    ready: Sized = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    limiter = current_default_thread_limiter()
+    quiet = 0
+    while quiet < QUIET_ROUNDS:
+        # Each turn of the loop also looks at the sockets; anyio's checkpoint would take longer
+        # than the rest of it.
+        await asyncio.sleep(0)
+        quiet = 0 if ready or threads.busy or limiter.borrowed_tokens else quiet + 1
 
 
 def _waits(task: asyncio.Task[object]) -> bool:

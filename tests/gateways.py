@@ -160,7 +160,7 @@ class Process:
 
 async def _is_ready(url: str) -> bool:
     try:
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
             return (await client.get(f"{url}health/ready")).status_code == 200
     except httpx2.HTTPError:
         return False

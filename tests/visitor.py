@@ -91,7 +91,9 @@ class Visitor:
         url = self._client.base_url
         # A gateway that is killed just now, or without its database, opens no session.
         with suppress(httpx2.TransportError):
-            async with httpx2.AsyncClient(base_url=url, trust_env=False, headers=given) as fresh:
+            async with httpx2.AsyncClient(
+                base_url=url, trust_env=False, headers=given, timeout=60
+            ) as fresh:
                 answer = await fresh.post("/login", data={"token": ""})
             cookie = answer.headers.get("set-cookie", "").partition(";")[0]
             self.cookie = {"Cookie": cookie} if cookie else {}
@@ -182,7 +184,7 @@ class Visitor:
 async def visit(url: str, *names: str, room: str = "lobby") -> AsyncIterator[list[Visitor]]:
     """Have people in a room while the block runs."""
     async with (
-        httpx2.AsyncClient(base_url=url, timeout=30, trust_env=False) as client,
+        httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
         anyio.create_task_group() as group,
     ):
         visitors = [Visitor(client, room, name) for name in names]

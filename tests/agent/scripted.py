@@ -97,7 +97,7 @@ def stage_of(
     tape: Tape | None = None,
     role: Role = Role.MEMBER,
     turn: str = TURN,
-    timeout: float = 5,
+    timeout: float = 60,
     **limits: Any,
 ) -> Stage:
     """Set up a turn; on a tape that has it already, this is the turn resumed."""

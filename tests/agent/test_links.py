@@ -127,13 +127,13 @@ def seconds_of(text: str) -> float:
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_hostile_text_costs_in_proportion_to_its_length(part: str) -> None:
-    short, long = (part * (size // len(part)) for size in (8_000, 32_000))
-    # Four times the text: work that grew by its square would be sixteen times as much.
-    assert seconds_of(long) < 10 * seconds_of(short) + 0.01
+    short, long = (part * (size // len(part)) for size in (4_000, 32_000))
+    # Eight times the text: work that grew by its square would be 64 times as much.
+    assert seconds_of(long) < 32 * seconds_of(short) + 0.02
 
 
 def test_a_long_word_before_a_space_costs_in_proportion_to_its_length() -> None:
-    assert seconds_of("a" * 32_000 + " b") < 10 * seconds_of("a" * 8_000 + " b") + 0.01
+    assert seconds_of("a" * 32_000 + " b") < 32 * seconds_of("a" * 4_000 + " b") + 0.02
 
 
 def test_a_word_is_held_back_from_its_first_character_of_ascii_on() -> None:

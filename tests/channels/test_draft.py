@@ -256,7 +256,7 @@ async def test_closing_does_not_wait_for_the_chats_pace(editing: Editing) -> Non
     await editing.push("a")
     editing.pacing.close("lobby", 40)
     await editing.push("b")
-    with anyio.fail_after(1):
+    with anyio.fail_after(30):
         await editing.editor.close()
     assert editing.clock.monotonic() == 0
     assert editing.platform.shown == [(0, None, "a")]
@@ -302,7 +302,7 @@ async def test_an_answer_that_is_there_before_is_never_shown_in_part() -> None:
     async with anyio.create_task_group() as group:
         editing = Editing(group, Pace(first_after=0.7))
         await editing.push("a")
-        with anyio.fail_after(1):
+        with anyio.fail_after(30):
             assert await editing.editor.close() is None
         await editing.clock.advance(60)
         assert editing.platform.shown == []

@@ -104,7 +104,7 @@ class Play:
 
     async def health(self) -> tuple[int, dict[str, Any]]:
         """Ask /health/ready, as whoever watches the gateway does."""
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
             response = await client.get(f"{self.gateway.url}health/ready")
         return response.status_code, dict(response.json())
 

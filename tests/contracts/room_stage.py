@@ -77,7 +77,7 @@ class RoomStage:
     async def connected(self, url: str) -> AsyncIterator[None]:
         limits = httpx2.Limits(max_connections=None)
         async with (
-            httpx2.AsyncClient(base_url=url, timeout=30, limits=limits, trust_env=False) as client,
+            httpx2.AsyncClient(base_url=url, timeout=60, limits=limits, trust_env=False) as client,
             anyio.create_task_group() as group,
         ):
             self._client, self._group = client, group

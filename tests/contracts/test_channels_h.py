@@ -284,7 +284,7 @@ async def pages_of(play: Play, chat: Chat) -> list[str]:
     paths.append(f"api/explain?message={quote(account_id(play.channel) + chat.id)}")
     found = []
     for headers in ({}, {"Authorization": f"Bearer {HTTP_TOKEN}"}, {"Authorization": "Bearer no"}):
-        async with httpx2.AsyncClient(trust_env=False, headers=headers) as client:
+        async with httpx2.AsyncClient(trust_env=False, headers=headers, timeout=60) as client:
             for path in paths:
                 response = await client.get(f"{play.gateway.url}{path}")
                 found.append(f"{response.headers} {response.text}")

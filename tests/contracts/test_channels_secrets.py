@@ -65,7 +65,7 @@ async def everything_said(play: Play) -> str:
     asked = [await play.ask(chat, alice, text) for text in ("one", f"is it {KEY}?", "three")]
     assert asked
     found = [str(play.stage.answers(chat))]
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         found += [
             (await client.get(f"{play.gateway.url}{path}")).text for path in ("health/ready", "")
         ]

@@ -55,7 +55,7 @@ TWENTY: Final = {
 }
 """Maps each trouble to what breaks it, and to words of the start's output."""
 
-SECONDS: Final = 30.0
+SECONDS: Final = 60.0
 
 
 @asynccontextmanager

@@ -63,7 +63,7 @@ def ask(given: Given) -> None:
     sent = {"Host": "localhost", "Content-Length": str(len(body)), "Connection": "close", **headers}
     lines = [f"{method} {path.format(_q(part))} HTTP/1.1", *(f"{k}: {v}" for k, v in sent.items())]
     raw = b"\r\n".join(_line(line) for line in lines) + b"\r\n\r\n" + body
-    with socket.create_connection(("127.0.0.1", _port()), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", _port()), timeout=60) as line:
         line.sendall(raw)
         line.shutdown(socket.SHUT_WR)
         status = line.recv(12)

@@ -83,7 +83,7 @@ def test_a_hostile_line_takes_little_time() -> None:
     for piece in ("eyJ-", "-eyJ", "://a@", "?token", "-----BEGIN A PRIVATE KEY"):
         began = time.process_time()
         REDACTOR.line(piece * (65_536 // len(piece)))
-        assert time.process_time() - began < 0.5, piece
+        assert time.process_time() - began < 2.0, piece  # about 75 ms on an idle machine
 
 
 def test_ordinary_lines_stay() -> None:

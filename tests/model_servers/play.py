@@ -14,7 +14,7 @@ from tests.model_servers.scenario import Outcome, Scenario
 from tests.model_servers.server import ScriptedServer
 from tests.visitor import Visitor, visit
 
-LONGEST_SECONDS = 15
+LONGEST_SECONDS = 60
 KEY = "sk-key"
 """The made-up key that every server here accepts."""
 

@@ -173,7 +173,7 @@ async def test_d1_after_the_window_or_a_jump_of_the_clock_the_chat_is_searched(
 
 
 async def until(so: Callable[[], bool]) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while not so():  # noqa: ASYNC110 - what a fake counts has no event
             await anyio.sleep(0.005)
 

@@ -27,6 +27,8 @@ pytestmark = [
     ),
 ]
 
+expect.set_options(timeout=30_000)
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -65,7 +65,7 @@ async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
         await expect(owner.locator("#access-sessions")).to_contain_text(
             "Nobody is signed in or invited"
         )
-        await expect(guest.get_by_role("textbox", name="Token")).to_be_visible(timeout=15_000)
+        await expect(guest.get_by_role("textbox", name="Token")).to_be_visible()
 
 
 async def test_an_owner_s_link_opens_the_page_in_a_browser_that_the_user_id_does_not_let_in(

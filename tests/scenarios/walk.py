@@ -60,7 +60,7 @@ class Walker:
 
     async def until(self, so: Callable[[], object]) -> None:
         """Advance the clock until a condition holds."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while not so():
                 await self.clock.advance(0.1)
                 await anyio.sleep(0.002)

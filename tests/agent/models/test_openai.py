@@ -271,7 +271,7 @@ async def test_a_stream_whose_framing_breaks_is_a_broken_answer(apart: bool) -> 
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as broken:
         url = f"http://127.0.0.1:{broken.sockets[0].getsockname()[1]}/v1"
-        assert type(await error_of(url, read_timeout=0.1)) is AnswerBroken
+        assert type(await error_of(url, read_timeout=0.5)) is AnswerBroken
 
 
 # The key

@@ -325,7 +325,7 @@ async def test_a_finished_answer_needs_no_end_of_its_stream(cut: bool) -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        pieces = await answer_of(url, read_timeout=0.1)
+        pieces = await answer_of(url, read_timeout=0.5)
     assert pieces[0] == TextPiece("hi")
     assert isinstance(pieces[-1], ModelReply)
 

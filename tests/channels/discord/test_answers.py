@@ -36,7 +36,7 @@ async def use(
     """Use a slash command, and wait for its note without advancing the clock."""
     await bot.until(lambda: bot.fake.commands.find(name, None))
     used = bot.fake.slash(place or bot.general, bot.ada, name, options)
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await bot.fake.wait_for(lambda _fake: used.acknowledged)
     return used
 

@@ -136,7 +136,7 @@ async def test_a_deaf_bot_says_since_when_and_hears_again(tmp_path: Path) -> Non
 
 async def ready(bot: Bot) -> tuple[int, Any]:
     """Ask /health/ready."""
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         answer = await client.get(f"{bot.gateway.url}health/ready")
     return answer.status_code, answer.json()["channels"]["discord"]["since"]
 

@@ -18,7 +18,7 @@ from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import HttpConnection
 from channels.testing import FakeHost
 from tests.channels.slack.hosts import Running, running, slack
-from tests.clock import ManualClock
+from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import Hang, ServerError
 from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 async def pass_time(app: Running, seconds: float) -> None:
     for _ in range(int(seconds)):
         await app.clock.advance(1.0)
-        await anyio.sleep(0.002)
+        await rest()
 
 
 def an_hour_ago(clock: ManualClock) -> Cursors:
@@ -221,7 +221,7 @@ async def test_a_connection_lost_while_it_is_being_replaced_leaves_a_gap() -> No
         await fake.wait_for_calls("apps.connections.open", 2)
         fake.sockets.live[0].drop()
         await fake.wait_for(lambda it: not it.sockets.live)
-        await anyio.sleep(0.02)
+        await rest()
         slow.release()
         await pass_time(app, 5)
         assert app.host.downs == ["the connection to Slack was lost. Reconnecting."]

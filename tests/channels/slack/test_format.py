@@ -99,6 +99,6 @@ def test_a_possible_beginning_of_a_mention_is_kept_back() -> None:
 
 
 def test_many_spaces_are_settled_quickly() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert settled(f"a{' ' * 200_000}b").endswith(" b")
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

@@ -34,7 +34,7 @@ async def test_an_odd_envelope_is_stored_once_and_ends_nothing(payload: Any) -> 
         fake.deliveries.add("interactive" if payload is ODD[-1] else "events_api", payload)
         fake.say(fake.im(ada := fake.user("Ada")), ada, "next")
         await app.host.until(lambda: "next" in app.host.texts())
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             await fake.wait_for(lambda it: len(it.deliveries.pending) <= refuses)
 
 

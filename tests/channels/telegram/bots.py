@@ -37,7 +37,7 @@ class Bot:
 
     async def until(self, wanted: Callable[[], object]) -> None:
         """Advance the clock until a condition holds."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while not wanted():
                 await self.pass_by(STEP)
 

@@ -84,7 +84,7 @@ async def test_a_press_that_is_delivered_again_is_the_same_press() -> None:
         await pressed(bot, 1)
         fake.redeliver(fake.updates.all[-1].update_id)
         fake.redeliver(fake.updates.all[-1].update_id, new_id=True)
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             await fake.wait_for(lambda it: not it.updates.pending)
         assert len(bot.host.accepted) == 1
 

@@ -464,7 +464,7 @@ async def test_a_heartbeat_says_what_was_taken(fake: FakeDiscord, room: Channel,
     async with Bot(fake) as bot:
         await bot.come_in()
         fake.say(room, ann, "one")
-        await asyncio.wait_for(fake.gap_closed(), 5)
+        await asyncio.wait_for(fake.gap_closed(), 30)
         (socket,) = fake.gateway.live()
         assert socket.session is not None
         assert socket.session.confirmed == socket.session.seq

@@ -31,7 +31,7 @@ async def test_a_wrong_key_is_refused(server: FakeOpenAI) -> None:
 
 
 async def test_a_missing_key_is_refused(server: FakeOpenAI) -> None:
-    async with httpx2.AsyncClient() as plain:
+    async with httpx2.AsyncClient(timeout=60) as plain:
         response = await plain.get(f"{server.base_url}/models")
     assert (response.status_code, response.json()["error"]["code"]) == (401, "invalid_api_key")
 

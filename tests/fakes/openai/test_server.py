@@ -90,7 +90,7 @@ def answering(call_id: str) -> JsonObject:
 
 async def post(server: FakeOpenAI, content: bytes) -> httpx2.Response:
     headers = {"authorization": "Bearer right", "content-type": "application/json"}
-    async with httpx2.AsyncClient(headers=headers) as plain:
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as plain:
         return await plain.post(f"{server.base_url}/chat/completions", content=content)
 
 

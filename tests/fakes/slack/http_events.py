@@ -17,7 +17,7 @@ import orjson
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
 
-_REAL_SECONDS: Final = 30.0
+_REAL_SECONDS: Final = 60.0
 _JSON: Final = "application/json"
 _FORM: Final = "application/x-www-form-urlencoded"
 

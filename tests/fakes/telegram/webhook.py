@@ -12,7 +12,7 @@ from tests.fakes.telegram.methods import Webhook
 from tests.fakes.telegram.updates import Update, Updates
 
 RETRY_SECONDS: Final = 0.03
-ANSWER_SECONDS: Final = 10.0
+ANSWER_SECONDS: Final = 60.0
 
 
 class Deliveries:

@@ -99,12 +99,14 @@ async def test_a_rewind_begins_any_room_that_the_page_can_open(gateway: Gateway,
 
 async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="a-long-token-of-the-page") as gateway:
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as stranger:
+        async with httpx2.AsyncClient(
+            base_url=gateway.url, trust_env=False, timeout=60
+        ) as stranger:
             for path in ("", "/find", "/entries", "/index", "/prompts", "/search", "/import"):
                 method = "POST" if path else "GET"
                 assert (await stranger.request(method, f"/api/tapes{path}")).status_code == 401
     async with gateway_of(tmp_path) as gateway:
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client:
+        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as client:
             for body in (b"", b"[]", b"{", b'{"where": 5}', b'{"tape": "x", "how": []}'):
                 for path in ("find", "entries", "prompts", "search"):
                     response = await client.post(f"/api/tapes/{path}", content=body, headers=JSON)

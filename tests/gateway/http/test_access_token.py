@@ -142,7 +142,7 @@ def test_the_command_makes_no_token_and_says_why_there_is_none(
 async def test_an_address_that_others_reach_is_opened_with_the_made_token(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE=FILE) as gateway:
         token = (tmp_path / "http-token").read_text().strip()
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as web:
+        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as web:
             assert (await web.get("/")).headers["location"] == "/login"
             assert "tapeway token" in (await web.get("/login")).text
             right = await web.post("/login", data={"token": token})

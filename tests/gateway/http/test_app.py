@@ -27,7 +27,7 @@ ROOM = "/api/rooms/lobby/messages"
 
 
 def client(url: str, **options: object) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=url, trust_env=False, **options)  # type: ignore[arg-type]
+    return httpx2.AsyncClient(base_url=url, trust_env=False, **options, timeout=60)  # type: ignore[arg-type]
 
 
 async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> None:

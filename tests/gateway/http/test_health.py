@@ -184,7 +184,7 @@ async def test_without_a_login_health_says_what_but_not_why(tmp_path: Path) -> N
     async with gateway_of(
         tmp_path, None, Plugin(), HTTP__TOKEN="a-token-of-16-characters"
     ) as gateway:
-        async with httpx2.AsyncClient(trust_env=False) as anyone:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as anyone:
             answer = await anyone.get(f"{gateway.url}health/ready")
         ready, known = await anyio.to_thread.run_sync(ask, tmp_path)
     assert answer.status_code == 503

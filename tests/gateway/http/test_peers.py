@@ -40,7 +40,7 @@ def request(
 ) -> tuple[int, str]:
     address = urlsplit(url)
     assert address.hostname
-    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=10)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
     connection.sock = socket_of(uid)
     connection.sock.connect((address.hostname, address.port))
     sent = None if body is None else json.dumps(body)
@@ -102,7 +102,7 @@ async def test_another_user_cannot_open_a_session_without_a_token(tmp_path: Path
                 request, gateway.url, NOBODY, "POST", "/login", body, form
             )
             assert status in (303, 429)
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as own:
+        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as own:
             assert (await own.get("/api/sessions")).json()["sessions"] == []
 
 
@@ -124,7 +124,9 @@ async def test_a_proxy_of_the_same_user_does_not_open_the_page_to_others(
 ) -> None:
     async with (
         gateway_of(tmp_path) as gateway,
-        httpx2.AsyncClient(base_url=gateway.url, trust_env=False, headers=headers) as web,
+        httpx2.AsyncClient(
+            base_url=gateway.url, trust_env=False, headers=headers, timeout=60
+        ) as web,
     ):
         assert (await web.get("/")).headers["location"] == "/login"
         assert (await web.post("/api/rooms/lobby/messages", json=POST)).status_code == 401

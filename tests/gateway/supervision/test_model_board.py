@@ -38,10 +38,10 @@ async def test_a_model_is_asked_at_most_hourly_also_over_restarts(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
     clock = ManualClock()
-    assert await probe(tmp_path, server, clock) == "model answered in 0.0 s"
+    first = await probe(tmp_path, server, clock)
+    assert first.startswith("model answered in ")
     clock.jump(timedelta(minutes=59))
-    again = await probe(tmp_path, server, clock)
-    assert again == "model answered in 0.0 s (asked at 03:04 UTC)"
+    assert await probe(tmp_path, server, clock) == f"{first} (asked at 03:04 UTC)"
     assert asked(server) == 1
     clock.jump(timedelta(minutes=1))
     await probe(tmp_path, server, clock)
@@ -72,7 +72,7 @@ async def test_a_refusal_that_cost_nothing_is_asked_again_after_it_was_remedied(
     server.enqueue(Failure(402, "Insufficient Balance"))
     clock = ManualClock()
     assert "is empty" in await probe(tmp_path, server, clock)
-    assert await probe(tmp_path, server, clock) == "model answered in 0.0 s"
+    assert (await probe(tmp_path, server, clock)).startswith("model answered in ")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"a": ["x", "y", true]}'])

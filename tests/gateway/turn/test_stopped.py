@@ -48,16 +48,10 @@ def test_the_mark_stands_outside_of_what_is_still_open(text: str, marked: str) -
     assert mark_final(text, {}) == marked
 
 
-def test_the_mark_costs_in_proportion_to_the_text_whatever_fences_it_has() -> None:
-    def seconds(fences: int) -> float:
-        runs = []
-        for _ in range(3):
-            began = time.process_time()
-            mark_final("`````\n" + "```\n" * fences, {})
-            runs.append(time.process_time() - began)
-        return min(runs)
-
-    assert seconds(4_000) < 10 * seconds(1_000) + 0.01
+def test_a_text_full_of_fences_is_marked_quickly() -> None:
+    began = time.process_time()
+    mark_final("`````\n" + "```\n" * 64_000, {})
+    assert time.process_time() - began < 0.5  # about 10 ms; its square would be minutes
 
 
 @pytest.mark.anyio

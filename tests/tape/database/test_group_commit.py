@@ -115,7 +115,7 @@ HOSTILE = {
 async def test_a_unit_that_cannot_be_run_is_refused_and_the_next_one_is_taken(
     store: SqliteStore, unit: Unit
 ) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         with pytest.raises(TapeError):
             await store.commit(unit)
         await store.append(T, [said("next")])

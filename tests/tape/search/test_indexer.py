@@ -286,8 +286,8 @@ async def test_an_index_that_cannot_be_written_stops_nothing(path: Path) -> None
     store = SqliteStore.open(path)
     tape = Tape(store, T)
     await tape.append(said("plum"))
-    with anyio.move_on_after(0.4):
-        await store.indexed()
+    while not store.search_state().problem:  # noqa: ASYNC110 - a failure of its thread has no event
+        await anyio.sleep(0.01)
     await tape.append(said("plum again"))
     assert [entry.id for entry in await tape.search("plum")] == [4, 3]
     state = store.search_state()
@@ -296,13 +296,13 @@ async def test_an_index_that_cannot_be_written_stops_nothing(path: Path) -> None
     await store.close()
 
 
-async def test_a_store_closes_at_once_in_the_middle_of_indexing(path: Path) -> None:
+async def test_a_store_closes_without_waiting_for_the_rest_of_its_index(path: Path) -> None:
     store = SqliteStore.open(path)
     await store.append(T, [said(f"plum {number}") for number in range(20_000)])
     with anyio.move_on_after(0.05):
         await store.indexed()
-    with anyio.fail_after(1):
-        await store.close()
+    await store.close()
+    assert len(places(path, "plum")) < 20_000
     again = SqliteStore.open(path)
     await again.indexed()
     assert len(places(path, "plum")) == 20_000

@@ -32,7 +32,7 @@ from gateway.clock import Clock, SystemClock
 from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
 from gateway.explain.explainer import Explainer
-from gateway.home import Running, announce, locked, make_workspace, withdraw
+from gateway.home import Running, announce, locked, make_workspace, refuse_half_restored, withdraw
 from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
@@ -138,6 +138,7 @@ async def running_gateway(
     Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
+        refuse_half_restored(settings.home_path)
         narrow_files(settings)
         # In a container, a new gateway often gets the process id of one that was killed.
         withdraw(settings.home_path)

@@ -20,6 +20,8 @@ from gateway.errors import GatewayError, HomeInUse, SettingsError
 
 LOCK: Final = "gateway.lock"
 ADDRESS: Final = "gateway.json"
+RESTORING: Final = ".restoring"
+"""The folder that a restore unpacks into, which it leaves behind only if it was killed."""
 
 PATIENCE: Final = 0.5
 """Seconds to wait for the lock: a command that checks for a gateway also holds it briefly."""
@@ -72,6 +74,15 @@ def is_locked(home: Path, lock: str = LOCK) -> bool:
     except OSError:
         return False
     return False
+
+
+def refuse_half_restored(home: Path) -> None:
+    """Raise GatewayError if a restore was cut off: a start would begin with an empty database."""
+    if (home / RESTORING).exists():
+        raise GatewayError(
+            f"a restore into {home} was cut off: delete what it left there, and restore again, or"
+            f" delete {home / RESTORING} to start with what is there"
+        )
 
 
 def make_workspace(path: Path) -> None:

@@ -6,15 +6,18 @@ Of a file that comes from elsewhere, only expected names, sizes and checksums ar
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from errno import EDQUOT, EINVAL, ENOSPC
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -25,6 +28,9 @@ from tape.private_file import open_private
 
 MANIFEST: Final = "manifest.json"
 MAX_MANIFEST: Final = 256 * 1024 * 1024
+UNFINISHED: Final = ".tapeway-backup-"
+"""How the folders begin in which backups are written; a backup that was killed leaves its own."""
+
 CHUNK: Final = 1024 * 1024
 LEVEL: Final = 5  # a compromise between time and size
 
@@ -32,7 +38,11 @@ _NAMES: Final = re.compile(
     rf"{re.escape(DATABASE)}|{re.escape(LEDGER)}|{re.escape(SETTINGS)}"
     rf"|(?:{TAPES}|{IMAGES})/(?!\.\.?$)[A-Za-z0-9._%-]{{1,255}}"
 )
-_BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError),
+    *(NotImplementedError, RuntimeError),
+)
+_COMPRESSED: Final = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, and how much of how many bytes is done."""
@@ -74,12 +84,21 @@ def new_archive(path: Path, progress: Progress) -> Iterator[ArchiveWriter]:
     """Write an archive that appears at `path` as a whole or not at all; raises BackupError."""
     if os.path.lexists(path):
         raise BackupError(f"{path} exists: name another file, or a folder")
+    for left in path.parent.glob(f"{UNFINISHED}*"):
+        with _try_lock(left) as is_free:  # else another backup writes there
+            if is_free:
+                shutil.rmtree(left, ignore_errors=True)
     try:
-        folder = Path(mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        folder = Path(mkdtemp(prefix=UNFINISHED, dir=path.parent))
     except OSError as cause:
         raise BackupError(
             f"nothing can be written in {path.parent} ({cause.strerror}): name another folder"
         ) from cause
+    with _try_lock(folder):
+        yield from _written(folder, path, progress)
+
+
+def _written(folder: Path, path: Path, progress: Progress) -> Iterator[ArchiveWriter]:
     try:
         whole = folder / "archive"
         with os.fdopen(open_private(whole, os.O_RDWR | os.O_CREAT | os.O_EXCL), "wb") as file:
@@ -91,9 +110,30 @@ def new_archive(path: Path, progress: Progress) -> Iterator[ArchiveWriter]:
         _sync(path.parent)
     except OSError as cause:
         why = f"the backup failed, and nothing of it is left ({cause.strerror or cause})"
-        raise BackupError(f"{why}: free some space, or name another disk") from cause
+        is_full = cause.errno in (ENOSPC, EDQUOT)
+        remedy = "free some space, or name another disk" if is_full else "check its permissions"
+        raise BackupError(f"{why}: {remedy} ({cause.filename or path.parent})") from cause
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _try_lock(folder: Path) -> Iterator[bool]:
+    """Lock a folder; the value is whether no other process holds the lock."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        yield False
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_free = True
+    except OSError:
+        is_free = False
+    try:
+        yield is_free
+    finally:
+        os.close(descriptor)
 
 
 def is_member(name: str) -> bool:
@@ -129,10 +169,18 @@ def extract(path: Path, manifest: Manifest, folder: Path, progress: Progress) ->
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        file = path.open("rb")
+    except OSError as cause:
+        raise BackupError(f"{path} cannot be read ({cause.strerror}): name a backup") from cause
+    try:
+        with file, zipfile.ZipFile(file) as archive:
             yield archive
     except _BROKEN as cause:
         raise _damaged(path, str(cause) or type(cause).__name__) from cause
+    except OSError as cause:
+        if cause.errno != EINVAL:
+            raise
+        raise _damaged(path, "it names a place that it does not have") from cause
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
@@ -142,6 +190,8 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     own = infos.pop(MANIFEST, None)
     if own is None or own.file_size > MAX_MANIFEST:
         raise _damaged(path, "it has no manifest")
+    if any(info.compress_type not in _COMPRESSED for info in archive.infolist()):
+        raise _damaged(path, "it is packed in a way that no backup is")
     try:
         manifest = Manifest.load(archive.read(own))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as cause:

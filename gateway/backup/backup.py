@@ -83,8 +83,8 @@ def back_up(settings: Settings, path: Path, progress: Progress) -> Manifest:
     """Write a backup to a new file, and return what is in it; raises BackupError."""
     sources = HomeData.of(settings)
     images = settings.home_path / IMAGES
-    _require_room(path.parent, sources, images)
     with new_archive(path, progress) as archive:
+        _require_room(path.parent, sources, images)
         copy = archive.folder / "copy.db"
         taken_at = utc_iso(datetime.now(UTC))
         schemas = copy_database(sources.database, copy, progress)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
+import tomlkit
 from pydantic import BaseModel, SecretStr
 
 from gateway.errors import GatewayError
@@ -26,7 +24,6 @@ TAPES: Final = "tapes"
 IMAGES: Final = "media"
 SETTINGS: Final = "tapeway.toml"
 
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _OF_THIS_HOME: Final = {("home",), ("workspace",), ("tape", "url"), ("http", "token_file")}
 
 
@@ -96,53 +93,61 @@ def public_settings(settings: Settings) -> str:
     shown = _public(settings, ())
     if settings.workspace is not None:
         shown["workspace"] = str(settings.workspace_path)
-    text = "\n".join(_toml(shown, ()))
-    head = "# Restored from a backup: secrets, such as tokens, are not in it.\n"
-    return Redactor(secrets_of(settings)).clean(f"{head}{text}\n")
+    head = "# Restored from a backup: secrets, such as tokens, are not in it.\n\n"
+    redactor = Redactor(secrets_of(settings))
+    return head + tomlkit.dumps(redactor.value(shown, lines=True))
 
 
-def secret_names(model: BaseModel, path: tuple[str, ...] = ("TAPEWAY",)) -> Iterator[str]:
-    """Yield the names of the secrets that are set."""
+def secret_names(settings: Settings) -> Iterator[str]:
+    """Yield the names of the secrets that are set, and of the file that holds some."""
+    yield from _secret_names(settings, ())
+    if (file := settings.slack.installations) is not None:
+        yield f"the file {file}"
+
+
+def _secret_names(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
     for name in type(model).model_fields:
         value = getattr(model, name)
-        variable = (*path, name.upper())
-        if isinstance(value, SecretStr) and value.get_secret_value():
-            yield f"{variable[0]}_{'__'.join(variable[1:])}"
+        own = (*path, name)
+        if _is_secret(value):
+            in_file = f"{name} of [{'.'.join(path)}]"  # single models stand in tapeway.toml
+            yield in_file if own[0] == "models" else "TAPEWAY_" + "__".join(own).upper()
         elif isinstance(value, BaseModel):
-            yield from secret_names(value, variable)
+            yield from _secret_names(value, own)
+        elif isinstance(value, Mapping):
+            for key, one in value.items():
+                if isinstance(one, BaseModel):
+                    yield from _secret_names(one, (*own, str(key)))
+
+
+def _is_secret(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_is_secret, value.values()))
+    return isinstance(value, SecretStr) and bool(value.get_secret_value())
 
 
 def _public(model: BaseModel, path: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, about in type(model).model_fields.items():
         value = getattr(model, name)
-        if (*path, name) in _OF_THIS_HOME or isinstance(value, SecretStr):
+        if (*path, name) in _OF_THIS_HOME:
             continue
-        if isinstance(value, BaseModel):
-            value = _public(value, (*path, name))
-        elif value == about.get_default(call_default_factory=True):
-            continue
-        elif isinstance(value, Mapping):
-            value = {
-                str(key): _public(one, (*path, name)) if isinstance(one, BaseModel) else one
-                for key, one in value.items()
-            }
-        if value not in (None, {}):
-            found[name] = str(value) if isinstance(value, Path) else value
+        is_set = value != about.get_default(call_default_factory=True)
+        shown = _plain(value, (*path, name)) if is_set or isinstance(value, BaseModel) else None
+        if shown not in (None, {}):
+            found[name] = shown
     return found
 
 
-def _toml(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    """Yield the lines of a table: a JSON string, number or list is one in TOML as well."""
-    plain = {name: value for name, value in table.items() if not isinstance(value, Mapping)}
-    if path and plain:
-        yield f"\n[{'.'.join(_key(name) for name in path)}]"
-    for name, value in plain.items():
-        yield f"{_key(name)} = {json.dumps(value, ensure_ascii=False, default=list)}"
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _toml(value, (*path, name))
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+def _plain(value: object, path: tuple[str, ...]) -> Any:
+    """Return a value as TOML can have it: None, for which it has no word, for a secret."""
+    if isinstance(value, BaseModel):
+        return _public(value, path)
+    if isinstance(value, Mapping):
+        shown = {str(key): _plain(one, (*path, str(key))) for key, one in value.items()}
+        return {key: one for key, one in shown.items() if one is not None}
+    if isinstance(value, list | tuple | frozenset):
+        return [one for one in (_plain(item, path) for item in value) if one is not None]
+    if isinstance(value, SecretStr):
+        return None
+    return value if isinstance(value, bool | int | float) or value is None else str(value)

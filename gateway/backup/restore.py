@@ -11,16 +11,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import tomlkit
+
 from gateway.backup.archive import Progress, extract, verify
 from gateway.backup.manifest import DATABASE, LEDGER, SETTINGS, TAPES, BackupError, Manifest
-from gateway.home import LOCK, is_locked, locked
+from gateway.home import LOCK, RESTORING, is_locked, locked
 from gateway.storage.holding import alias_workspace, hold_all, skip_row_ids
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.connection import Database, run_step
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Run, Unit
 
-STAGING: Final = ".restoring"
 WORKSPACE: Final = "workspace"
 
 
@@ -61,8 +62,11 @@ def _require_empty(home: Path) -> None:
         found = sorted(one.name for one in home.iterdir() if one.name != LOCK)
     except OSError as cause:
         raise BackupError(f"{home} is no folder that can be used ({cause.strerror})") from cause
-    if STAGING in found:
-        raise BackupError(f"an earlier restore into {home} was cut off: delete {home / STAGING}")
+    if RESTORING in found:
+        raise BackupError(
+            f"an earlier restore into {home} was cut off: delete what it left there"
+            f" ({', '.join(found)}), and start again"
+        )
     if found:
         raise BackupError(
             f"{home} is not empty (it has {', '.join(found[:3])}): name another folder with --to,"
@@ -81,7 +85,7 @@ def _require_room(home: Path, manifest: Manifest) -> None:
 
 @contextmanager
 def _staging(home: Path) -> Iterator[Path]:
-    staging = home / STAGING
+    staging = home / RESTORING
     staging.mkdir(mode=0o700)
     try:
         yield staging
@@ -112,13 +116,9 @@ def _settle(staging: Path, home: Path, manifest: Manifest) -> None:
     """Point the settings at the tapes' new folder."""
     if any(name.startswith(f"{TAPES}/") for name in manifest.members):
         toml = staging / SETTINGS
-        lines = toml.read_text("utf-8").splitlines()
-        url = f'url = "file://{home / TAPES}"'
-        if "[tape]" in lines:
-            lines.insert(lines.index("[tape]") + 1, url)
-        else:
-            lines += ["", "[tape]", url]
-        toml.write_text("\n".join(lines) + "\n", "utf-8")
+        document = tomlkit.parse(toml.read_text("utf-8"))
+        document.setdefault("tape", {})["url"] = f"file://{home / TAPES}"
+        toml.write_text(tomlkit.dumps(document), "utf-8")
 
 
 def _publish(staging: Path, home: Path) -> None:

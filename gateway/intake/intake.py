@@ -27,7 +27,7 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.storage.holding import HELD
+from gateway.storage.holding import HELD, RESTORED
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
 from tape.errors import StoreUnavailable, TapeError
@@ -212,6 +212,8 @@ class Intake:
             "pairing": self._sink.paired,
         }
         take = ways.get(row.message.kind, self._bury)
+        if take in (self._sink.paired, self._bury) and self._services.ledger.held.concerns(row):
+            take = self._ignore  # both would send a notice
         try:
             await self._services.guard.retrying("intake", lambda: take(row))
         except StoreUnavailable:
@@ -259,6 +261,9 @@ class Intake:
         get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
         await end_row(self._services, row, "dead", row.message.why)
         await self._sink.failed(row)
+
+    async def _ignore(self, row: InboxRow) -> None:
+        await end_row(self._services, row, "dropped", RESTORED)
 
     async def _dead(self, parts: Parts, cause: Exception) -> None:
         get_log().error("intake.dead", inbox=parts[0].id, exc_info=cause)

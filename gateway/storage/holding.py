@@ -92,6 +92,8 @@ def hold_all(unit: Unit, now: datetime, taken_at: str) -> None:
     """Hold whatever is open in a database that was restored from a backup."""
     unit.run("ledger.hold_inbox", why=OPEN)
     unit.run("ledger.hold_outbox", why=OPEN)
+    # A press has no date of its own, and what it allows may have been done since the backup.
+    unit.run("ledger.close_cards", now=utc_iso(now))
     # Platforms date messages in whole seconds.
     moment = utc_iso(now.replace(microsecond=0))
     unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)

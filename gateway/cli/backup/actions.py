@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,12 +19,21 @@ from gateway.home import find_running
 from gateway.settings import Settings
 
 
+def _end(_signal: int, _frame: object) -> None:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
 class ProgressLine:
-    """Shows progress in one line of a terminal, and nothing elsewhere."""
+    """Shows progress in one line of a terminal, and nothing elsewhere.
+
+    A command that shows progress writes much: a polite end by SIGTERM lets it remove that.
+    """
 
     def __init__(self) -> None:
         self._shown_at = 0.0
         self._is_shown = sys.stderr.isatty()
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGTERM, _end)
 
     def __call__(self, what: str, done: int, whole: int) -> None:
         if self._is_shown and time.monotonic() - self._shown_at > 0.1:
@@ -36,6 +47,8 @@ class ProgressLine:
 
 
 def back_up_home(settings: Settings, file: str) -> int:
+    if file == "-":
+        raise BackupError("a backup is a file: name it, or a folder")
     path = Path(file).expanduser().absolute() if file else Path.cwd()
     if path.is_dir():
         path /= f"tapeway-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.zip"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backup.archive import extract, new_archive, verify
+from gateway.backup.archive import UNFINISHED, extract, new_archive, verify
 from gateway.backup.manifest import BackupError, Manifest
 
 CONTENT = b"words that are long enough to be compressed " * 50
@@ -62,6 +63,17 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_backup_left_is_removed_unless_it_still_runs(tmp_path: Path) -> None:
+    left = tmp_path / f"{UNFINISHED}killed"
+    left.mkdir()
+    (left / "copy.db").write_bytes(b"everything that was said")
+    with new_archive(tmp_path / "own.zip", quiet) as archive:
+        assert not left.exists()
+        write(tmp_path / "other.zip", {})
+        archive.finish(Manifest("", "", "", ""))
+    assert {one.name for one in tmp_path.iterdir()} == {"own.zip", "other.zip"}
+
+
 def test_another_file_is_never_overwritten(backup: Path) -> None:
     before = backup.read_bytes()
     with pytest.raises(BackupError, match="exists"):
@@ -85,6 +97,21 @@ def test_every_changed_byte_of_the_content_is_noticed(tmp_path: Path) -> None:
     for place in range(start, start + 250, 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(BackupError, match="not an intact backup"):
+            verify(path, quiet)
+
+
+def test_any_flipped_bit_is_refused_in_a_sentence_or_changes_nothing(backup: Path) -> None:
+    whole, intact = backup.read_bytes(), verify(backup, quiet)
+    for place in range(len(whole)):
+        bit = 1 << place % 8
+        backup.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+        with contextlib.suppress(BackupError):
+            assert verify(backup, quiet) == intact
+
+
+def test_what_is_no_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none"):
+        with pytest.raises(BackupError, match=r"cannot be read .*: name a backup"):
             verify(path, quiet)
 
 
@@ -129,6 +156,12 @@ def _other(old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
     _copy(old, new, tapeway=CONTENT.replace(b"words", b"sword"))
 
 
+def _slow(old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
+    new.compression = zipfile.ZIP_LZMA
+    for info in old.infolist():
+        new.writestr(info.filename, old.read(info))
+
+
 def _no_manifest(old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
     new.writestr("tapeway.db", old.read("tapeway.db"))
 
@@ -150,6 +183,7 @@ def _not_json(old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
         (_larger, "another size"),
         (_other, "the checksum of tapeway.db is wrong"),
         (_no_manifest, "no manifest"),
+        (_slow, "packed in a way"),
         (_not_json, "its manifest cannot be read"),
     ],
 )

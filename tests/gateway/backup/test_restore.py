@@ -13,9 +13,9 @@ from channels.message import InboundMessage, OutboundMessage
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.backup.backup import back_up
-from gateway.backup.manifest import BackupError, Manifest, public_settings
+from gateway.backup.manifest import BackupError, Manifest, public_settings, secret_names
 from gateway.backup.restore import restore
-from gateway.errors import AdminError
+from gateway.errors import AdminError, GatewayError
 from gateway.home import locked
 from gateway.settings import load_settings
 from gateway.storage.ledger.ledger import ledger_schema
@@ -179,8 +179,16 @@ async def test_a_restore_waits_for_the_old_gateway_to_end_and_wants_an_empty_fol
         restore(file, old, quiet)
     new.mkdir()
     (new / ".restoring").mkdir()
-    with pytest.raises(BackupError, match="was cut off: delete"):
+    with pytest.raises(BackupError, match=r"was cut off: delete what it left there \(.restoring\)"):
         restore(file, new, quiet)
+
+
+async def test_no_gateway_starts_in_a_home_whose_restore_was_cut_off(tmp_path: Path) -> None:
+    (tmp_path / ".restoring").mkdir()
+    with pytest.raises(GatewayError, match="was cut off"):
+        async with gateway_of(tmp_path):
+            pass
+    assert not (tmp_path / "tapeway.db").exists()
 
 
 async def test_a_broken_file_leaves_the_new_home_as_it_was(tmp_path: Path) -> None:
@@ -227,6 +235,31 @@ def test_settings_come_back_without_secrets(tmp_path: Path) -> None:
     assert again.budget == settings.budget
     assert again.models["qwen3:8b"].context_window == 8192
     assert (again.telegram.enabled, settings.telegram.enabled) == (False, True)
+
+
+def test_a_model_s_own_key_headers_and_fields_do_not_keep_a_backup_from_being_made(
+    tmp_path: Path,
+) -> None:
+    own = '"api_key": "sk-canary-1", "headers": {"Authorization": "Bearer canary-2"}'
+    body = '"body": {"stop": null, "extra": {"list": [{"a": 1}]}}'
+    more = {
+        "MODELS": f'{{"own:8b": {{{own}, {body}, "base_url": "http://me:canary3@127.0.0.1/v1"}}}}',
+        "AGENT__BASE_URL": "http://127.0.0.1/v1?api_key=canary-4",
+        "TELEGRAM__PROXY": "http://canary-5@127.0.0.1:3128",
+        "SLACK__INSTALLATIONS": str(tmp_path / "installed.json"),
+    }
+    settings = make_settings(tmp_path, None, **more)
+    text = public_settings(settings)
+    assert "canary" not in text
+    assert {
+        "api_key of [models.own:8b]",
+        "headers of [models.own:8b]",
+        f"the file {tmp_path / 'installed.json'}",
+    } <= set(secret_names(settings))
+    (tmp_path / "again").mkdir()
+    (tmp_path / "again" / "tapeway.toml").write_text(text)
+    again = load_settings({"TAPEWAY_SECRETS": str(tmp_path / "none")}, tmp_path / "again")
+    assert again.models["own:8b"].body == {"extra": {"list": [{"a": 1}]}}
 
 
 def test_an_image_is_saved_and_other_files_of_the_home_are_not(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
+from gateway.backup.archive import new_archive
+from gateway.cli.backup.actions import ProgressLine
 from tests.gateways import make_environ, run_tapeway
 
 pytestmark = pytest.mark.anyio
@@ -39,10 +42,22 @@ async def test_an_old_home_is_saved_verified_restored_and_goes_on(tmp_path: Path
     assert "Migrated in" in out
 
 
+def test_a_polite_end_lets_a_backup_remove_what_it_wrote(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        progress = ProgressLine()
+        with pytest.raises(SystemExit), new_archive(tmp_path / "own.zip", progress):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert list(tmp_path.iterdir()) == []
+
+
 async def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path) -> None:
     environ = make_environ(tmp_path / "home")
     for words, says in (
         (("backup",), "there is nothing to back up"),
+        (("backup", "-"), "a backup is a file"),
         (("backup", "--verify"), "name the file to verify"),
         (("backup", "--verify", "/no/such/file"), "/no/such/file"),
         (("restore", str(OLD / "tapeway.db")), "is not an intact backup"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +49,8 @@ class Platform:
         self.changed = anyio.Event()
 
     def put(self, message_id: str | None, text: str) -> str:
-        message_id = message_id or f"m{len(self.messages) + 1}"
+        fresh = (f"m{number}" for number in itertools.count(len(self.messages) + 1))
+        message_id = message_id or next(one for one in fresh if one not in self.messages)
         self.messages[message_id] = text
         self.changed.set()
         self.changed = anyio.Event()

@@ -1,0 +1,71 @@
+"""What a platform delivers after a restore, though it was said or asked before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.app import Gateway
+from gateway.backup.backup import back_up
+from gateway.backup.restore import restore
+from gateway.storage.ledger.cards import Card
+from tape.unit_of_work import Unit
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.backup.test_archive import quiet
+from tests.gateway.backup.test_restore import said
+from tests.gateway.delivery.test_sender import EditingChannel, Platform
+from tests.gateway.intake.test_access import Brings
+from tests.gateways import gateway_of, make_settings, settled
+
+pytestmark = pytest.mark.anyio
+
+OLD = timedelta(minutes=5)
+
+
+async def _card(gateway: Gateway) -> None:
+    expires = datetime.now(UTC) + timedelta(hours=1)
+    unit, cards = Unit(), gateway.services.ledger.cards
+    cards.issue(unit, Card("0123456789", "confirm", "editing", "", "editing:1", {}, expires))
+    await gateway.services.store.commit(unit)
+
+
+async def test_a_question_with_buttons_is_closed_since_somebody_may_have_answered_it(
+    tmp_path: Path,
+) -> None:
+    file, new = tmp_path / "own.zip", tmp_path / "new"
+    async with FakeOpenAI() as model:
+        async with gateway_of(tmp_path / "old", model, Brings(EditingChannel(Platform()))) as it:
+            await _card(it)
+            back_up(make_settings(tmp_path / "old", model), file, quiet)
+            assert await it.services.ledger.cards.open("confirm", datetime.now(UTC))
+        restore(file, new, quiet)
+        async with gateway_of(new, model, Brings(EditingChannel(Platform()))) as it:
+            assert await it.services.ledger.cards.open("confirm", datetime.now(UTC)) == []
+
+
+async def test_nothing_is_sent_about_an_old_pairing_code_or_an_old_unreadable_message(
+    tmp_path: Path,
+) -> None:
+    file, new = tmp_path / "own.zip", tmp_path / "new"
+    async with FakeOpenAI() as model:
+        async with gateway_of(tmp_path / "old", model, Brings(EditingChannel(Platform()))):
+            back_up(make_settings(tmp_path / "old", model), file, quiet)
+        restore(file, new, quiet)
+        channel = EditingChannel(Platform())
+        async with gateway_of(new, model, Brings(channel)) as gateway:
+            code = replace(said(1, OLD), text="/pair ABCD-23", chat_kind="private")
+            unreadable = replace(said(2, OLD), kind="unreadable", why="broken")
+            added = replace(said(3, OLD), kind="change", change="added", chat_kind="group")
+            await channel.host.accept([code, unreadable, added])
+            await gateway.taken_in()
+            await settled(gateway, "editing:1")
+            rows = await gateway.services.ledger.store.select(
+                "ledger.list_inbox", {"status": "dropped", "limit": 9}
+            )
+    assert channel.platform.messages == {}
+    assert [row["why"] for row in rows] == [
+        "it is older than the restore, and may have been answered before"
+    ] * 2

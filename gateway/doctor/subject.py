@@ -47,8 +47,9 @@ class Subject:
     @property
     def database(self) -> Path | None:
         """The file or folder of the tapes, None if they have none."""
-        _scheme, found, path = self.settings.tape_url.partition("://")
-        return Path(path.partition("?")[0]) if found else None
+        scheme, _, rest = self.settings.tape_url.partition(":")
+        path = rest.removeprefix("//").partition("?")[0]
+        return Path(path) if path and scheme != "memory" else None
 
 
 def find_subject(variables: Mapping[str, str], *, deep: bool) -> Subject:
@@ -61,12 +62,20 @@ def find_subject(variables: Mapping[str, str], *, deep: bool) -> Subject:
         wrong = str(cause)
         settings = _without_misspelt(variables, wrong)
     known = settings is not None
-    settings = settings or Settings.model_construct(home=Path(variables.get(HOME) or DEFAULT_HOME))
+    settings = settings or Settings.model_construct(home=_home(variables))
     home = settings.home_path
     running = find_running(home)
     held = running is not None or is_locked(home)
     redactor = Redactor(secrets_of(settings, [running.token] if running else []))
     return Subject(variables, settings, wrong, known, files, running, held, redactor, deep)
+
+
+def _home(variables: Mapping[str, str]) -> Path:
+    named = Path(variables.get(HOME) or DEFAULT_HOME)
+    try:
+        return named.expanduser()
+    except RuntimeError:  # of a user who does not exist; the settings' result says so
+        return named.absolute()
 
 
 def _without_misspelt(variables: Mapping[str, str], wrong: str) -> Settings | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -34,12 +35,11 @@ def settings_files(variables: Mapping[str, str], folder: Path | None = None) -> 
     """Return where the settings' files are; raises SettingsError if the named one is missing."""
     named = variables.get(ENV_FILE)
     if named:
-        env = Path(named).expanduser().absolute()
-        if not env.is_file():
-            raise SettingsError(f"--env-file: there is no file {env}")
+        env = _absolute(named, "--env-file")
+        if not _is_file(env):
+            raise SettingsError(f"--env-file: there is no file {env} that this user may open")
     else:
-        home = Path(variables.get(HOME) or DEFAULT_HOME).expanduser().absolute()
-        env = (folder or home) / ".env"
+        env = (folder or _absolute(variables.get(HOME) or DEFAULT_HOME, HOME)) / ".env"
     toml = Path(variables.get(CONFIG) or env.parent / "tapeway.toml")
     return SettingsFiles(env, toml)
 
@@ -49,28 +49,30 @@ def with_remembered(variables: Mapping[str, str]) -> dict[str, str]:
     found = dict(variables)
     if not any(found.get(name) for name in (ENV_FILE, HOME, CONFIG)):
         named = _read_remembered()
-        if named and Path(named).is_file():
+        if named and _is_file(Path(named)):
             found[ENV_FILE] = named
     return found
 
 
 def remember(variables: Mapping[str, str]) -> None:
     """Remember the settings' file of a gateway that starts, or forget that of an earlier one."""
-    path = _remembered()
     named = variables.get(ENV_FILE)
-    if named:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
-            file.write(str(Path(named).expanduser().absolute()))
-    elif not variables.get(HOME):
-        path.unlink(missing_ok=True)
+    # A user without a home, or with one that is read-only, has no other commands to help.
+    with suppress(OSError, RuntimeError):
+        path = _remembered()
+        if named:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
+                file.write(str(Path(named).expanduser().absolute()))
+        elif not variables.get(HOME):
+            path.unlink(missing_ok=True)
 
 
 def ignored_here(files: SettingsFiles) -> Iterator[str]:
     """Yield a sentence for each settings' file of the current folder that is not used."""
     for name, used in ((".env", files.env), ("tapeway.toml", files.toml)):
         path = Path.cwd() / name
-        if not path.is_file() or (used.exists() and path.samefile(used)) or not _is_ours(path):
+        if not path.is_file() or (_is_file(used) and path.samefile(used)) or not _is_ours(path):
             continue
         use = "--env-file .env" if name == ".env" else f"{CONFIG}=tapeway.toml"
         yield (
@@ -88,6 +90,20 @@ def open_files(home: Path, files: SettingsFiles) -> Iterator[str]:
             yield f"other users of this machine may read {path}: run `chmod 600 {path}`"
 
 
+def _absolute(path: str, name: str) -> Path:
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as cause:
+        raise SettingsError(f"{name}: {path} has an unknown user's home: write it out") from cause
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # in a folder that this user may not enter
+        return False
+
+
 def _is_ours(path: Path) -> bool:
     """Return whether a file has settings of Tapeway, since any project may have a `.env`."""
     try:
@@ -103,7 +119,7 @@ def _remembered() -> Path:
 def _read_remembered() -> str:
     try:
         descriptor = os.open(_remembered(), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+    except (OSError, RuntimeError):  # a user without a home
         return ""
     with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
         found = os.fstat(descriptor)

@@ -152,9 +152,7 @@ def load_with_sources(
         lines += [_explain(error, sources) for error in cause.errors(include_url=False)]
         raise SettingsError("\n".join(lines)) from None
     except (SourceError, ValueError, OSError) as cause:
-        raise SettingsError(
-            f"cannot read the settings: {cause}: check {files.env} and {files.toml}"
-        ) from cause
+        raise SettingsError(f"cannot read the settings: {cause}") from cause
     if lines:
         raise SettingsError("\n".join(lines))
     return LoadedSettings(settings, tuple(sources))

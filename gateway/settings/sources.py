@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 from pydantic_settings import (
     BaseSettings,
-    DotEnvSettingsSource,
     EnvSettingsSource,
     NestedSecretsSettingsSource,
     SecretsSettingsSource,
-    TomlConfigSettingsSource,
 )
+from pydantic_settings.exceptions import SettingsError as SourceError
 
+from gateway.errors import SettingsError
 from gateway.settings.files import CONFIG, ENV_FILE, SECRETS, SettingsFiles
 from gateway.settings.renames import rename
 
@@ -59,6 +63,11 @@ class SettingsSource:
         section, _, name = path.partition(".")
         found = self.values.get(section)
         return section in self.values if not name else isinstance(found, dict) and name in found
+
+    def value(self, path: str) -> Any:
+        """Return the value of a setting that it sets, as it is written here."""
+        section, _, name = path.partition(".")
+        return self.values[section][name] if name else self.values[section]
 
     def notices(self) -> Iterator[str]:
         """Yield a sentence for each setting that stands here under its former name."""
@@ -115,14 +124,44 @@ def read_sources(
     folder = NestedSecretsSettingsSource(
         SecretsSettingsSource(settings), secrets_dir=secrets, secrets_dir_missing="ok"
     )
-    dotenv = DotEnvSettingsSource(settings, env_file=files.env)
-    toml = TomlConfigSettingsSource(settings, toml_file=files.toml)
     return [
         _of_variables(settings, "environment", None, variables),
-        _of_variables(settings, "env-file", files.env, dotenv.env_vars),
+        of_env_file(settings, files.env, read_text(files.env)),
         _of_variables(settings, "secrets", secrets, folder.env_vars),
-        _source("toml", files.toml, toml()),
+        of_toml(files.toml, read_text(files.toml)),
     ]
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text, without the mark that editors of Windows begin it with; "" for none."""
+    try:
+        return path.read_text("utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as cause:
+        raise _unreadable(path, cause) from cause
+
+
+def of_env_file(settings: type[BaseSettings], path: Path, text: str) -> SettingsSource:
+    """Return what a `.env` with a text sets; raises SettingsError for a line that sets nothing."""
+    for line in parse_stream(StringIO(text)):
+        written = line.original.string.lstrip()
+        if PREFIX in written.upper() and (line.error or (line.key and line.value is None)):
+            empty = line.original.string.count("\n") - written.count("\n")
+            raise _unreadable(path, f"line {line.original.line + empty} is not NAME=value")
+    return _of_variables(settings, "env-file", path, dotenv_values(stream=StringIO(text)))
+
+
+def of_toml(path: Path, text: str) -> SettingsSource:
+    """Return what a `tapeway.toml` with a text sets; raises SettingsError if it is not valid."""
+    try:
+        return _source("toml", path, tomllib.loads(text))
+    except ValueError as cause:
+        raise _unreadable(path, cause) from cause
+
+
+def _unreadable(path: Path | str, why: object) -> SettingsError:
+    return SettingsError(f"cannot read the settings: {why}: check {path}")
 
 
 def _of_variables(
@@ -132,7 +171,11 @@ def _of_variables(
     given = {name.upper(): value for name, value in found.items() if value}
     ours = (name for name in given if name.startswith(PREFIX) and name not in OF_THE_FILES)
     written = tuple(sorted(name for name in ours if not FOREIGN.fullmatch(name)))
-    return _source(kind, path, _Variables(settings, given)(), written)
+    try:
+        values = _Variables(settings, given)()
+    except SourceError as cause:
+        raise _unreadable(path or "the environment", cause) from cause
+    return _source(kind, path, values, written)
 
 
 def _source(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +20,11 @@ from gateway.doctor.examination import examine, wants_color
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import find_subject
 from tests.clock import START
-from tests.doctor.break_gateway import database, model_of
+from tests.doctor.break_gateway import database, install, model_of
 from tests.doctor.scene import Scene, examined, results
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, run_process
+from tests.gateways import ROOT, clean_environ, gateway_process, run_process
 
 pytestmark = pytest.mark.anyio
 
@@ -66,6 +68,23 @@ async def test_doctor_leaves_nothing_in_a_home_and_creates_none(scene: Scene) ->
     scene.home.rmdir()
     code, _report = await examined(environ)
     assert (code, scene.home.exists()) == (0, False)
+
+
+async def test_plugins_are_checked_without_code_of_the_current_folder(scene: Scene) -> None:
+    site = install(scene, well="class Plugin: pass\n")
+    scene.cwd = scene.folder / "cloned"
+    for package in ("gateway", "orjson"):
+        (scene.cwd / package).mkdir(parents=True)
+        (scene.cwd / package / "__init__.py").write_text("open('ran', 'w')\n")
+    environ = {**scene.environ(), "PYTHONPATH": f"{ROOT}:{site}"}
+    command = (sys.executable, "-P", "-m", "gateway.cli.main", "doctor", "--json")
+    done = await anyio.run_process(command, env=clean_environ(environ), cwd=scene.cwd, check=False)
+    says = {one["check"]: one["says"] for one in results(json.loads(done.stdout))}
+    assert (
+        says["plugins"]
+        == "The plugin well: the plugin implements no hook. Mark its methods @hookimpl."
+    )
+    assert not (scene.cwd / "ran").exists()
 
 
 async def test_the_table_has_words_for_states_and_no_colour_in_a_pipe(scene: Scene) -> None:

@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from difflib import ndiff
 from pathlib import Path
 from typing import Any, Final
@@ -17,11 +18,12 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import Table
 
+from gateway.errors import SettingsError
 from gateway.redaction import Redactor
-from gateway.settings import LoadedSettings, fields
+from gateway.settings import LoadedSettings, Settings, fields
 from gateway.settings.files import SettingsFiles
 from gateway.settings.load import paths
-from gateway.settings.sources import variable
+from gateway.settings.sources import of_env_file, of_toml, read_text, variable
 from tape.private_file import open_private
 
 HEADER: Final = (
@@ -39,21 +41,20 @@ class Changes:
         self._files = files
         self._loaded = loaded
         self._help = {name: field.description or "" for name, _section, field in fields()}
-        self._before = {path: _read(path) for path in (files.env, files.toml)}
+        self._before = {path: read_text(path) for path in (files.env, files.toml)}
         self._env = self._before[files.env]
         self._toml = tomlkit.parse(self._before[files.toml])
-        self._given: set[str] = set()
+        self._wanted: dict[str, str | None] = {}
         self.redactor = Redactor(_secrets(loaded))
 
     def set(self, path: str, value: Any) -> None:
         """Set a setting, as in `set("http.port", 80)`; None takes it out of the files."""
         name = variable(path)
-        if value is not None:
-            self._given.add(name)
+        self._wanted[path] = None if value is None else str(value)
         if value is None:
-            self._env = _without(self._env, name)
+            self._env = _assignment(name, end=r"\n?").sub("", self._env)
             self._remove(path)
-        elif re.search(rf"^\s*(export\s+)?{name}\s*=", self._env, re.MULTILINE):
+        elif _assignment(name).search(self._env):
             self._put_into_env(name, str(value))  # it would win over tapeway.toml
         else:
             self._put_into_toml(path, value)
@@ -62,16 +63,25 @@ class Changes:
         """Set a secret; an empty one is taken out of the files."""
         self.redactor.learn(value)
         if value:
-            self._given.add(variable(path))
+            self._wanted[path] = value
             self._put_into_env(variable(path), value)
             self._remove(path)
         else:
             self.set(path, None)
 
     def overruled(self) -> Iterator[str]:
-        """Yield a sentence for each changed setting that the environment sets otherwise."""
-        for name in sorted(self._given.intersection(self._loaded.sources[0].written)):
-            yield f"{name} is set in the environment, which wins over the files"
+        """Yield a sentence for each changed setting that another place still sets otherwise."""
+        environment, _env, secrets_folder, _toml = self._loaded.sources
+        sources = (
+            environment,
+            of_env_file(Settings, self._files.env, self._env),
+            secrets_folder,
+            of_toml(self._files.toml, tomlkit.dumps(self._toml)),
+        )
+        for path, wanted in self._wanted.items():
+            source = next((one for one in sources if one.names(path)), None)
+            if source is not None and str(source.value(path)) != wanted:
+                yield f"{variable(path)} is set otherwise in {source.place}: change it there"
 
     def difference(self) -> list[tuple[Path, list[str]]]:
         """Return the changed lines of each file, marked with + and -, without secrets."""
@@ -85,11 +95,25 @@ class Changes:
         return found
 
     def write(self) -> None:
-        """Write the changed files; each is replaced in one step, the secrets first."""
-        for path, text in self._texts().items():
-            if text != self._before[path]:
+        """Write the changed files in one step each; raises SettingsError if others changed them."""
+        for path, before in self._before.items():
+            if read_text(path) != before:
+                raise SettingsError(
+                    f"{path} has changed meanwhile, so nothing was written: run again"
+                )
+            if path.is_symlink() and path.lstat().st_uid not in (os.geteuid(), 0):
+                raise SettingsError(f"{path} is another user's link, so nothing was written")
+        texts = {path: new for path, new in self._texts().items() if new != self._before[path]}
+        made: dict[Path, Path] = {}
+        try:
+            for path, text in texts.items():
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _replace(path.resolve(), text)
+                made[_beside(path.resolve(), text)] = path.resolve()
+            for temporary, path in made.items():
+                temporary.replace(path)
+        finally:
+            for temporary in made:
+                temporary.unlink(missing_ok=True)
 
     def _texts(self) -> dict[Path, str]:
         return {self._files.env: self._env, self._files.toml: tomlkit.dumps(self._toml)}
@@ -97,7 +121,7 @@ class Changes:
     def _put_into_env(self, name: str, value: str) -> None:
         plain = _PLAIN.fullmatch(value)
         quoted = value if plain else "'" + re.sub(r"(['\\])", r"\\\1", value) + "'"
-        form = re.compile(rf"^\s*(export\s+)?{name}\s*=.*$", re.MULTILINE)
+        form = _assignment(name)
         if form.search(self._env):
             self._env = form.sub(lambda _: f"{name}={quoted}", self._env)
         else:
@@ -112,7 +136,7 @@ class Changes:
             self._toml.add(tomlkit.nl())
             self._toml.add(section, tomlkit.table())
         table: Any = self._toml[section] if section else self._toml
-        if key not in table and section:
+        if key not in table and isinstance(table, Table) and not table.is_super_table():
             table.add(tomlkit.comment(_first_sentence(self._help[variable(path)])))
         if key not in table and not section:
             # Behind a table, it would belong to that table.
@@ -122,9 +146,9 @@ class Changes:
 
     def _remove(self, path: str) -> None:
         section, _, key = path.rpartition(".")
-        table = self._toml.get(section) if section else self._toml
-        if isinstance(table, (Table, tomlkit.TOMLDocument)) and key in table:
-            table.remove(key)
+        table: Any = self._toml.get(section, {}) if section else self._toml
+        if key in table:
+            del table[key]
 
 
 def _secrets(loaded: LoadedSettings) -> Iterator[str]:
@@ -145,8 +169,11 @@ def _with_general(text: str, key: str, value: str) -> str:
     return f"{before.rstrip()}\n\n{line}{mark}{rest}".lstrip()
 
 
-def _without(text: str, name: str) -> str:
-    return re.sub(rf"^\s*(export\s+)?{name}\s*=.*\n?", "", text, flags=re.MULTILINE)
+def _assignment(name: str, end: str = "") -> re.Pattern[str]:
+    """Return the pattern of a setting in `.env`, where letters are not case-sensitive."""
+    quoted = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")?"""
+    form = rf"^[ \t]*(?:export[ \t]+)?{name}[ \t]*=[ \t]*{quoted}.*${end}"
+    return re.compile(form, re.MULTILINE | re.IGNORECASE)
 
 
 def _first_sentence(text: str) -> str:
@@ -154,18 +181,19 @@ def _first_sentence(text: str) -> str:
     return (sentence + period).strip()
 
 
-def _read(path: Path) -> str:
-    return path.read_text("utf-8") if path.exists() else ""
-
-
-def _replace(path: Path, text: str) -> None:
+def _beside(path: Path, text: str) -> Path:
+    """Write a private file beside a path, and give it to the path's or its folder's owner."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        descriptor = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            like = (path if path.exists() else path.parent).stat()
+            with suppress(OSError):  # root only, as in `sudo tapeway init` for a service's user
+                os.chown(descriptor, like.st_uid, like.st_gid)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+    return temporary

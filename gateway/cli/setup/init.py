@@ -13,6 +13,7 @@ from gateway.cli.setup.options import InitOptions
 from gateway.cli.setup.platform_step import PLATFORMS, PlatformStep
 from gateway.cli.setup.terminal import Terminal, is_terminal, say
 from gateway.cli.table import print_line
+from gateway.errors import SettingsError
 from gateway.home import find_running
 from gateway.settings import Settings, load_with_sources
 from gateway.settings.files import HOME, settings_files, with_remembered
@@ -41,8 +42,8 @@ def init(settings: Settings, options: InitOptions) -> int:
             PlatformStep(platform, settings, options, terminal).run(changes, keep=keep)
             for platform in PLATFORMS
         ]
-        _choose_home(settings, options, terminal, changes, fixed=HOME in variables)
-        if not _write(changes, Terminal(asks=asks)):
+        _choose_home(settings, options, terminal, changes, fixed=bool(variables.get(HOME)))
+        if not _write(changes, Terminal(asks=asks), anyway=options.save_anyway):
             return 0
     except (KeyboardInterrupt, EOFError):
         print("\ntapeway: stopped; nothing was changed", file=sys.stderr)
@@ -62,6 +63,10 @@ def _choose_home(
     """Set the home folder, unless the environment fixes it."""
     _head("Data")
     home = str(settings.home_path)
+    if fixed and options.home and Path(options.home).expanduser().absolute() != settings.home_path:
+        raise SettingsError(
+            f"--home: {HOME} names {home} already, so nothing was written: unset it"
+        )
     if fixed:
         say(f"Tapes and everything else are kept in {home} ({HOME} names it).")
         return
@@ -74,16 +79,22 @@ def _choose_home(
     say(f"Tapes and everything else are kept in {chosen}.")
 
 
-def _write(changes: Changes, terminal: Terminal) -> bool:
-    """Show the difference, and write it if nobody objects."""
+def _write(changes: Changes, terminal: Terminal, *, anyway: bool) -> bool:
+    """Show the difference, and write it if nobody objects; raises SettingsError."""
     difference = changes.difference()
     _head("Changes" if difference else "Nothing changes.")
     for path, lines in difference:
         say(str(path))
         for line in lines:
             print_line(f"    {line}")
-    for sentence in changes.overruled():
+    overruled = list(changes.overruled())
+    for sentence in overruled:
         say(f"!!  {sentence}.")
+    if overruled and not (terminal.asks or anyway):
+        raise SettingsError(
+            "this would have no effect, or send a key to another server, so nothing was written:"
+            " correct that, or save it all the same with --save-anyway"
+        )
     if difference and terminal.choose("Write this?", {"y": "yes", "n": "no"}, "y") == "n":
         say("Nothing was written.")
         return False

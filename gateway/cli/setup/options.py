@@ -35,7 +35,7 @@ class InitOptions:
         if value is None or not value.startswith("@"):
             return value
         try:
-            return Path(value[1:]).expanduser().read_text("utf-8").strip()
+            return Path(value[1:]).expanduser().read_text("utf-8-sig").strip()
         except (OSError, ValueError) as cause:
             raise SettingsError(f"{flag(name)}: cannot read {value[1:]} ({cause})") from cause
 

@@ -27,7 +27,7 @@ async def check_plugins(subject: Subject) -> list[CheckResult]:
     names = sorted(point.name for point in entry_points(group=GROUP))
     if not names:
         return [well(CHECK, "none is installed")]
-    command = [sys.executable, "-m", PROBE]
+    command = [sys.executable, "-P", "-m", PROBE]  # nothing of the current folder is imported
     try:
         with anyio.fail_after(SECONDS):
             done = await anyio.run_process(

@@ -107,3 +107,17 @@ def test_the_command_line_says_in_one_line_what_it_ignores(user: Path) -> None:
     assert done.stdout == "a-token-of-some-length\n"
     assert done.stderr.count("\n") == 1
     assert f"{Path('.env').absolute()} is ignored" in done.stderr
+
+
+def test_a_home_that_cannot_be_known_or_written_is_a_sentence_or_nothing(
+    user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingsError, match="write it out"):
+        settings_files({"TAPEWAY_HOME": "~nobody-of-this-name/x"})
+    (user / "file").touch()
+    monkeypatch.setenv("HOME", str(user / "file"))  # where no folder can be made
+    named = {"TAPEWAY_ENV_FILE": str(user / "cloned" / ".env")}
+    remember(named)
+    assert with_remembered({}) == {}
+    with pytest.raises(SettingsError, match="that this user may open"):
+        settings_files({"TAPEWAY_ENV_FILE": str(user / "file" / ".env")})

@@ -130,3 +130,35 @@ def test_every_setting_has_a_value_and_an_origin(tmp_path: Path) -> None:
     assert (model.value, model.origin, model.path) == ("m", "toml", tmp_path / "tapeway.toml")
     assert (port.value, port.origin, port.path) == (9000, "environment", None)
     assert (host.value, host.origin, host.path) == ("127.0.0.1", "default", None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['TAPEWAY_AGENT__API_KEY="sk-canary', "TAPEWAY_AGENT__MODEL", "export TAPEWAY_HTTP__PORT"],
+)
+def test_a_line_of_the_env_file_that_sets_nothing_stops_the_start(
+    tmp_path: Path, line: str
+) -> None:
+    (tmp_path / ".env").write_text(f"# TAPEWAY_LOG__LEVEL=debug\n\n{line}\nTAPEWAY_HTTP__PORT=1\n")
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path)
+    assert str(caught.value) == (
+        f"cannot read the settings: line 3 is not NAME=value: check {tmp_path / '.env'}"
+    )
+
+
+def test_files_of_windows_are_read(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"\xef\xbb\xbfTAPEWAY_HTTP__PORT=1\r\n")
+    (tmp_path / "tapeway.toml").write_bytes(b'\xef\xbb\xbf[agent]\r\nmodel = "m"\r\n')
+    settings = load(tmp_path).settings
+    assert (settings.http.port, settings.agent.model) == (1, "m")
+
+
+def test_of_two_files_the_one_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    in_env(tmp_path, "TAPEWAY_HTTP__PORT", "1")
+    (tmp_path / "tapeway.toml").write_text("[agent\n")
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path)
+    assert str(caught.value).endswith(f": check {tmp_path / 'tapeway.toml'}")
+    with pytest.raises(SettingsError, match="check the environment"):
+        load(tmp_path / "none", MODELS="{")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from gateway.cli.setup.changes import Changes
+from gateway.errors import SettingsError
 from gateway.settings import load_settings, load_with_sources
 from gateway.settings.files import settings_files
 
@@ -62,17 +64,108 @@ def test_what_the_environment_overrules_is_named(tmp_path: Path) -> None:
     made.set("agent.model", "new")
     made.set("agent.base_url", "http://y")
     [said] = made.overruled()
-    assert said.startswith("TAPEWAY_AGENT__MODEL is set in the environment")
+    assert said.startswith("TAPEWAY_AGENT__MODEL is set otherwise in the environment")
 
 
 def test_a_write_that_fails_leaves_the_file_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "tapeway.toml").mkdir(parents=True)
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(SettingsError, match="Is a directory"):
         changes(tmp_path).set("agent.model", "m")
     (tmp_path / "tapeway.toml").rmdir()
     made = changes(tmp_path)
     made.set("agent.model", "m")
     (tmp_path / "tapeway.toml").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(SettingsError, match="Is a directory"):
         made.write()
     assert [path.name for path in tmp_path.iterdir()] == ["tapeway.toml"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        'agent.model = "old"\nagent.base_url = "http://old/v1"\n[http]\nport = 1\n',
+        'agent = {model = "old", base_url = "http://old/v1"}\n',
+        '[agent]\nbase_url = "http://old/v1"\n[http]\nport = 1\n[agent.headers]\nx = "y"\n',
+        '\ufeff[agent]\r\nbase_url = "http://old/v1"\r\n',
+    ],
+    ids=["dotted", "inline", "apart", "windows"],
+)
+def test_a_new_key_never_goes_to_the_former_server(tmp_path: Path, before: str) -> None:
+    (tmp_path / "tapeway.toml").write_bytes(before.encode())
+    made = changes(tmp_path)
+    made.set("agent.model", "new")
+    made.set("agent.base_url", None)
+    made.set_secret("agent.api_key", "sk-new-key")
+    assert list(made.overruled()) == []
+    made.write()
+    agent = load_settings({"TAPEWAY_SECRETS": "none"}, tmp_path).agent
+    assert (agent.model, agent.base_url, agent.key()) == ("new", "", "sk-new-key")
+
+
+@pytest.mark.parametrize("before", ["{name = 'Robin'}", "{}"])
+def test_a_setting_is_added_to_a_section_on_one_line(tmp_path: Path, before: str) -> None:
+    (tmp_path / "tapeway.toml").write_text(f"agent = {before}\n")
+    made = changes(tmp_path)
+    made.set("agent.model", "new")
+    made.write()
+    assert load_settings({"TAPEWAY_SECRETS": "none"}, tmp_path).agent.model == "new"
+
+
+def test_a_variable_in_small_letters_or_over_two_lines_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("tapeway_agent__model=old\nTAPEWAY_AGENT__NAME='Ro\nbin'\n")
+    made = changes(tmp_path)
+    made.set("agent.model", "new")
+    made.set("agent.name", "Robin")
+    made.write()
+    assert (
+        tmp_path / ".env"
+    ).read_text() == "TAPEWAY_AGENT__MODEL=new\nTAPEWAY_AGENT__NAME=Robin\n"
+
+
+def test_what_another_place_keeps_setting_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text('TAPEWAY_AGENT={"model": "old", "base_url": "http://old/v1"}\n')
+    made = changes(tmp_path, TAPEWAY_AGENT__API_KEY="sk-of-the-environment")
+    made.set("agent.model", "new")
+    made.set("agent.base_url", None)
+    made.set_secret("agent.api_key", "")
+    places = [sentence.partition(" is set otherwise in ")[::2] for sentence in made.overruled()]
+    there = f"{tmp_path / '.env'}: change it there"
+    assert places == [
+        ("TAPEWAY_AGENT__MODEL", there),
+        ("TAPEWAY_AGENT__BASE_URL", there),
+        ("TAPEWAY_AGENT__API_KEY", "the environment: change it there"),
+    ]
+
+
+def test_of_two_that_write_at_once_the_second_loses_nothing_of_the_first(tmp_path: Path) -> None:
+    first, second = changes(tmp_path), changes(tmp_path)
+    first.set_secret("telegram.token", "123456:of-the-first")
+    second.set_secret("discord.token", "of-the-second")
+    first.write()
+    with pytest.raises(SettingsError, match="has changed meanwhile"):
+        second.write()
+    assert (tmp_path / ".env").read_text().endswith("TAPEWAY_TELEGRAM__TOKEN=123456:of-the-first\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes files of others")
+def test_what_root_writes_belongs_to_the_user_of_the_folder(tmp_path: Path) -> None:
+    os.chown(tmp_path, 65534, 65534)
+    for value in ("old", "new"):
+        made = changes(tmp_path)
+        made.set("agent.model", value)
+        made.set_secret("agent.api_key", f"sk-{value}-key")
+        made.write()
+        found = [path.stat() for path in tmp_path.iterdir()]
+        assert [(one.st_uid, one.st_mode & 0o777) for one in found] == [(65534, 0o600)] * 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes where others place links")
+def test_root_follows_no_link_of_another_user(tmp_path: Path) -> None:
+    (tmp_path / "target").touch()
+    (tmp_path / ".env").symlink_to(tmp_path / "target")
+    os.chown(tmp_path / ".env", 65534, 65534, follow_symlinks=False)
+    made = changes(tmp_path)
+    made.set_secret("agent.api_key", "sk-new-key")
+    with pytest.raises(SettingsError, match="another user's link"):
+        made.write()
+    assert (tmp_path / "target").read_text() == ""

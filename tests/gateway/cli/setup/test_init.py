@@ -80,7 +80,7 @@ async def test_a_person_s_wrong_token_is_refused_and_the_right_one_is_saved(tmp_
 
 async def test_ctrl_c_changes_nothing(tmp_path: Path) -> None:
     async with at_terminal(environ(tmp_path), "init") as person:
-        await person.sees("Which one [o]: ")
+        await person.sees("Which one [")  # 1, where a model server runs on this machine
         await person.types("o")
         await person.sees("Telegram: ")
         await person.interrupts()
@@ -129,6 +129,31 @@ async def test_what_a_check_refuses_is_saved_on_request_only(tmp_path: Path) -> 
         assert KEY in files(tmp_path)[".env"]
 
 
+async def test_what_would_have_no_effect_is_saved_on_request_only(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    given = environ(tmp_path, TAPEWAY_AGENT__MODEL="fixed", TAPEWAY_HOME=str(home))
+    code, out, err = await run_process(given, "init", "--model", "offline")
+    assert (code, home.exists()) == (2, False)
+    assert "TAPEWAY_AGENT__MODEL is set otherwise in the environment" in out
+    assert "--save-anyway" in err
+    flags = ("--model", "offline", "--save-anyway")
+    code, _out, err = await run_process(given, "init", *flags, "--home", str(tmp_path / "other"))
+    assert (code, home.exists()) == (2, False)
+    assert err.startswith(f"tapeway: --home: TAPEWAY_HOME names {home} already")
+    code, _out, _err = await run_process(given, "init", *flags, "--home", str(home))
+    assert (code, (home / "tapeway.toml").exists()) == (0, True)
+
+
+async def test_no_at_the_one_question_starts_offline(tmp_path: Path) -> None:
+    given = environ(tmp_path, TAPEWAY_HTTP__PORT="0")
+    async with at_terminal(given, "gateway", "--ask") as person:
+        await person.sees("Model? Enter starts offline")
+        await person.types("No")
+        await person.sees("Tapeway is running.")
+        await person.interrupts()
+        assert await person.ends() == 0
+
+
 async def test_make_run_asks_one_question_and_enter_starts_offline(tmp_path: Path) -> None:
     given = environ(tmp_path, TAPEWAY_HTTP__PORT="0")
     async with at_terminal(given, "gateway", "--ask") as person:
@@ -150,8 +175,8 @@ async def test_a_second_run_keeps_what_is_there_with_enter_alone(tmp_path: Path)
         assert f"+ TAPEWAY_TELEGRAM__TOKEN={HIDDEN}" in out
     before = files(tmp_path)
     async with at_terminal(environ(tmp_path), "init") as person:
-        await person.sees("Which one [o]: ")
-        await person.types("")
+        await person.sees("Which one [")  # 1, where a model server runs on this machine
+        await person.types("o")
         await person.sees("Telegram: token from @BotFather; Enter keeps the one that is set: ")
         await person.types("")
         for _platform in ("Discord", "Slack"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,12 +31,24 @@ class TableVersion:
 
 
 def find_versions(settings: Settings) -> list[TableVersion]:
-    """Return the versions of the tables in a home's database; none if it has no database."""
+    """Return the versions of the tables in a home's database, if any; raises BackupError."""
     try:
         path = HomeData.of(settings).database
     except BackupError:
         return []
-    return list(_versions(path))
+    try:
+        return list(_versions(path))
+    except apsw.Error as cause:
+        raise BackupError(
+            f"{path} cannot be read ({cause}): `tapeway doctor` says what is wrong with it"
+        ) from cause
+
+
+def is_outdated(settings: Settings) -> bool:
+    """Return whether a start would migrate a home's database; False if it cannot be read."""
+    with suppress(BackupError):
+        return any(0 < one.found < one.known for one in find_versions(settings))
+    return False
 
 
 def apply_migrations(settings: Settings) -> float:

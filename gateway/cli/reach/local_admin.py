@@ -11,12 +11,21 @@ from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import Progress, TapeAdmin
 from gateway.app import Gateway, access_admin, running_gateway
+from gateway.backup.migration import is_outdated
+from gateway.doctor.troubles import DATABASE_OLDER
+from gateway.errors import GatewayError
 from gateway.settings import Settings
 
 
 @asynccontextmanager
 async def local_admin(settings: Settings) -> AsyncIterator[LocalAdmin]:
-    """Start a gateway in this process, and give its admins."""
+    """Start a gateway in this process, and give its admins; raises GatewayError."""
+    if is_outdated(settings):
+        # A migration ends the way back to the older version, which no listing asks for.
+        raise GatewayError(
+            f"the database of {settings.home_path} was written by an older version."
+            f" {DATABASE_OLDER.remedy}"
+        )
     async with running_gateway(settings, only=[], http=False) as gateway:
         yield LocalAdmin(gateway)
 

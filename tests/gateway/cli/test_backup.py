@@ -53,6 +53,24 @@ def test_a_polite_end_lets_a_backup_remove_what_it_wrote(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+async def test_a_listing_does_not_migrate_a_database_and_a_torn_one_is_named(
+    tmp_path: Path,
+) -> None:
+    environ = make_environ(tmp_path / "home")
+    shutil.copytree(OLD, tmp_path / "home")
+    for words in (("tape", "list"), ("ledger", "list"), ("usage",), ("access", "list")):
+        code, _out, err = await run_tapeway(environ, *words)
+        assert code == 1
+        assert "written by an older version. Make a backup" in err
+    _code, versions, _err = await run_tapeway(environ, "migrate")
+    assert "ledger: version 4 of" in versions
+    (tmp_path / "home" / "tapeway.db").write_bytes(bytes(4096))
+    code, _out, err = await run_tapeway(environ, "migrate")
+    assert code == 1
+    assert "tapeway.db cannot be read (file is not a database)" in err
+    assert "Traceback" not in err
+
+
 async def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path) -> None:
     environ = make_environ(tmp_path / "home")
     for words, says in (

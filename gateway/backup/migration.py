@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from gateway.backup.backup import HomeData
-from gateway.backup.manifest import BackupError, known_schemas
+from gateway.backup.manifest import BackupError, known_schemas, refuse_newer
 from gateway.home import locked
 from gateway.settings import Settings
 from gateway.storage.database_lock import database_locked
@@ -31,12 +31,25 @@ class TableVersion:
 
 
 def find_versions(settings: Settings) -> list[TableVersion]:
-    """Return the versions of the tables in a home's database; none if it has no database."""
+    """Return the versions of the tables in a home's database; none if it has no database.
+
+    Raises BackupError for a file that is no intact database of Tapeway, and StoreTooNew.
+    """
     try:
         path = HomeData.of(settings).database
     except BackupError:
         return []
-    return list(_versions(path))
+    if path.stat().st_size == 0:  # a start was cut off; the next one makes the tables
+        return []
+    try:
+        found = list(_versions(path))
+    except apsw.Error as cause:
+        raise BackupError(
+            f"{path} is not an intact database of Tapeway ({cause}): restore a backup, or move it"
+            " away to start with an empty one"
+        ) from cause
+    refuse_newer(path, {one.name: one.found for one in found})
+    return found
 
 
 def apply_migrations(settings: Settings) -> float:

@@ -29,6 +29,7 @@ from gateway.backup.manifest import (
     BackupError,
     Manifest,
     public_settings,
+    refuse_newer,
     secret_names,
 )
 from gateway.settings import Settings
@@ -129,6 +130,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> dict[str, i
             origin.execute("BEGIN")
             rows = origin.execute("SELECT name, max(version) FROM migration GROUP BY name")
             schemas = {str(name): int(number) for name, number in rows}
+            refuse_newer(source, schemas)
             with copy.backup("main", origin, "main") as work:
                 while not work.done:
                     work.step(PAGES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -15,6 +16,7 @@ from gateway.errors import GatewayError
 from gateway.redaction import Redactor, secrets_of
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import ledger_schema
+from tape.database.connection import Database
 from tape.stores.sqlite import tape_schema
 
 FORMAT: Final = 1
@@ -69,11 +71,17 @@ class Manifest:
                 f"the backup was made by Tapeway {found['tapeway']} in a form that this version"
                 " does not know: install that version"
             )
+        texts = (found[name] for name in ("taken_at", "host", "home", "workspace", "tapeway"))
+        if not all(isinstance(text, str) and "\0" not in text for text in texts):
+            raise ValueError("a text of it is none")
         members = {str(name): (int(of[0]), str(of[1])) for name, of in found["members"].items()}
-        return cls(**{**found, "members": members, "secrets": tuple(found["secrets"])})
+        for name in ("schemas", "counts"):
+            found[name] = {str(key): int(number) for key, number in found[name].items()}
+        secrets = tuple(map(str, found["secrets"]))
+        return cls(**{**found, "members": members, "secrets": secrets})
 
     def require_readable(self) -> None:
-        """Raise BackupError if a newer version made the backup."""
+        """Raise BackupError if a newer version made the backup, or something is missing in it."""
         for name, known in known_schemas().items():
             if self.schemas.get(name, 0) > known:
                 raise BackupError(
@@ -81,11 +89,19 @@ class Manifest:
                     f" {self.schemas[name]}, this version knows {known}): install that version or"
                     " a newer one, and restore it there; nothing was changed"
                 )
+        if not self.members.keys() & {DATABASE, LEDGER} or SETTINGS not in self.members:
+            raise BackupError("the backup has no database, or no settings: use another one")
 
 
 def known_schemas() -> dict[str, int]:
     """Return the versions of the tables that this version of Tapeway knows."""
     return {schema.name: schema.version for schema in (tape_schema(), ledger_schema())}
+
+
+def refuse_newer(path: Path, schemas: Mapping[str, int]) -> None:
+    """Raise StoreTooNew, which names the version that can read it, for tables of a newer one."""
+    if any(schemas.get(name, 0) > known for name, known in known_schemas().items()):
+        Database.open_read_only(path, (tape_schema(), ledger_schema())).close()
 
 
 def public_settings(settings: Settings) -> str:

@@ -11,12 +11,13 @@ from pathlib import Path
 import apsw
 
 from gateway.backup.backup import HomeData
-from gateway.backup.manifest import BackupError, known_schemas
+from gateway.backup.manifest import BackupError, known_schemas, refuse_newer
 from gateway.home import locked
 from gateway.settings import Settings
 from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.connection import BUSY_TIMEOUT_MS, Database
+from tape.errors import StoreTooNew
 from tape.stores.sqlite import tape_schema
 
 
@@ -31,22 +32,30 @@ class TableVersion:
 
 
 def find_versions(settings: Settings) -> list[TableVersion]:
-    """Return the versions of the tables in a home's database, if any; raises BackupError."""
+    """Return the versions of the tables in a home's database; none if it has no database.
+
+    Raises BackupError for a file that is no intact database of Tapeway, and StoreTooNew.
+    """
     try:
         path = HomeData.of(settings).database
     except BackupError:
         return []
+    if path.stat().st_size == 0:  # a start was cut off; the next one makes the tables
+        return []
     try:
-        return list(_versions(path))
+        found = list(_versions(path))
     except apsw.Error as cause:
         raise BackupError(
-            f"{path} cannot be read ({cause}): `tapeway doctor` says what is wrong with it"
+            f"{path} is not an intact database of Tapeway ({cause}): restore a backup, or move it"
+            " away to start with an empty one"
         ) from cause
+    refuse_newer(path, {one.name: one.found for one in found})
+    return found
 
 
 def is_outdated(settings: Settings) -> bool:
     """Return whether a start would migrate a home's database; False if it cannot be read."""
-    with suppress(BackupError):
+    with suppress(BackupError, StoreTooNew):
         return any(0 < one.found < one.known for one in find_versions(settings))
     return False
 

@@ -25,6 +25,7 @@ BATCH: Final = 100
 PAUSE_SECONDS: Final = 0.2  # between two batches
 BUSY_SECONDS: Final = 5.0  # between two looks at a busy gateway
 ROUND_SECONDS: Final = 3600.0
+ROUNDS_A_DAY: Final = 24
 CONTENT: Final = {"mentions", "media", "quote", "joins", "press", "raw", "alt_id"}
 
 _OUT: Final = ("channel", "account", "chat_id", "kind", "reply_to", "answers", "piece", "date")
@@ -44,40 +45,40 @@ class LedgerFolder:
     async def run(self) -> None:
         """Fold whatever has become old, for as long as the gateway runs."""
         while True:
-            try:
-                for box in ("inbox", "outbox"):
-                    while await self.fold(box):
-                        await self._clock.sleep(PAUSE_SECONDS)
-                        while self._is_busy():
-                            await self._clock.sleep(BUSY_SECONDS)
-            except StoreUnavailable as away:
-                get_log().warning("ledger.not_folded", why=str(away))
-            await self._clock.sleep(ROUND_SECONDS)
+            # The first round of a day looks at all rows: some end late, or came by a wrong clock.
+            for number in range(ROUNDS_A_DAY):
+                try:
+                    for box in ("inbox", "outbox"):
+                        await self._fold_box(box, 0 if number == 0 else await self._up_to(box))
+                except StoreUnavailable as away:
+                    get_log().warning("ledger.not_folded", why=str(away))
+                await self._clock.sleep(ROUND_SECONDS)
 
-    async def fold(self, box: str) -> int:
-        """Fold the next batch of a box; return how many rows were looked at."""
-        store, now = self._store, self._clock.now()
-        until = utc_iso(now - self._kept)
-        known = await store.select("ledger.folded_up_to", {"box": box})
-        after = known[0]["up_to"] if known else 0
-        values = {"after": after, "limit": BATCH}
-        bound = {"until": until} if box == "inbox" else {"now": utc_iso(now)}
-        rows = await store.select(f"ledger.next_{box}", {**values, **bound}, long=True)
-        left: list[tuple[int, str]] = []
-        seen = 0
-        for row in rows:
-            payload = _read(row["payload"])
-            if box == "outbox" and str(payload.get("date", "")) >= until:
-                break
-            seen, after = seen + 1, row["id"]
-            if row["ended"] and (rest := fold_payload(box, payload)) is not None:
-                left.append((row["id"], dump(rest)))
-        if seen:
-            unit = Unit()
-            unit.run(f"ledger.fold_{box}", rows=dump(left))
-            unit.run("ledger.fold_up_to", box=box, up_to=after)
-            await store.commit(unit)
-        return seen
+    async def _fold_box(self, box: str, after: int) -> None:
+        while (up_to := await self.fold(box, after)) > after:
+            after = up_to
+            await self._clock.sleep(PAUSE_SECONDS)
+            while self._is_busy():
+                await self._clock.sleep(BUSY_SECONDS)
+
+    async def _up_to(self, box: str) -> int:
+        known = await self._store.select("ledger.folded_up_to", {"box": box})
+        return int(known[0]["up_to"]) if known else 0
+
+    async def fold(self, box: str, after: int = 0) -> int:
+        """Fold the next batch behind a row; return the last row that was looked at."""
+        now = self._clock.now()
+        values = {"after": after, "until": utc_iso(now - self._kept), "limit": BATCH}
+        bound = {"now": utc_iso(now)} if box == "outbox" else {}
+        rows = await self._store.select(f"ledger.next_{box}", {**values, **bound}, long=True)
+        if not rows:
+            return after
+        left = [(row["id"], fold_payload(box, _read(row["payload"]))) for row in rows]
+        unit = Unit()
+        unit.run(f"ledger.fold_{box}", rows=dump([(one, dump(rest)) for one, rest in left if rest]))
+        unit.run("ledger.fold_up_to", box=box, up_to=rows[-1]["id"])
+        await self._store.commit(unit)
+        return int(rows[-1]["id"])
 
 
 def fold_payload(box: str, payload: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from gateway.backup.backup import back_up
 from gateway.backup.manifest import BackupError, Manifest
 from gateway.backup.migration import apply_migrations, find_versions
 from gateway.backup.restore import restore
+from gateway.cli.screen import safe
 from gateway.home import find_running
 from gateway.settings import Settings
 
@@ -74,7 +75,7 @@ def verify_file(_settings: Settings, file: str) -> int:
     finally:
         progress.clear()
     print(f"{file} is intact: {_counted(manifest.counts)},")
-    print(f"taken on {_moment(manifest)} by Tapeway {manifest.tapeway}.")
+    print(f"taken on {_moment(manifest)} by Tapeway {safe(manifest.tapeway)}.")
     manifest.require_readable()
     return 0
 
@@ -95,7 +96,9 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
         )
     print("Messages from before this restore are only recorded, never answered by themselves.")
     if manifest.secrets:
-        print(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
+        print(
+            f"Set these again, since they are not in a backup: {safe(', '.join(manifest.secrets))}"
+        )
     print("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 
@@ -124,11 +127,11 @@ def migrate_home(settings: Settings, apply: bool) -> int:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())
+    return safe(", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
 def _moment(manifest: Manifest) -> str:
-    return f"{manifest.taken_at[:19].replace('T', ' ')} UTC"
+    return safe(f"{manifest.taken_at[:19].replace('T', ' ')} UTC")
 
 
 def _megabytes(size: int) -> str:

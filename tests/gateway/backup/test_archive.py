@@ -200,3 +200,12 @@ def test_a_newer_version_s_backup_names_the_version_that_can_read_it(tmp_path: P
         newer.require_readable()
     with pytest.raises(BackupError, match="install that version"):
         Manifest.load(newer.dump().replace(b'"format": 1', b'"format": 2'))
+
+
+def test_a_backup_without_a_database_or_with_other_texts_is_refused(backup: Path) -> None:
+    with pytest.raises(BackupError, match="no database, or no settings"):
+        verify(backup, quiet).require_readable()
+    whole = Manifest("2026-01-01", "host", "/home", "/work").dump()
+    for odd in (whole.replace(b'"host"', b"7", 2), whole.replace(b"/home", b"\\u0000")):
+        with pytest.raises((ValueError, TypeError, KeyError)):
+            Manifest.load(odd)

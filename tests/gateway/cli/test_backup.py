@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import signal
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from gateway.backup.archive import new_archive
@@ -86,3 +88,20 @@ async def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path) -> None
         assert "Traceback" not in err
     _code, out, _err = await run_tapeway(environ, "migrate")
     assert "There is no database yet" in out
+
+
+async def test_a_database_that_this_version_cannot_read_is_named_in_a_sentence(
+    tmp_path: Path,
+) -> None:
+    environ, path = make_environ(tmp_path), tmp_path / "tapeway.db"
+    path.write_bytes(b"garbage " * 2_000)
+    code, _out, err = await run_tapeway(environ, "migrate")
+    assert (code, "is not an intact database of Tapeway" in err) == (1, True)
+    path.unlink()
+    shutil.copyfile(OLD / "tapeway.db", path)
+    await run_tapeway(environ, "migrate", "--apply")
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("INSERT INTO migration VALUES ('ledger', 99, '9.8.7')")
+    for words in (("migrate",), ("migrate", "--apply"), ("backup", str(tmp_path))):
+        code, _out, err = await run_tapeway(environ, *words)
+        assert (code, "install Tapeway 9.8.7 or a newer one" in err) == (1, True)

@@ -58,8 +58,7 @@ async def _later(gateway: Gateway) -> None:
     clock.jump(timedelta(days=31))
     folder = LedgerFolder(gateway.services.store, clock, 30, gateway.is_busy)
     for box in ("inbox", "outbox"):
-        while await folder.fold(box):
-            pass
+        await folder.fold(box)
 
 
 async def _rows(gateway: Gateway, box: str) -> list[Row]:
@@ -235,3 +234,49 @@ async def test_rows_are_folded_in_the_background_once_they_are_old(tmp_path: Pat
         clock.jump(timedelta(days=31))
         while not (await _rows(gateway, "inbox"))[0]["folded"]:
             await clock.sleep(1)
+
+
+async def _folded(gateway: Gateway, clock: QuickClock, *wanted: int) -> None:
+    """Wait until these messages are folded, and no others."""
+    while [row["folded"] for row in await _rows(gateway, "inbox")] != [*wanted]:
+        await clock.sleep(1)
+
+
+async def test_what_was_accepted_while_the_clock_was_a_day_ahead_is_folded_a_day_later(
+    tmp_path: Path,
+) -> None:
+    channel, clock = EditingChannel(Platform()), QuickClock()
+    async with (
+        FakeOpenAI() as model,
+        gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway,
+    ):
+        clock.jump(timedelta(days=3))
+        early = replace(SAID, addressed=False, date=clock.now().isoformat())
+        await _answered(gateway, channel, early)
+        clock.jump(timedelta(days=-3))
+        await _answered(gateway, channel, replace(early, ext_id="-100/2", message_id="2"))
+        clock.jump(timedelta(days=31))
+        await _folded(gateway, clock, 0, 1)
+        clock.jump(timedelta(days=3))
+        await _folded(gateway, clock, 1, 1)
+
+
+async def test_what_ends_only_after_the_rows_behind_it_were_folded_is_folded_too(
+    tmp_path: Path,
+) -> None:
+    channel, clock = EditingChannel(Platform()), QuickClock()
+    async with (
+        FakeOpenAI() as model,
+        gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway,
+    ):
+        said = replace(SAID, addressed=False, date=clock.now().isoformat())
+        await _answered(gateway, channel, said)
+        unit, ledger = Unit(), gateway.services.ledger
+        (row,) = await ledger.inbox.accept([replace(said, ext_id="-100/2", message_id="2")])
+        ledger.inbox.end(unit, [row], "dead", "a reason")
+        await ledger.store.commit(unit)
+        await _answered(gateway, channel, replace(said, ext_id="-100/3", message_id="3"))
+        clock.jump(timedelta(days=31))
+        await _folded(gateway, clock, 1, 0, 1)
+        await LedgerAdmin(gateway.services, gateway.parts.recovery).drop("in-2")
+        await _folded(gateway, clock, 1, 1, 1)

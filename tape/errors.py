@@ -70,8 +70,10 @@ class NotFound(TapeError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
         shown = name[:MAX_NAME_LENGTH]  # comparing a megabyte with every name takes minutes
-        self.nearest = tuple(get_close_matches(shown, list(known), n=3, cutoff=0.3))
-        hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else ""
+        names = list(known)
+        self.nearest = tuple(get_close_matches(shown, names, n=3, cutoff=0.3))
+        hint = f"; it has {', '.join(names[:3])}" if names else ""
+        hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else hint
         super().__init__(f"no anchor named {shown!r} on this tape{hint}")
 
 

@@ -29,9 +29,13 @@ class AccessAdmin:
 
     async def rules(self) -> dict[str, Any]:
         """Return the mode, every rule, and the chats that wait to be opened."""
+        chats = await self._services.ledger.chat_names()
+        rules = [asdict(rule) for rule in self._openings.access.rules()]
+        for rule in rules:
+            rule["name"] = rule["name"] or chats.get(f"{rule['account_id']}:{rule['id']}", "")
         return {
             "mode": self._services.settings.access.mode,
-            "rules": [asdict(rule) for rule in self._openings.access.rules()],
+            "rules": rules,
             "waiting": [asdict(request) for request in await self._openings.waiting()],
         }
 

@@ -54,16 +54,21 @@ class LedgerAdmin:
         """Return the newest rows of the inbox and the outbox, newest first, without payloads."""
         values = {"status": status, "limit": max(1, min(limit, MAX_LISTED))}
         found = []
+        chats = await self._services.ledger.chat_names()
         for short, box in _BOXES.items():
             rows = await self._services.ledger.store.select(f"ledger.list_{box}", values)
-            found += [{**row, "id": f"{short}-{row['id']}"} for row in rows]
+            for row in rows:
+                title = row.get("chat_title") or chats.get(row["session_id"], "")
+                found.append({**row, "id": f"{short}-{row['id']}", "chat_title": title})
         return found
 
     async def usage(self, by: str = "day", since: str = "") -> list[dict[str, Any]]:
         """Return what turns have used since a day, by day, chat, person, model or turn."""
         if by not in (*GROUPS, TOTAL):
             raise AdminError(f"{by} is no way to sum up usage: use one of {', '.join(GROUPS)}")
-        return [dict(row) for row in await self._services.ledger.usage.read(by, since)]
+        rows = await self._services.ledger.usage.read(by, since)
+        chats = await self._services.ledger.chat_names() if by == "chat" else {}
+        return [{**row, "name": row["name"] or chats.get(row["key"], "")} for row in rows]
 
     async def show(self, name: str) -> dict[str, Any]:
         """Return a row with its payload; raises AdminError."""

@@ -64,11 +64,13 @@ class TapeAdmin:
         self._store = services.tapes.store
 
     async def tapes(self) -> list[dict[str, Any]]:
-        """Return every tape with its session (if known), name, entry count and newest date."""
+        """Return every tape with its session and chat, name, entry count and newest date."""
         sessions = {tape: session for session, tape in (await self._sessions()).items()}
+        chats = await self._services.ledger.chat_names()
         found = []
         for info in await self._store.tapes():
-            row = {"session": sessions.get(info.name, ""), "tape": info.name}
+            session = sessions.get(info.name, "")
+            row = {"session": session, "chat": chats.get(session, ""), "tape": info.name}
             found.append({**row, "entries": info.size, "newest": info.last_date})
         return found
 

@@ -5,7 +5,9 @@ A new builtin command gets its name into `TASKS`, and examples in its `@app.comm
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import typer
@@ -25,6 +27,9 @@ OWN: Final = frozenset(name for names in TASKS.values() for name in names)
 """The builtin commands, which plugins cannot replace."""
 
 REST: Final = "From plugins"
+
+_UNNAMED: Final = re.compile(r"(\S+) <str>$")
+_RANGE: Final = re.compile(r"; x>=\d+")
 
 
 class CommandApp(typer.Typer):
@@ -56,8 +61,24 @@ class ExampleCommand(TyperCommand):
             return super().parse_args(ctx, args)
         except typer.BadParameter as wrong:
             # Typer names the class of pydantic's error, which says nothing to people.
-            wrong.message = wrong.message.removeprefix("Value error, ")
+            message = wrong.message.removeprefix("Value error, ")
+            before = len(f"Error: {wrong.format_message()}") - len(wrong.message)
+            lines = import_module("gateway.cli.screen").hanging("-" * before, message, 2)
+            wrong.message = "\n".join(lines)[before:]
             raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}").upper() for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """List arguments and options with names for their values, where Typer has `<str>`."""
+        params = self.get_params(ctx)
+        for kind in ("argument", "option"):
+            found = [one.get_help_record(ctx) for one in params if one.param_type_name == kind]
+            rows = [(_UNNAMED.sub(_named, a), _RANGE.sub("", b)) for a, b in filter(None, found)]
+            if rows:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's
         if self.epilog:
@@ -88,6 +109,11 @@ class TaskGroup(TyperGroup):
         listed = [(task, [one for one in names if one in shown]) for task, names in TASKS.items()]
         listed.append((REST, [name for name in shown if name not in OWN]))
         return [(task, names) for task, names in listed if names]
+
+
+def _named(found: re.Match[str]) -> str:
+    name = found[1].rpartition("-")[2].upper()
+    return f"{found[1]} {name}" if found[1].startswith("--") else found[1].upper()
 
 
 def _first_sentence(text: str) -> str:

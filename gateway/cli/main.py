@@ -28,7 +28,9 @@ app = CommandApp(
 Shell = Literal["bash", "zsh", "fish"]
 Sum = Literal["day", "chat", "person", "model", "turn"]
 _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-_Session = Annotated[str, typer.Option(help="The name of the terminal chat to use.")]
+_Session = Annotated[
+    str, typer.Option(metavar="NAME", help="The name of the terminal chat to use.")
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -162,7 +164,9 @@ def backup(
 @app.command(examples=["restore tapeway.zip --to /srv/tapeway"])
 def restore(
     file: Annotated[str, typer.Argument(help="A file that `tapeway backup` wrote.")],
-    to: Annotated[str, typer.Option(help="An empty or new folder; by default, the home.")] = "",
+    to: Annotated[
+        str, typer.Option(metavar="FOLDER", help="An empty or new one; by default, the home.")
+    ] = "",
 ) -> None:
     """Unpack a backup; nothing in it is answered or sent until `tapeway ledger resume`."""
     run("gateway.cli.backup.actions:restore_home", file, to)
@@ -208,7 +212,9 @@ def hooks(
         "completion fish > ~/.config/fish/completions/tapeway.fish",
     ]
 )
-def completion(shell: Annotated[Shell, typer.Argument(help="Your shell.")]) -> None:
+def completion(
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Your shell.")],
+) -> None:
     """Print a script that completes commands, options and values.
 
     Your shell loads it at its next start. With zsh, the folder must be in `fpath` before `compinit`

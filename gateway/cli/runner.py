@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 import anyio
 
 from agent.errors import AgentError, KeyMissing
-from gateway.cli.screen import discard_output, safe
+from gateway.cli.screen import discard_output, print_note
 from gateway.doctor.troubles import DISK_FULL
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
@@ -67,7 +67,7 @@ def _name_files(settings: Settings, variables: Mapping[str, str], *, quiet: bool
     """Name the settings' files that are ignored; a gateway also names those open to others."""
     files = settings_files(variables)
     for sentence in ignored_here(files):
-        print(f"tapeway: {sentence}", file=sys.stderr)
+        print_note(f"tapeway: {sentence}")
     if not quiet:
         remember(variables)
         for sentence in open_files(settings.home_path, files):
@@ -98,7 +98,7 @@ def _print_error(cause: BaseException, redactor: Redactor) -> int:
         return 1
     is_full = isinstance(cause, OSError) and cause.errno in (ENOSPC, EDQUOT)
     sentence = f"the disk is full: {DISK_FULL.cause} {DISK_FULL.remedy}" if is_full else cause
-    print(redactor.line(f"tapeway: {safe(sentence)}"), file=sys.stderr)
+    print_note(redactor.line(f"tapeway: {sentence}"))
     if isinstance(cause, GatewayError):
         return cause.exit_code
     return 2 if isinstance(cause, KeyMissing) else 1

@@ -22,6 +22,8 @@ BOLD: Final = "1"
 LANES: Final = ("36", "35", "32", "31")
 """The colours of lanes: cyan, magenta, green, red; yellow and blue vanish on some backgrounds."""
 
+LANE_LETTERS: Final = 8  # maximum characters of a lane's label
+
 PIPE_COLUMNS: Final = 100_000
 """Columns where no terminal is: what goes to a file or a pipe is not wrapped."""
 
@@ -75,8 +77,12 @@ def painted(text: str, style: str) -> str:
 
 
 def lane_label(lane: str) -> str:
-    """Return a lane's short label, in the colour that it always has."""
-    short = clipped(one_line(lane), 16)
+    """Return a lane's short label, in the colour that it always has.
+
+    The label is the end of the lane's name: `said:-100123/42` begins with the chat.
+    """
+    short = one_line(lane).rpartition("/")[2] or one_line(lane)
+    short = short if len(short) <= LANE_LETTERS else f"…{short[-LANE_LETTERS:]}"
     return painted(f"[{short}]", LANES[crc32(lane.encode(errors="replace")) % len(LANES)])
 
 
@@ -110,6 +116,12 @@ def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:
         return datetime.fromisoformat(iso).astimezone().strftime(form)
     except (ValueError, OverflowError):
         return one_line(iso)[:16]
+
+
+def short_time(iso: str) -> str:
+    """Return a moment in local time without the year if that is this one; "" stays ""."""
+    day, year = local_time(iso, "%Y-%m-%d"), f"{datetime.now().astimezone():%Y}-"
+    return local_time(iso, "%m-%d %H:%M") if day.startswith(year) else day
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:

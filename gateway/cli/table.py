@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import wcwidth
 
@@ -20,6 +21,8 @@ from gateway.cli.screen import (
     print_note,
     safe,
 )
+
+_NUMBER: Final = re.compile(r"\d+(\.\d+)?")
 
 
 def print_table(
@@ -39,14 +42,19 @@ def print_table(
         for name, column in zip(names, zip(*cells, strict=True) if cells else names, strict=True)
     ]
     at = names.index(fill or names[-1])
+    numbers = {
+        number
+        for number, column in enumerate(zip(*cells, strict=True))
+        if any(column) and all(_NUMBER.fullmatch(cell) for cell in column if cell)
+    }
     if on_terminal():
         taken = sum(widths) - widths[at] + 2 * (len(names) - 1)
         widths[at] = min(widths[at], max(columns() - taken, len(names[at]), 8))
     if cells or not on_terminal():  # programs find the header even if nothing is below it
-        print_line(painted(_line(names, widths), BOLD))
+        print_line(painted(_line(names, widths, numbers), BOLD))
     for line in cells:
         line[at] = clipped(line[at], widths[at])
-        print_line(_line(line, widths))
+        print_line(_line(line, widths, numbers))
     if not cells:
         print_note(empty)
 
@@ -65,6 +73,8 @@ def print_line(line: str) -> None:
         sys.stdout.write(f"{line.encode(encoding, 'backslashreplace').decode(encoding)}\n")
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    both = zip(cells, widths, strict=True)
-    return "  ".join(padded(cell, width) for cell, width in both).rstrip()
+def _line(cells: Sequence[str], widths: Sequence[int], numbers: Container[int]) -> str:
+    both = enumerate(zip(cells, widths, strict=True))
+    return "  ".join(
+        cell.rjust(width) if at in numbers else padded(cell, width) for at, (cell, width) in both
+    ).rstrip()

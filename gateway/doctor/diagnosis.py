@@ -14,8 +14,8 @@ from channels.checkup import CheckResult, Checkup, State
 
 WIDTH: Final = 80
 INDENT: Final = 9  # columns of the state, which stands before each result
-COLORS: Final[dict[State, str]] = {"ok": "32", "note": "36", "warning": "33", "failure": "31"}
-"""Maps each state, from best to worst, to its colour in a terminal; the word says it, too."""
+COLORS: Final[dict[State, str]] = {"ok": "32", "note": "36", "warning": "35", "failure": "31"}
+"""Maps each state, from best to worst, to its colour; yellow vanishes on white."""
 
 
 @dataclass(frozen=True, slots=True)

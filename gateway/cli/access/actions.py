@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.screen import local_time, safe
+from gateway.cli.screen import hanging, safe, short_time
 from gateway.cli.table import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def show_rules(settings: Settings | KnownHome, as_json: bool) -> int:
             **rule,
             "who": f"{rule['account_id']}:{rule['id']}",
             "by": rule["granted_by"],
-            "since": local_time(rule["granted_at"]),
+            "since": short_time(rule["granted_at"]),
         }
         for rule in found["rules"]
     ]
@@ -63,7 +63,7 @@ async def pair(settings: Settings | KnownHome, as_json: bool) -> int:
         print_json(found)
         return 0
     for line in pairing_lines(found):
-        print_line(line)
+        print_line("\n".join(hanging("", line, 4)))
     return 0
 
 

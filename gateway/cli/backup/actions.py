@@ -15,7 +15,8 @@ from gateway.backup.backup import back_up
 from gateway.backup.manifest import BackupError, Manifest
 from gateway.backup.migration import apply_migrations, find_versions
 from gateway.backup.restore import restore
-from gateway.cli.screen import safe
+from gateway.cli.screen import hanging, safe
+from gateway.cli.table import print_line
 from gateway.home import find_running
 from gateway.settings import Settings
 
@@ -61,8 +62,8 @@ def back_up_home(settings: Settings, file: str) -> int:
     print(f"{path} ({_megabytes(path.stat().st_size)})")
     print(f"It has {_counted(manifest.counts)}.")
     if manifest.secrets:
-        print(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
-    print(f"Not in it: the agent's folder {settings.workspace_path}")
+        _print(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
+    _print(f"Not in it: the agent's folder {settings.workspace_path}")
     return 0
 
 
@@ -74,8 +75,8 @@ def verify_file(_settings: Settings, file: str) -> int:
         manifest = verify(Path(file).expanduser(), progress)
     finally:
         progress.clear()
-    print(f"{file} is intact: {_counted(manifest.counts)},")
-    print(f"taken on {_moment(manifest)} by Tapeway {safe(manifest.tapeway)}.")
+    taken = f"taken on {_moment(manifest)} by Tapeway {manifest.tapeway}."
+    _print(f"{file} is intact: {_counted(manifest.counts)}, {taken}")
     manifest.require_readable()
     return 0
 
@@ -87,18 +88,16 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
         manifest = restore(Path(file).expanduser(), home, progress)
     finally:
         progress.clear()
-    print(f"Restored into {home}: {_counted(manifest.counts)}, as of {_moment(manifest)}.")
+    _print(f"Restored into {home}: {_counted(manifest.counts)}, as of {_moment(manifest)}.")
     if manifest.counts.get("open"):
-        print(
+        _print(
             f"{manifest.counts['open']} messages and sends were open. They are held, so that"
-            "\nnothing is answered or sent twice: `tapeway ledger list --status held` lists them,"
-            "\nand `tapeway ledger resume` lets them go on."
+            " nothing is answered or sent twice: `tapeway ledger list --status held` lists them,"
+            " and `tapeway ledger resume` lets them go on."
         )
-    print("Messages from before this restore are only recorded, never answered by themselves.")
+    _print("Messages from before this restore are only recorded, never answered by themselves.")
     if manifest.secrets:
-        print(
-            f"Set these again, since they are not in a backup: {safe(', '.join(manifest.secrets))}"
-        )
+        _print(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
     print("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 
@@ -124,6 +123,10 @@ def migrate_home(settings: Settings, apply: bool) -> int:
         raise BackupError("the gateway of this home runs: stop it first, or restart it to migrate")
     print(f"Migrated in {apply_migrations(settings):.1f} s.")
     return 0
+
+
+def _print(sentence: str) -> None:
+    print_line("\n".join(hanging("", safe(sentence), 2)))
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.screen import clipped, local_time, one_line, safe
+from gateway.cli.screen import clipped, columns, on_terminal, one_line, print_note, safe, short_time
 from gateway.cli.table import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from gateway.settings import Settings
 
 COLUMNS: Final = ("row", "when", "who", "status", "what and why")
-MAX_WHO: Final = 28  # columns of a name and a chat
+MAX_WHO: Final = 28  # columns of a name and a chat, at most a quarter of the terminal
+SETTLED: Final = ("done", "sent", "taped", "joined")
 EMPTY: Final = (
     "No message is listed. A message that asks the bot appears here; what people only say to each"
     " other stands on the tape: `tapeway tape list`."
@@ -33,6 +34,9 @@ async def show_list(
         return 0
     empty = f"No row has the status {status}: `tapeway ledger list` shows all." if status else EMPTY
     print_table(COLUMNS, map(_shown, rows), empty=empty)
+    asks = next((row for row in rows if row["status"] not in SETTLED), None)
+    if asks and on_terminal():
+        print_note(f"`tapeway explain {asks['id']}` says why it is {asks['status']}.")
     return 0
 
 
@@ -59,14 +63,16 @@ async def change(settings: Settings | KnownHome, action: str, row: str, as_json:
 def _shown(row: Mapping[str, Any]) -> dict[str, str]:
     incoming = row["id"].startswith("in-")
     chat = row.get("chat_title") or row["session_id"] or f"{row['account_id']}:{row['chat_id']}"
-    who = f"{row.get('name') or '?'} in {chat}" if incoming else f"to {chat}"
+    most = min(MAX_WHO, columns() // 4)
+    name = clipped(one_line(row.get("name") or "?"), most // 2)
+    who = f"{name} in {chat}" if incoming else f"to {chat}"
     tries = f"{row['attempts']} attempts" if row["attempts"] > 1 else ""
     notes = "; ".join(filter(None, (row["why"], tries)))
     text = " ".join(str(row.get("text") or "").split())
     return {
         "row": row["id"],
-        "when": local_time(row.get("received_at") or row.get("sent_at") or ""),
-        "who": clipped(one_line(who), MAX_WHO),
+        "when": short_time(row.get("received_at") or row.get("sent_at") or ""),
+        "who": clipped(one_line(who), most),
         "status": row["status"],
         "what and why": f"({notes}) {text}" if notes else text,
     }

@@ -14,24 +14,9 @@ app = CommandApp(help="List messages in and out, and retry or drop them.")
 _Row = Annotated[str, typer.Argument(metavar="ROW", help="A row: in-12 or out-34, as listed.")]
 _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Status = Literal[
-    "accepted",
-    "waiting",
-    "taken",
-    "taped",
-    "joined",
-    "refused",
-    "done",
-    "failed",
-    "stopped",
-    "dropped",
-    "dead",
-    "draft",
-    "pending",
-    "sending",
-    "sent",
-    "ambiguous",
-    "held",
-]
+    "accepted", "waiting", "taken", "taped", "joined", "refused", "done", "failed", "stopped",
+    "dropped", "dead", "draft", "pending", "sending", "sent", "ambiguous", "held",
+]  # fmt: skip
 """The statuses of incoming messages, then those of outgoing ones; both may be `dead`."""
 
 

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from gateway.settings import Settings
 
 TOTAL: Final = "total"
+NAMED: Final = ("chat", "person")
 
 COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost", "estimated", "refused")
-SELDOM: Final = ("estimated", "refused")
-"""Calls whose tokens are estimated, and questions beyond a budget: shown if there are any."""
+SELDOM: Final = ("cost", "estimated", "refused")
+"""Costs, calls with estimated tokens, questions beyond a budget: shown if there are any."""
 
 
 async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json: bool) -> int:
@@ -37,7 +38,7 @@ async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json
     shown = [_shown(_named(row, by)) for row in rows]
     if len(rows) > 1:
         shown.append(_shown(_named(total[0], by)))
-    names = ("name",) if by == "person" else ()
+    names = ("name",) if by in NAMED else ()
     counts = [name for name in COUNTS if name not in SELDOM or any(row[name] for row in shown)]
     empty = f"No answer used a model in the last {days} days."
     print_table((by, *names, *counts), shown, empty=empty, fill=names[0] if names else by)
@@ -45,7 +46,7 @@ async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json
 
 
 def _named(row: Mapping[str, Any], by: str) -> dict[str, Any]:
-    name = {"name": row["name"]} if by == "person" else {}
+    name = {"name": row["name"]} if by in NAMED else {}
     return {by: row["key"], **name, **{count: row[count] for count in COUNTS}}
 
 

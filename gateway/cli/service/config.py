@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, SecretStr
 
+from gateway.cli.screen import print_note
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 from gateway.redaction import Redactor, secrets_of
@@ -24,7 +24,7 @@ def show_config(as_json: bool, changed: bool) -> int:
     try:
         loaded = load_with_sources(with_remembered(os.environ))
     except SettingsError as cause:
-        print(f"tapeway: {cause}", file=sys.stderr)
+        print_note(f"tapeway: {cause}")
         return cause.exit_code
     # A password in the address of a proxy is a secret, too.
     redactor = Redactor(secrets_of(loaded.settings))
@@ -78,4 +78,4 @@ def _table(found: Iterable[EffectiveSetting]) -> Iterable[str]:
             former = f", as {one.former}" if one.former else ""
             yield f"      from {one.path or 'the environment'}{former}"
     yield ""
-    yield "* is set; the others have their defaults."
+    yield "* is set; all others have their defaults."

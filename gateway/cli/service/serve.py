@@ -16,6 +16,7 @@ from anyio.abc import TaskStatus
 from agent.models.offline import OFFLINE
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
+from gateway.cli.screen import hanging
 from gateway.clock import SystemClock
 from gateway.doctor.troubles import PLUGIN_NOT_LOADED
 from gateway.logs import get_log
@@ -142,7 +143,8 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
     if settings.agent.model == OFFLINE:
         lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]
-    print("\n".join(lines), file=sys.stderr, flush=True)
+    wrapped = [part for line in lines for part in hanging("", line, 4)]
+    print("\n".join(wrapped), file=sys.stderr, flush=True)
 
 
 def _offline_lines(settings: Settings) -> list[str]:

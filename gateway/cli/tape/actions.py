@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from gateway.cli.admin_client import open_admin
-from gateway.cli.screen import local_time, print_note, safe
+from gateway.cli.admin_client import AdminClient, open_admin
+from gateway.cli.screen import print_note, safe, short_time
 from gateway.cli.table import print_json, print_line, print_table
-from gateway.cli.tape.render import SPOKEN, Transcript, hit_line, prompt_text
+from gateway.cli.tape.render import CHANGES, SPOKEN, Transcript, hit_line, prompt_text
 from gateway.home import find_running
 
 if TYPE_CHECKING:
     from gateway.cli.reach.known_home import KnownHome
     from gateway.settings import Settings
 
-COLUMNS: Final = ("newest", "entries", "session or tape")
+COLUMNS: Final = ("newest", "entries", "session or tape", "chat")
 EMPTY: Final = (
     "There is no tape yet: a chat gets one with its first message. Try `tapeway chat`, or invite"
     " the bot to a group."
 )
+TALK: Final = {"kinds": list(SPOKEN)}
 NOTHING_SHOWN: Final = "Nothing on this tape meets the conditions: leave some out, or add --all."
 NOTHING_FOUND: Final = (
     "Nothing was found. An entry must contain every word; events are searched with --kind event."
@@ -28,13 +29,14 @@ NOTHING_FOUND: Final = (
 
 async def show_list(settings: Settings | KnownHome, as_json: bool) -> int:
     async with open_admin(settings) as admin:
-        rows = sorted(await admin.call("tapes.tapes"), key=lambda row: str(row["newest"]))
+        found = await admin.call("tapes.tapes")
+    rows = sorted(found, key=lambda row: str(row["newest"]), reverse=True)
     if as_json:
         for row in rows:
             print_json(row)
         return 0
     shown = [
-        {**row, "newest": local_time(row["newest"]), COLUMNS[-1]: row["session"] or row["tape"]}
+        {**row, "newest": short_time(row["newest"]), COLUMNS[2]: row["session"] or row["tape"]}
         for row in rows
     ]
     print_table(COLUMNS, shown, empty=EMPTY)
@@ -45,10 +47,10 @@ async def show_entries(
     settings: Settings | KnownHome, name: str, where: dict[str, Any], show_all: bool, as_json: bool
 ) -> int:
     if not (show_all or as_json or "kinds" in where):
-        where = {**where, "kinds": list(SPOKEN)}
+        where = {**where, **TALK}
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
-        found = await admin.call("tapes.entries", tape=tape, where={**where, "newest": True})
+        found = await read_entries(admin, tape, {**where, "newest": True})
     print_entries(found, Transcript(), as_json)
     if not found and not as_json:
         print_note(NOTHING_SHOWN)
@@ -100,8 +102,21 @@ async def rewind(
         running = find_running(settings.home_path)
         print_line(f"open {running.url if running else '/'}?{urlencode({'room': room})}")
     else:
-        print_line(f"views now go on from {anchor}; what came after it stays on the tape")
+        print_line(f"views now go on from {anchor}; what came later stays on the tape")
     return 0
+
+
+async def read_entries(
+    admin: AdminClient, tape: str, where: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return entries that match; with the conditions of TALK, edits and deletions as well."""
+    found: list[dict[str, Any]] = await admin.call("tapes.entries", tape=tape, where=where)
+    if where.get("kinds") != TALK["kinds"] or not (found or "after" in where):
+        return found
+    after = where.get("after", found[0]["id"] if found else 0)
+    changes = {**where, "kinds": ["event"], "names": list(CHANGES), "after": after}
+    found += await admin.call("tapes.entries", tape=tape, where=changes)
+    return sorted(found, key=lambda entry: int(entry["id"]))
 
 
 def print_entries(entries: list[dict[str, Any]], transcript: Transcript, as_json: bool) -> None:

@@ -42,7 +42,7 @@ _Kinds = Annotated[
     list[Kind] | None,
     typer.Option(metavar="KIND", help=f"Only {', '.join(Kind)}; repeat for several."),
 ]
-_Lane = Annotated[str, typer.Option(metavar="LANE", help="Only entries in one lane.")]
+_Lane = Annotated[str, typer.Option(metavar="LANE", help="Only one lane, named as with --json.")]
 
 
 def _given(**conditions: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def _given(**conditions: Any) -> dict[str, Any]:
 
 @app.command("list", examples=["tape list"])
 def list_tapes(as_json: _AsJson = False) -> None:
-    """List the tapes."""
+    """List the chats' tapes, newest first."""
     ask("gateway.cli.tape.actions:show_list", as_json)
 
 
@@ -82,7 +82,8 @@ def show(
     text: Annotated[str, typer.Option(metavar="TEXT", help="Only entries containing TEXT.")] = "",
     limit: Annotated[int, typer.Option(metavar="N", help="Show at most N entries.")] = 50,
     view: Annotated[
-        str, typer.Option(metavar="TURN", help="Print the prompts of a turn's model calls instead.")
+        str,
+        typer.Option(metavar="TURN", help="Print a turn's prompts instead; `explain` names turns."),
     ] = "",
     show_all: _All = False,
     as_json: _AsJson = False,
@@ -135,10 +136,7 @@ def search(
 
 @app.command("reindex", examples=["tape reindex"])
 def reindex() -> None:
-    """Rebuild the word index.
-
-    Searches keep working during the rebuild.
-    """
+    """Rebuild the word index, if searches miss what is there; they work meanwhile."""
     run("gateway.cli.tape.transfer:reindex")
 
 
@@ -188,7 +186,9 @@ def import_file(
 )
 def rewind(
     name: _Tape,
-    to: Annotated[str, typer.Option(help="The name of an anchor, or its entry's number.")],
+    to: Annotated[
+        str, typer.Option(metavar="ANCHOR", help="An anchor's name, or its entry's number.")
+    ],
     room: Annotated[
         str, typer.Option(help="Leave the tape alone: begin a new room with its past.")
     ] = "",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import anyio
 
 from gateway.cli.admin_client import AdminClient, open_admin
+from gateway.cli.screen import print_note
 from gateway.cli.table import print_json, print_line, print_table
 from gateway.errors import GatewayError
 from gateway.settings import Settings
@@ -40,7 +39,7 @@ async def show_mentions(settings: Settings, as_json: bool) -> int:
             for found in await admin.call("erasures.mentions"):
                 print_json(found)
         elif not await _print_mentions(admin):
-            print("Nothing that was erased is mentioned anywhere.", file=sys.stderr)
+            print_note("Nothing that was erased is mentioned anywhere.")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import wcwidth
@@ -12,6 +13,7 @@ import wcwidth
 from gateway.cli.screen import (
     BOLD,
     HIT,
+    clipped,
     columns,
     hanging,
     lane_label,
@@ -20,11 +22,16 @@ from gateway.cli.screen import (
     one_line,
     painted,
     safe,
+    short_time,
 )
 
 MAX_CHARACTERS: Final = 2_000
+MAX_NAME: Final = 20  # columns of a name before a match
 SPOKEN: Final = ("message", "tool_call", "tool_result", "anchor", "error")
 """The kinds of a transcript; events and system texts are shown with `--all`."""
+
+CHANGES: Final = {"message.edit": "edited", "message.delete": "deleted"}
+"""The events that a transcript shows as well, and their words."""
 
 _INDENT: Final = 15  # columns before a transcript's text: the entry's number and its time
 _ROLES: Final = {"assistant": "agent", "system": "system", "user": "user"}
@@ -49,7 +56,7 @@ class Transcript:
 
 def hit_line(entry: Mapping[str, Any], query: str) -> str:
     """Return a match of a search on one line, around the first word that was looked for."""
-    head = f"{entry['id']:>6}  {local_time(entry['date'])}  {_heading(entry)} "
+    head = f"{entry['id']:>6}  {short_time(entry['date'])}  {_heading(entry, MAX_NAME)} "
     text = one_line(_content(entry))
     words = [re.escape(one_line(word)) for word in query.replace('"', " ").split()]
     found = re.compile("|".join(words) or r"(?!)", re.IGNORECASE)
@@ -85,15 +92,19 @@ def _has_images(message: Mapping[str, Any]) -> bool:
     return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)
 
 
-def _heading(entry: Mapping[str, Any]) -> str:
-    """Return who says or does it, and in which lane."""
+def _heading(entry: Mapping[str, Any], most: int = MAX_CHARACTERS) -> str:
+    """Return who says or does it, with a name of at most some columns, and in which lane."""
     meta, payload, kind = entry["meta"], entry["payload"], entry["kind"]
     lane = f" {lane_label(str(meta['lane']))}" if meta.get("lane") else ""
     if kind == "message":
         role = str(payload.get("role", ""))
-        who = meta.get("name") or meta.get("author") or _ROLES.get(role, role)
-        return f"{painted(one_line(who), BOLD)}{lane}:"
+        own = "note" if meta.get("hint") else _ROLES.get(role, role)
+        who = clipped(one_line(meta.get("name") or meta.get("author") or own), most)
+        return f"{painted(who, BOLD)}{lane}:"
     name = one_line(payload.get("name", ""))
+    if kind == "event" and name in CHANGES:
+        data = payload["data"]
+        return f"{CHANGES[name]} {one_line(data.get('entry'))}{lane}{':' if 'text' in data else ''}"
     heads = {"tool_call": "→ calls", "tool_result": "← result", "anchor": f"⚓ {name}"}
     return f"{heads.get(kind, f'{one_line(kind)} {name}'.rstrip())}{lane}:"
 
@@ -104,7 +115,10 @@ def _content(entry: Mapping[str, Any]) -> str:
         state = payload.get("state")
         return _state(state) if state else ""
     if kind == "event":
-        return _dump(payload["data"]) if payload.get("data") else ""
+        data = payload.get("data") or {}
+        if payload.get("name") in CHANGES:
+            return str(data.get("text", ""))
+        return _dump(data) if data else ""
     if kind == "tool_call":
         return "\n".join(_call(call) for call in payload.get("calls", ()))
     if kind == "tool_result":
@@ -152,7 +166,10 @@ def _call(call: object) -> str:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         return _dump(call)
-    return f"{function.get('name', '')}({function.get('arguments', '')})"
+    given = function.get("arguments", "")
+    with suppress(ValueError, TypeError):  # a model may escape every letter that is not ASCII
+        given = _dump(json.loads(given))
+    return f"{function.get('name', '')}({given})"
 
 
 def _dump(value: object) -> str:

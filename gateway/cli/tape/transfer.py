@@ -11,8 +11,8 @@ import anyio
 
 from gateway.cli.admin_client import AdminClient, open_admin
 from gateway.cli.table import print_json, print_line
-from gateway.cli.tape.actions import print_entries
-from gateway.cli.tape.render import SPOKEN, Transcript
+from gateway.cli.tape.actions import TALK, print_entries, read_entries
+from gateway.cli.tape.render import Transcript
 from gateway.errors import GatewayError
 from gateway.home import find_running
 from gateway.settings import Settings
@@ -73,11 +73,11 @@ async def follow(settings: Settings, name: str, show_all: bool, as_json: bool) -
         raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
-        kinds = {} if show_all or as_json else {"kinds": list(SPOKEN)}
+        kinds = {} if show_all or as_json else TALK
         where: dict[str, Any] = {"limit": FOLLOW_FIRST, "newest": True, **kinds}
         after, transcript = 0, Transcript()
         while True:
-            page = await admin.call("tapes.entries", tape=tape, where=where)
+            page = await read_entries(admin, tape, where)
             print_entries(page, transcript, as_json)
             after = int(page[-1]["id"]) if page else after
             sys.stdout.flush()

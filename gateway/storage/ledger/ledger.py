@@ -72,3 +72,8 @@ class Ledger:
         self.budgets = BudgetTable(store)
         self.erasures = ErasureTable(store, clock)
         self.held = HoldTable(store)
+
+    async def chat_names(self) -> dict[str, str]:
+        """Map sessions to the names of their chats, as far as they are known."""
+        rows = await self.store.select("ledger.chat_names", {}, long=True)
+        return {row["session_id"]: row["name"] or "" for row in rows}

@@ -69,7 +69,7 @@ async def test_a_listing_does_not_migrate_a_database_and_a_torn_one_is_named(
     (tmp_path / "home" / "tapeway.db").write_bytes(bytes(4096))
     code, _out, err = await run_tapeway(environ, "migrate")
     assert code == 1
-    assert "tapeway.db cannot be read (file is not a database)" in err
+    assert "tapeway.db is not an intact database of Tapeway (file is not a database)" in err
     assert "Traceback" not in err
 
 

@@ -51,7 +51,9 @@ def test_help_is_cut_nowhere(path: tuple[str, ...]) -> None:
     shown = help_of(*path)
     assert max(map(len, shown.splitlines())) <= WIDTH
     assert "..." not in shown.partition("\n\n")[2]
+    assert "<str>" not in shown
     assert "<list" not in shown
+    assert "x>=" not in shown
 
 
 @pytest.mark.parametrize("path", list(commands(get_command(app))), ids=" ".join)
@@ -110,4 +112,6 @@ def test_a_wrong_value_is_refused_with_the_right_ones() -> None:
     refused = CliRunner().invoke(app, ["usage", "--by", "weekday"])
     assert refused.exit_code == 2
     assert "'weekday' is not one of 'day', 'chat', 'person', 'model', 'turn'" in refused.output
+    narrow = CliRunner(env={"COLUMNS": "60"}).invoke(app, ["ledger", "list", "--status", "x"])
+    assert max(map(len, narrow.output.splitlines())) <= 60
     assert "Value error" not in CliRunner().invoke(app, ["ledger", "list", "--status", "x"]).output

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
+from datetime import datetime
 
 import pytest
 import wcwidth
 
-from gateway.cli.screen import clipped, hanging, lane_label, local_time, painted, safe
+from gateway.cli.screen import clipped, hanging, lane_label, local_time, painted, safe, short_time
 from gateway.cli.table import print_table
 
 
@@ -59,6 +60,22 @@ def test_a_table_without_rows_says_so(capsys: pytest.CaptureFixture[str]) -> Non
     out, err = capsys.readouterr()
     assert out == "who  what\n"
     assert err == "Nobody yet: invite somebody.\n"
+
+
+def test_numbers_end_in_one_column(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("who", "turns"), [{"who": "7", "turns": 5}, {"who": "all", "turns": 1200}])
+    assert capsys.readouterr().out == "who  turns\n7        5\nall   1200\n"
+
+
+def test_a_lane_is_called_by_the_end_of_its_name() -> None:
+    assert lane_label("said:-100123/42") == "[42]"
+    assert lane_label("said:lobby/d27aa283-2fe5") == "[…283-2fe5]"
+
+
+def test_listings_leave_out_this_year() -> None:
+    now = datetime.now().astimezone()
+    assert short_time(now.isoformat()) == f"{now:%m-%d %H:%M}"
+    assert short_time("2020-01-02T03:04:05+00:00").startswith("2020-01-0")
 
 
 def test_a_date_that_is_none_is_shown_safely() -> None:

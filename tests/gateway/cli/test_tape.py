@@ -46,7 +46,7 @@ async def test_beside_a_gateway_tapes_are_listed_shown_and_searched(tmp_path: Pa
         conditions = ("--kind", "message", "--text", "PLUMS", "--since", "2020", "--limit", "1")
         _code, shown, _err = await run_tapeway(environ, "tape", "show", ROOM, *conditions)
         _code, found, _err = await run_tapeway(environ, "tape", "search", ROOM, "plums", "--json")
-    assert listed.splitlines()[1].endswith(f"  {ROOM}")
+    assert listed.splitlines()[1].endswith(f"  {ROOM}        lobby")
     assert " agent [" in shown.splitlines()[1]
     assert "> where are the plums?" in shown
     assert "plums" in json.loads(found.splitlines()[-1])["payload"]["content"]

@@ -71,6 +71,28 @@ def test_what_is_no_talk_is_shown_as_one_would_read_it() -> None:
     assert "⚓ phase:a: We chose plums.\n" in shown("anchor", anchor)
 
 
+def test_edits_and_deletions_name_their_message() -> None:
+    edit = {"name": "message.edit", "data": {"entry": 2, "text": "ripe plums", "content": "..."}}
+    assert shown("event", edit, lane="said:1/9").endswith("  edited 2 [9]: ripe plums")
+    deletion = {"name": "message.delete", "data": {"entry": 2}}
+    assert shown("event", deletion).endswith("  deleted 2")
+
+
+def test_a_system_hint_is_no_person() -> None:
+    hint = {"role": "user", "content": "The task seems finished."}
+    assert " note: The task" in shown("message", hint, hint="handoff.suggest")
+
+
+def test_letters_that_a_model_has_escaped_are_readable() -> None:
+    call = {"function": {"name": "look", "arguments": '{"for": "\\u6885"}'}}
+    assert 'look({"for": "梅"})' in shown("tool_call", {"calls": [call]})
+
+
+def test_a_long_name_leaves_a_hit_on_one_line() -> None:
+    said = entry("message", {"role": "user", "content": "plums"}, name="Ann " * 40)
+    assert "Ann Ann Ann Ann Ann…: plums" in hit_line(said, "plums")
+
+
 def test_a_hit_stands_on_one_line_without_colours_in_a_pipe() -> None:
     said = entry("message", {"role": "user", "content": "x\ny 梅子 Plums"}, name="Ann")
     line = hit_line(said, '"plums" 梅')

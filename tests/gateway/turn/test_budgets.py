@@ -206,7 +206,7 @@ async def test_tokens_that_a_server_does_not_report_are_estimated_and_marked(
     assert row["input"] > 100
     assert row["output"] > 0
     header, line = (line.split() for line in out.splitlines())
-    assert header[-3:] == ["cost", "estimated", "refused"]
+    assert header[-3:] == ["output", "estimated", "refused"]
     assert line[-2:] == ["1", "1"]
 
 

@@ -186,10 +186,10 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(tmp_path: Path) -> 
         code, remote, _err = await run_tapeway(environ, "usage", "--by", "chat")
     assert code == 0
     header, *lines = [line.split() for line in remote.splitlines()]
-    assert header == ["chat", "turns", "calls", "input", "cached", "output", "cost"]
+    assert header == ["chat", "name", "turns", "calls", "input", "cached", "output"]
     assert sorted(lines[:-1]) == [
-        ["web:garden", "1", "1", "50", "150", "20"],
-        ["web:kitchen", "1", "1", "50", "150", "20"],
+        ["web:garden", "garden", "1", "1", "50", "150", "20"],
+        ["web:kitchen", "kitchen", "1", "1", "50", "150", "20"],
     ]
     assert lines[-1] == ["total", "2", "2", "100", "300", "40"]
     code, local, _err = await run_tapeway(environ, "usage", "--json")

@@ -33,6 +33,14 @@ ON CONFLICT (session_id) DO NOTHING
 -- Every known session, and its tape.
 SELECT session_id, tape FROM session
 
+-- name: chat_names
+-- The title of each session's chat when it last asked something, or its person's name in private.
+SELECT session_id, payload ->> iif(payload ->> '$.chat_kind' = 'private', '$.sender.name',
+                                   '$.chat_title') AS name
+FROM inbox
+WHERE json_valid(payload)
+  AND id IN (SELECT max(id) FROM inbox WHERE turn_id IS NOT NULL GROUP BY session_id)
+
 -- name: claim_session
 -- Take a session for this process, for some seconds of the database's clock; its epoch grows if it
 -- changes hands. Changes nothing while another process's lease lasts.

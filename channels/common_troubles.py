@@ -14,6 +14,29 @@ ANSWER_FAILED: Final = Trouble(
 )
 
 
+def no_token(platform: str) -> Trouble:
+    """Return the trouble of a bot whose only key is its token."""
+    name = platform.lower()
+    return Trouble(
+        f"{name}.no_token",
+        f"The log has no `channel.ready` for {name}.",
+        f"{platform} is off, since the gateway got no token: `.env` is not in the folder where the"
+        " gateway starts, or the setting's name is misspelt.",
+        f"Put TAPEWAY_{platform.upper()}__TOKEN into `.env` in Tapeway's folder, and start there"
+        " with `make run` (any other start needs `--env-file`).",
+    )
+
+
+def wrong_token(platform: str, remedy: str) -> Trouble:
+    return Trouble(
+        f"{platform.lower()}.wrong_token",
+        f"TAPEWAY_{platform.upper()}__TOKEN is not the token of a {platform} bot.",
+        "It holds something else, such as another platform's token. It was not sent to"
+        f" {platform}.",
+        remedy,
+    )
+
+
 def not_open(platform: str, command: str) -> Trouble:
     return Trouble(
         f"{platform}.not_open",

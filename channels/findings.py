@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import anyio
@@ -17,6 +18,8 @@ REQUEST_SECONDS: Final = 5.0
 
 EXAMINE_SECONDS: Final = 12.0
 """Maximum seconds of all the checks of a platform."""
+
+_UNREADABLE: Final = (AttributeError, LookupError, TypeError, ValueError)
 
 
 def clock_fact(date: str) -> dict[str, Any]:
@@ -59,12 +62,28 @@ class Findings:
         else:
             self.add(check, str(error), self._connection.unreachable)
 
-    async def run(self, checks: Callable[[], Awaitable[None]]) -> None:
-        """Run the checks, and end them if they take too long; what was found until then stays."""
-        with anyio.move_on_after(EXAMINE_SECONDS) as scope:
-            await checks()
+    @contextmanager
+    def asking(self, check: str) -> Iterator[None]:
+        """End the block where its request fails or its answer is unreadable, with that result."""
+        try:
+            yield
+        except ChannelError as error:
+            self.failed(check, error)
+        except _UNREADABLE:
+            self.add(check, f"{self._channel.title()}'s answer is unreadable", state="warning")
+
+    async def run(
+        self, checks: Callable[[], Awaitable[None]], close: Callable[[], Awaitable[None]]
+    ) -> Checkup:
+        """Run the checks, then close; if they take too long, what was found until then stays."""
+        try:
+            with anyio.move_on_after(EXAMINE_SECONDS) as scope:
+                await checks()
+        finally:
+            await close()
         if scope.cancelled_caught:
             self.add("time", "the checks took too long", self._connection.unreachable)
+        return self.checkup()
 
     def checkup(self) -> Checkup:
         return Checkup(self._channel, self.bot, self.invite, tuple(self._results))

@@ -43,15 +43,14 @@ async def examine(settings: DiscordSettings) -> Checkup:
 
     async def checks() -> None:
         if await _check_token(api, found):
-            await _check_application(api, found)
-            await _check_sessions(api, settings, found)
-            await _check_servers(api, found)
+            with found.asking("application"):
+                await _check_application(api, found)
+            with found.asking("sessions"):
+                await _check_sessions(api, settings, found)
+            with found.asking("servers"):
+                await _check_servers(api, found)
 
-    try:
-        await found.run(checks)
-    finally:
-        await api.close()
-    return found.checkup()
+    return await found.run(checks, api.close)
 
 
 async def _ask(api: DiscordApi, path: str) -> Any:
@@ -80,15 +79,8 @@ async def _check_token(api: DiscordApi, found: Findings) -> bool:
 
 
 async def _check_application(api: DiscordApi, found: Findings) -> None:
-    try:
-        application = await _ask(api, "/applications/@me")
-        flags = ApplicationFlags._from_value(int(application.get("flags") or 0))
-    except ChannelError as error:
-        found.failed("application", error)
-        return
-    except (AttributeError, TypeError, ValueError):
-        found.add("application", "Discord's answer is unreadable", state="warning")
-        return
+    application = await _ask(api, "/applications/@me")
+    flags = ApplicationFlags._from_value(int(application.get("flags") or 0))
     if application.get("id"):
         found.invite = invite_link(str(application["id"]))
     if flags.gateway_message_content or flags.gateway_message_content_limited:
@@ -106,17 +98,10 @@ async def _check_application(api: DiscordApi, found: Findings) -> None:
 
 
 async def _check_sessions(api: DiscordApi, settings: DiscordSettings, found: Findings) -> None:
-    try:
-        info = await _ask(api, "/gateway/bot")
-        limit = info["session_start_limit"]
-        left, reset = int(limit["remaining"]), int(limit["reset_after"]) / 3_600_000
-        advised = int(info["shards"])
-    except ChannelError as error:
-        found.failed("sessions", error)
-        return
-    except (LookupError, TypeError, ValueError):
-        found.add("sessions", "Discord's answer is unreadable", state="warning")
-        return
+    info = await _ask(api, "/gateway/bot")
+    limit = info["session_start_limit"]
+    left, reset = int(limit["remaining"]), int(limit["reset_after"]) / 3_600_000
+    advised = int(info["shards"])
     says = f"{left} new connections are left for the next {reset:.1f} h"
     state: Any = "failure" if left == 0 else "warning"
     if left < FEW_SESSIONS:
@@ -129,20 +114,12 @@ async def _check_sessions(api: DiscordApi, settings: DiscordSettings, found: Fin
 
 
 async def _check_servers(api: DiscordApi, found: Findings) -> None:
-    try:
-        guilds = await _ask(api, "/users/@me/guilds")
-        lacking = {
-            str(guild["name"]): missing
-            for guild in guilds
-            if "permissions" in guild
-            and (missing := missing_permissions(int(guild["permissions"])))
-        }
-    except ChannelError as error:
-        found.failed("servers", error)
-        return
-    except (LookupError, TypeError, ValueError):
-        found.add("servers", "Discord's answer is unreadable", state="warning")
-        return
+    guilds = await _ask(api, "/users/@me/guilds")
+    lacking = {
+        str(guild["name"]): missing
+        for guild in guilds
+        if "permissions" in guild and (missing := missing_permissions(int(guild["permissions"])))
+    }
     if not guilds:
         found.add("servers", "the bot is in no server", NO_SERVER, "warning", servers=0)
         return

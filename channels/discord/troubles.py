@@ -5,26 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from channels.checkup import Trouble
-from channels.common_troubles import ANSWER_FAILED, not_open
+from channels.common_troubles import ANSWER_FAILED, no_token, not_open, wrong_token
 from channels.connection_troubles import connection_troubles
 
 _PAGE: Final = "Open discord.com/developers/applications, choose the application, then Bot"
 _TOKEN: Final = f"{_PAGE}, Reset Token, set TAPEWAY_DISCORD__TOKEN to the new token and restart."
 
-NO_TOKEN: Final = Trouble(
-    "discord.no_token",
-    "The log has no `channel.ready` for discord.",
-    "Discord is off, since the gateway got no token: `.env` is not in the folder where the gateway"
-    " starts, or the setting's name is misspelt.",
-    "Put TAPEWAY_DISCORD__TOKEN into `.env` in Tapeway's folder, and start there with `make run`"
-    " (any other start needs `--env-file`).",
-)
-WRONG_TOKEN: Final = Trouble(
-    "discord.wrong_token",
-    "TAPEWAY_DISCORD__TOKEN is not the token of a Discord bot.",
-    "It holds something else, such as another platform's token. It was not sent to Discord.",
-    _TOKEN,
-)
+NO_TOKEN: Final = no_token("Discord")
+WRONG_TOKEN: Final = wrong_token("Discord", _TOKEN)
 TOKEN_REFUSED: Final = Trouble(
     "discord.token_refused",
     "Discord doesn't accept this token.",

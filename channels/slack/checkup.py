@@ -40,11 +40,7 @@ async def examine(settings: SlackSettings) -> Checkup:
         return found.checkup()
     sessions = ApiSessions(settings)
     await sessions.open()
-    try:
-        await found.run(lambda: _check(settings, sessions, found))
-    finally:
-        await sessions.close()
-    return found.checkup()
+    return await found.run(lambda: _check(settings, sessions, found), sessions.close)
 
 
 async def _check(settings: SlackSettings, sessions: ApiSessions, found: Findings) -> None:
@@ -57,7 +53,8 @@ async def _check(settings: SlackSettings, sessions: ApiSessions, found: Findings
     for one in _installed(settings, found):
         api = SlackApi(one.token, settings, sessions, SystemClock(), lambda _text: None)
         if await _check_bot(api, one, found):
-            await _check_channels(api, found)
+            with found.asking("channels"):
+                await _check_channels(api, found)
     if token := settings.app_token.get_secret_value():
         api = SlackApi(token, settings, sessions, SystemClock(), lambda _text: None)
         await _check_app_token(api, found)
@@ -112,13 +109,9 @@ async def _check_channels(api: SlackApi, found: Findings) -> None:
     readable = [kind for scope, kind in CHANNEL_SCOPES.items() if scope in api.granted]
     if not readable:
         return
-    try:
-        listed = await api.call(
-            "users.conversations", types=",".join(readable), exclude_archived=True, limit=100
-        )
-    except ChannelError as error:
-        found.failed("channels", error)
-        return
+    listed = await api.call(
+        "users.conversations", types=",".join(readable), exclude_archived=True, limit=100
+    )
     count = len(listed.get("channels") or ())
     if count:
         found.add("channels", f"the bot is in {count} channel{'s' if count > 1 else ''}")

@@ -35,11 +35,7 @@ async def examine(settings: TelegramSettings) -> Checkup:
         if await _check_bot(api, found):
             await _check_webhook(api, settings, found)
 
-    try:
-        await found.run(checks)
-    finally:
-        await api.close()
-    return found.checkup()
+    return await found.run(checks, api.close)
 
 
 async def _check_bot(api: BotApi, found: Findings) -> bool:

@@ -5,27 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from channels.checkup import Trouble
-from channels.common_troubles import ANSWER_FAILED, not_open
+from channels.common_troubles import ANSWER_FAILED, no_token, not_open, wrong_token
 from channels.connection_troubles import connection_troubles
 
 _TOKEN: Final = (
     "Get the token from @BotFather (/mybots, API Token), set TAPEWAY_TELEGRAM__TOKEN and restart."  # noqa: S105 - not a token
 )
 
-NO_TOKEN: Final = Trouble(
-    "telegram.no_token",
-    "The log has no `channel.ready` for telegram.",
-    "Telegram is off, since the gateway got no token: `.env` is not in the folder where the gateway"
-    " starts, or the setting's name is misspelt.",
-    "Put TAPEWAY_TELEGRAM__TOKEN into `.env` in Tapeway's folder, and start there with `make run`"
-    " (any other start needs `--env-file`).",
-)
-WRONG_TOKEN: Final = Trouble(
-    "telegram.wrong_token",
-    "TAPEWAY_TELEGRAM__TOKEN is not the token of a Telegram bot.",
-    "It holds something else, such as another platform's token. It was not sent to Telegram.",
-    _TOKEN,
-)
+NO_TOKEN: Final = no_token("Telegram")
+WRONG_TOKEN: Final = wrong_token("Telegram", _TOKEN)
 TOKEN_REFUSED: Final = Trouble(
     "telegram.token_refused",
     "Telegram does not know this token.",

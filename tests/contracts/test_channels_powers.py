@@ -141,6 +141,13 @@ class Company:
         texts = zip(CALLS, map(str, results), strict=True)
         return {what: not ("Error:" in text[:20] and refused(text)) for what, text in texts}
 
+    async def check(self, chat: Chat, name: str, role: Role, *, shared: bool) -> None:
+        """Have somebody try everything; what gets done is what the table says."""
+        for tried in (self.done_by_the_model, self.done_by_lines):
+            done = await tried(chat, name)
+            unlike = [what for what, was in done.items() if was != may(what, role, shared=shared)]
+            assert unlike == [], name
+
 
 def calls_everything(request: Request) -> Text | ToolCalls:
     """Have every tool offered, call each, and be done."""
@@ -156,11 +163,6 @@ def calls_everything(request: Request) -> Text | ToolCalls:
 
 def _last_user(messages: list[dict[str, object]]) -> int:
     return max(number for number, one in enumerate(messages) if one["role"] == "user")
-
-
-def unlike_the_table(done: Mapping[str, bool], role: Role, *, shared: bool) -> list[str]:
-    """Return what somebody got done and may not, or may and did not."""
-    return [what for what, was in done.items() if was != may(what, role, shared=shared)]
 
 
 async def company(play: Play) -> tuple[Company, Chat]:
@@ -183,10 +185,7 @@ async def test_b8_in_a_group_each_kind_of_person_gets_done_what_the_table_says(
         for name, role in GROUP_ROLES.items():
             group = play.stage.group()  # of one's own: others' talk would be joined
             play.stage.appoint(group, all_.people["Moderator"])
-            done = await all_.done_by_the_model(group, name)
-            assert unlike_the_table(done, role, shared=True) == [], name
-            done = await all_.done_by_lines(group, name)
-            assert unlike_the_table(done, role, shared=True) == [], name
+            await all_.check(group, name, role, shared=True)
         began = await play.ask(group, all_.people["Member"], "which plums are ripe?")
         for name, role in GROUP_ROLES.items():
             if name != "Member":
@@ -207,10 +206,7 @@ async def test_b8_in_private_each_kind_of_person_gets_done_what_the_table_says(
         play.stage.appoint(group, all_.people["Moderator"])
         for name, role in PRIVATE_ROLES.items():
             chat = play.stage.private(all_.people[name])
-            done = await all_.done_by_the_model(chat, name)
-            assert unlike_the_table(done, role, shared=False) == [], name
-            done = await all_.done_by_lines(chat, name)
-            assert unlike_the_table(done, role, shared=False) == [], name
+            await all_.check(chat, name, role, shared=False)
             text = await all_.says(chat, name, ",open")
             assert refused(text) != may(",open", role, shared=False), (name, text)
 
@@ -287,7 +283,4 @@ async def test_b8_on_the_page_the_owner_s_session_and_a_guest_s_get_done_what_th
             if name == "Member":
                 await cast(RoomStage, play.stage).invite(room, name)
             role = GROUP_ROLES[name]
-            done = await all_.done_by_the_model(room, name)
-            assert unlike_the_table(done, role, shared=True) == [], name
-            done = await all_.done_by_lines(room, name)
-            assert unlike_the_table(done, role, shared=True) == [], name
+            await all_.check(room, name, role, shared=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from channels.checkup import CheckResult, Checkup
+from channels.checkup import Checkup
 from channels.discord.checkup import examine
 from channels.discord.settings import DiscordSettings
 from channels.discord.troubles import (
@@ -24,6 +24,7 @@ from channels.discord.troubles import (
     TROUBLES,
     WRONG_TOKEN,
 )
+from tests.channels.checkups import troubles
 from tests.fakes.base.faults import Hang, ServerError
 from tests.fakes.discord.faults import Fault, RateLimited, Refuse
 from tests.fakes.discord.permissions import Permission
@@ -37,10 +38,6 @@ async def examined(fake: FakeDiscord, **more: object) -> Checkup:
     found = await examine(DiscordSettings.model_validate(values | more))
     assert fake.token not in repr(found)
     return found
-
-
-def troubles(checkup: Checkup) -> list[CheckResult]:
-    return [result for result in checkup.results if result.trouble is not None]
 
 
 async def test_a_bot_in_order_is_named_and_can_be_invited_with_what_it_needs() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from channels.checkup import CheckResult, Checkup
+from channels.checkup import Checkup
 from channels.slack.api_methods import scopes
 from channels.slack.checkup import examine
 from channels.slack.settings import SlackSettings
@@ -27,6 +27,7 @@ from channels.slack.troubles import (
     TROUBLES,
     WRONG_TOKEN,
 )
+from tests.channels.checkups import troubles
 from tests.channels.slack.hosts import running, slack
 from tests.fakes.base.faults import ServerError
 from tests.fakes.slack.faults import Fault, RateLimited, Refuse
@@ -41,10 +42,6 @@ async def examined(fake: FakeSlack, **more: object) -> Checkup:
     assert fake.bot_token not in repr(found)
     assert fake.app_token not in repr(found)
     return found
-
-
-def troubles(checkup: Checkup) -> list[CheckResult]:
-    return [result for result in checkup.results if result.trouble is not None]
 
 
 async def test_an_app_in_order_is_named_with_its_workspace() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.checkup import CheckResult, Checkup
+from channels.checkup import Checkup
 from channels.telegram.checkup import examine
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.troubles import (
@@ -24,6 +24,7 @@ from channels.telegram.troubles import (
     WEBHOOK_FAILS,
     WRONG_TOKEN,
 )
+from tests.channels.checkups import troubles
 from tests.channels.telegram.hosts import running
 from tests.fakes.base.faults import Hang, LostAnswer, ServerError
 from tests.fakes.telegram.client import Api
@@ -40,10 +41,6 @@ async def examined(fake: FakeTelegram, **more: object) -> Checkup:
     found = await examine(TelegramSettings.model_validate(values))
     assert "canary" not in repr(found)
     return found
-
-
-def troubles(checkup: Checkup) -> list[CheckResult]:
-    return [result for result in checkup.results if result.trouble is not None]
 
 
 async def test_a_bot_in_order_is_named_and_can_be_invited() -> None:

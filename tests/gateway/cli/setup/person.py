@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
+import psutil
 
 from tests.gateways import APART, clean_environ
 
@@ -38,6 +39,9 @@ class Person:
             os.write(self._master, f"{line}\n".encode())
 
     async def interrupts(self) -> None:
+        # A signal just before Python waits for a line would count only after that line.
+        while psutil.Process(self._process.pid).status() != psutil.STATUS_SLEEPING:  # noqa: ASYNC110
+            await anyio.sleep(0.01)
         os.write(self._master, b"\x03")
 
     async def ends(self) -> int:

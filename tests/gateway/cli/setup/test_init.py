@@ -11,7 +11,7 @@ from gateway.redaction import HIDDEN
 from gateway.settings import load_settings
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateway.cli.setup.person import at_terminal
+from tests.gateway.cli.setup.person import Person, at_terminal
 from tests.gateways import run_process
 
 pytestmark = pytest.mark.anyio
@@ -27,6 +27,14 @@ def environ(home: Path, **more: str) -> dict[str, str]:
 def files(home: Path) -> dict[str, str]:
     folder = home / ".tapeway"
     return {path.name: path.read_text() for path in folder.glob("*")} if folder.exists() else {}
+
+
+async def leave_out_the_rest(person: Person) -> None:
+    for _platform in ("Discord", "Slack"):
+        await person.sees("Enter leaves it out: ")
+        await person.types("")
+    await person.sees("all else [")
+    await person.types("")
 
 
 async def test_a_person_s_wrong_token_is_refused_and_the_right_one_is_saved(tmp_path: Path) -> None:
@@ -55,11 +63,7 @@ async def test_a_person_s_wrong_token_is_refused_and_the_right_one_is_saved(tmp_
             await person.sees("Telegram knows this bot as @")
             await person.sees("privacy mode is on")
             await person.sees("Invite it: https://t.me/")
-            for _platform in ("Discord", "Slack"):
-                await person.sees("Enter leaves it out: ")
-                await person.types("")
-            await person.sees("all else [")
-            await person.types("")
+            await leave_out_the_rest(person)
             await person.sees("Write this?")
             assert files(tmp_path) == {}
             await person.types("")
@@ -179,11 +183,7 @@ async def test_a_second_run_keeps_what_is_there_with_enter_alone(tmp_path: Path)
         await person.types("o")
         await person.sees("Telegram: token from @BotFather; Enter keeps the one that is set: ")
         await person.types("")
-        for _platform in ("Discord", "Slack"):
-            await person.sees("Enter leaves it out: ")
-            await person.types("")
-        await person.sees("all else [")
-        await person.types("")
+        await leave_out_the_rest(person)
         await person.sees("Nothing changes.")
         assert await person.ends() == 0
     assert files(tmp_path) == before

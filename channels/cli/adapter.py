@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import ClassVar
 
 from starlette.routing import Route
@@ -10,8 +11,10 @@ from starlette.routing import Route
 from channels.base import Feature, Traits
 from channels.cli.inbound import parse
 from channels.cli.settings import CliSettings
+from channels.host import ChannelEvent
 from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
+from channels.room.reasoning import ReasoningFeed
 from channels.room.routes import Post, room_routes
 from channels.room.session import PageSession
 
@@ -27,6 +30,19 @@ class CliChannel(RoomChannel):
     def __init__(self, settings: CliSettings) -> None:
         super().__init__()
         self.settings = settings
+
+    @cached_property
+    def _reasoning(self) -> ReasoningFeed:
+        return ReasoningFeed(self.hub, self.host.clock)
+
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
+        await super().on_event(event, message)
+        if not message.owner:  # a message of another channel may be answered here
+            return
+        self._reasoning.take(event, message)
+        if event.kind in ("tool_call", "tool_result"):
+            tool = {"type": "tool", "reply_to": message.message_id, **event.data}
+            self.hub.publish(message.chat_id, tool, lambda session: session.owner)
 
     def to_html(self, _text: str) -> str:
         return ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol
 from urllib.parse import quote
 from uuid import UUID
 
+import anyio
 import httpx2
 import orjson
 from pydantic import ValidationError
@@ -21,12 +23,17 @@ from gateway.errors import GatewayError, HomeInUse
 from gateway.home import Running, find_running
 from gateway.settings import Settings
 
+RECONNECT_SECONDS: Final = 0.5  # seconds between two looks for a gateway that has stopped
+
 
 class ChatClient(Protocol):
     """A terminal's connection to one chat."""
 
     def events(self) -> AsyncIterator[Json]:
-        """Yield the chat's current state, then each event as it happens."""
+        """Yield the chat's current state, then each event as it happens.
+
+        After an event `lost`, the gateway has stopped; once it is back, its state comes again.
+        """
         ...
 
     async def say(self, text: str, message_id: UUID) -> None:
@@ -67,14 +74,40 @@ class LocalChat:
 
 
 class RemoteChat:
-    """Chats with the running gateway in this home."""
+    """Chats with the gateway in a home; one that has stopped is waited for."""
 
-    def __init__(self, client: httpx2.AsyncClient, chat: str, person: RoomPerson) -> None:
+    def __init__(
+        self, client: httpx2.AsyncClient, home: Path, chat: str, person: RoomPerson
+    ) -> None:
         self._client = client
+        self._home = home
         self._path = f"/api/terminal/{quote(chat, safe='')}"
         self._person = person
 
     async def events(self) -> AsyncIterator[Json]:
+        known = False
+        while True:
+            here = False
+            try:
+                async for event in self._stream():
+                    known = here = True
+                    yield event
+            except GatewayError:
+                if not known:
+                    raise
+            if here:
+                yield {"type": "lost"}
+            await self._find_again()
+
+    async def _find_again(self) -> None:
+        found = None
+        while found is None:
+            await anyio.sleep(RECONNECT_SECONDS)
+            found = find_running(self._home)
+        self._client.base_url = httpx2.URL(found.url)
+        self._client.headers["Authorization"] = f"Bearer {found.token}"
+
+    async def _stream(self) -> AsyncIterator[Json]:
         with _plain_errors():
             async with self._client.stream("GET", f"{self._path}/events") as response:
                 response.raise_for_status()
@@ -115,7 +148,7 @@ async def open_chat(settings: Settings, chat: str, person: RoomPerson) -> AsyncI
     found = find_running(settings.home_path)
     if found is not None:
         async with client_of(found) as client:
-            yield RemoteChat(client, chat, person)
+            yield RemoteChat(client, settings.home_path, chat, person)
         return
     if not settings.cli.enabled:
         raise GatewayError("the terminal channel is disabled: set TAPEWAY_CLI__ENABLED=true")

@@ -1,0 +1,111 @@
+"""The chat on a terminal: a prompt at its bottom, and the conversation above it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import anyio
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from agent.tools import BUILTIN_TOOLS
+from gateway.cli.chat.conversation import Conversation
+from gateway.cli.chat.transcript import ChatTranscript
+from gateway.scheduling.commands import OWN
+
+COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
+PROMPT: Final = "> "
+
+FRAME_SECONDS: Final = 0.05  # minimum seconds between two changes of the screen
+TICK_SECONDS: Final = 1.0
+"""Seconds after which the line is drawn again that says how long something has taken."""
+
+
+class ChatPrompt:
+    """Reads lines with history and completion, while answers are printed above."""
+
+    def __init__(self, talk: Conversation, transcript: ChatTranscript, history: Path) -> None:
+        self._talk = talk
+        self._transcript = transcript
+        self._wanted = anyio.Event()
+        self._session: PromptSession[str] = PromptSession(
+            self._message,
+            history=FileHistory(str(history)),
+            completer=WordCompleter(list(COMMANDS), sentence=True),
+            complete_while_typing=False,
+            key_bindings=self._keys(),
+        )
+
+    async def converse(self) -> None:
+        """Converse until the input ends; Ctrl-C stops an answer rather than the program."""
+        with patch_stdout(raw=True):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._paint)
+                group.start_soon(self._stop_when_wanted)
+                while True:
+                    try:
+                        line = await self._session.prompt_async()
+                    except KeyboardInterrupt:
+                        continue
+                    except EOFError:
+                        break
+                    if line.strip():
+                        group.start_soon(self._talk.say, line)
+                group.cancel_scope.cancel()
+        _print(self._transcript.new_lines())
+
+    async def _paint(self) -> None:
+        """Print lines once they are final; below them, show what still changes."""
+        while True:
+            seen = self._talk.events
+            if lines := self._transcript.new_lines():
+                await run_in_terminal(lambda lines=lines: _print(lines))  # type: ignore[misc]
+            self._session.app.invalidate()
+            await anyio.sleep(FRAME_SECONDS)
+            with anyio.move_on_after(TICK_SECONDS if self._transcript.is_busy else None):
+                await self._talk.changed(seen)
+
+    async def _stop_when_wanted(self) -> None:
+        while True:
+            await self._wanted.wait()
+            self._wanted = anyio.Event()
+            await self._talk.stop()
+
+    def _message(self) -> ANSI:
+        app = self._session.app
+        rows = app.output.get_size().rows
+        live = [] if app.is_done or rows < 7 else self._transcript.live_lines(rows - 4)
+        return ANSI("\n".join([*live, PROMPT]))
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        @keys.add("c-c")
+        @keys.add("<sigint>")
+        def stop(event: KeyPressEvent) -> None:
+            if self._talk.waiting:
+                self._wanted.set()
+            else:
+                event.app.exit(exception=KeyboardInterrupt())
+
+        @keys.add("c-o")
+        def unfold(_event: KeyPressEvent) -> None:
+            lines = self._transcript.unfold()
+            run_in_terminal(lambda: _print(lines))
+
+        return keys
+
+
+def _print(lines: list[str]) -> None:
+    # The lines have to reach the terminal at once, not when the proxy of `patch_stdout` flushes.
+    out = sys.__stdout__
+    if lines and out is not None:
+        out.write("\n".join([*lines, ""]))
+        out.flush()

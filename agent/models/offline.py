@@ -24,8 +24,8 @@ _TAPE_WORDS: Final = re.compile(r"\b(tape|tapes|remember|memory|entries)\b", re.
 
 INTRODUCTION: Final = (
     "I'm Tapeway's **offline model**: no model is configured yet, so nothing leaves this machine"
-    " and nothing costs money. Configure one with `TAPEWAY_AGENT__MODEL` (and"
-    " `TAPEWAY_AGENT__BASE_URL`, `TAPEWAY_AGENT__API_KEY`) to get real answers.\n\n"
+    " and nothing costs money. To get real answers, run `tapeway init`, or set"
+    " `TAPEWAY_AGENT__MODEL` (and `TAPEWAY_AGENT__BASE_URL`, `TAPEWAY_AGENT__API_KEY`).\n\n"
 )
 _DATE: Final = re.compile(r"^\[\w{3} \d{4}-\d\d-\d\d\]\n")
 _HEADER: Final = re.compile(r"^\[\d\d:\d\d [^\[\]]*\] ?")

@@ -102,7 +102,8 @@ async def _check_sessions(api: DiscordApi, settings: DiscordSettings, found: Fin
     limit = info["session_start_limit"]
     left, reset = int(limit["remaining"]), int(limit["reset_after"]) / 3_600_000
     advised = int(info["shards"])
-    says = f"{left} new connections are left for the next {reset:.1f} h"
+    are = "connection is" if left == 1 else "connections are"
+    says = f"{left} new {are} left for the next {reset:.1f} h"
     state: Any = "failure" if left == 0 else "warning"
     if left < FEW_SESSIONS:
         found.add("sessions", says, NO_SESSIONS, state, remaining=left)

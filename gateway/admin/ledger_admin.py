@@ -15,6 +15,7 @@ from gateway.services import Services
 from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from gateway.storage.ledger.usage import GROUPS, TOTAL
+from gateway.wording import counted
 from tape.entry import event, load
 from tape.errors import TapeError
 from tape.unit_of_work import Row, Unit
@@ -122,7 +123,8 @@ class LedgerAdmin:
         if self._recovery is not None:
             await self._recovery.resume_held(*found)
         when = " at the next start" if self._recovery is None else ""
-        return f"{len(found[0])} messages and {len(found[1])} sends go on{when}"
+        messages, sends = counted(len(found[0]), "message"), counted(len(found[1]), "send")
+        return f"{messages} and {sends} go on{when}"
 
     async def _change(self, short: str, row: Row, action: str) -> Row:
         name = f"{short}-{row['id']}"

@@ -33,6 +33,7 @@ from gateway.backup.manifest import (
     secret_names,
 )
 from gateway.settings import Settings
+from gateway.wording import megabytes
 from tape.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from tape.entry import utc_iso
 from tape.stores.jsonl.line import unseal
@@ -207,6 +208,6 @@ def _require_room(folder: Path, sources: HomeData, images: Path) -> None:
         raise BackupError(f"there is no folder {folder}: create it, or name another") from cause
     if free < needed:
         raise BackupError(
-            f"{folder} has {free // 2**20} MB left, and a backup may need {needed // 2**20} MB:"
+            f"{folder} has {megabytes(free)} left, and a backup may need {megabytes(needed)}:"
             " free some space, or name a folder on another disk"
         )

@@ -18,6 +18,7 @@ from gateway.backup.manifest import DATABASE, LEDGER, SETTINGS, TAPES, BackupErr
 from gateway.home import LOCK, RESTORING, is_locked, locked
 from gateway.storage.holding import alias_workspace, hold_all, skip_row_ids
 from gateway.storage.ledger.ledger import ledger_schema
+from gateway.wording import megabytes
 from tape.database.connection import Database, run_step
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Run, Unit
@@ -79,7 +80,7 @@ def _require_room(home: Path, manifest: Manifest) -> None:
     free = shutil.disk_usage(home).free
     if free < needed:
         raise BackupError(
-            f"{home} has {free // 2**20} MB left, and the backup needs {needed // 2**20} MB"
+            f"{home} has {megabytes(free)} left, and the backup needs {megabytes(needed)}"
         )
 
 

@@ -7,7 +7,6 @@ reorder letters. Colours are of the 16 basic ones that can be read on light and 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,8 @@ from typing import Final
 from zlib import crc32
 
 import wcwidth
+
+from gateway.wording import safe as safe
 
 HIT: Final = "1;7"
 BOLD: Final = "1"
@@ -26,16 +27,6 @@ LANE_LETTERS: Final = 8  # maximum characters of a lane's label
 
 PIPE_COLUMNS: Final = 100_000
 """Columns where no terminal is: what goes to a file or a pipe is not wrapped."""
-
-_UNSAFE: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
-def safe(text: object) -> str:
-    """Return a text with the characters escaped that change more than their own place."""
-    plain = str(text).replace("\r\n", "\n").replace("\r", "\n")
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
 
 
 def one_line(text: object) -> str:

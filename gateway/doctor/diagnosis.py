@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import Any, Final
 
 from channels.checkup import CheckResult, Checkup, State
+from gateway.wording import counted
 
 WIDTH: Final = 80
 INDENT: Final = 9  # columns of the state, which stands before each result
@@ -70,7 +71,7 @@ class Diagnosis:
     def _sum(self) -> str:
         counts = Counter(result.state for result in self.all_results())
         named = [
-            f"{counts[state]} {state if state == 'ok' or counts[state] == 1 else state + 's'}"
+            counted(counts[state], state, "ok" if state == "ok" else "")
             for state in reversed(COLORS)
             if counts[state]
         ]
@@ -90,7 +91,8 @@ def as_json(result: CheckResult) -> dict[str, Any]:
 
 def _head(checkup: Checkup) -> list[str]:
     name = f"{checkup.channel}: {checkup.bot}" if checkup.bot else checkup.channel
-    return [name, *([f"  invite it: {checkup.invite}"] if checkup.invite else [])]
+    # The link has a line of its own, so that it can be copied however long it is.
+    return [name, *(["  invite it:", checkup.invite] if checkup.invite else [])]
 
 
 def _lines(results: Iterable[CheckResult], color: bool) -> Iterable[str]:

@@ -22,6 +22,7 @@ from gateway.doctor.checks.settings import check_settings
 from gateway.doctor.diagnosis import Diagnosis
 from gateway.doctor.results import ill
 from gateway.doctor.subject import Subject
+from gateway.wording import safe
 
 Check = Callable[[Subject], Awaitable[list[CheckResult]]]
 T = TypeVar("T")
@@ -93,16 +94,18 @@ async def _limited(
 def _redacted(
     subject: Subject, results: Sequence[CheckResult], checkups: Sequence[Checkup]
 ) -> Diagnosis:
+    """Return the diagnosis without secrets, and without what would drive a terminal."""
+
     def clean(one: CheckResult) -> CheckResult:
         facts = subject.redactor.value(dict(one.facts), lines=True)
-        says = " ".join(subject.redactor.line(one.says).split())
+        says = " ".join(safe(subject.redactor.line(one.says)).split())
         return CheckResult(one.check, one.state, says, one.trouble, facts)
 
     cleaned = [
         Checkup(
             one.channel,
-            subject.redactor.line(one.bot),
-            subject.redactor.clean(one.invite),
+            safe(subject.redactor.line(one.bot)),
+            safe(subject.redactor.clean(one.invite)),
             tuple(map(clean, one.results)),
         )
         for one in checkups

@@ -72,7 +72,8 @@ MODEL_OFFLINE: Final = Trouble(
     "model.offline",
     "The agent only repeats what it is asked.",
     "No model is configured, so the offline model answers.",
-    "Set TAPEWAY_AGENT__MODEL, and TAPEWAY_AGENT__API_KEY or TAPEWAY_AGENT__BASE_URL.",
+    "Run `tapeway init`, which finds keys and servers. Or set TAPEWAY_AGENT__MODEL, and"
+    " TAPEWAY_AGENT__API_KEY or TAPEWAY_AGENT__BASE_URL.",
 )
 MODEL_KEY_MISSING: Final = Trouble(
     "model.key_missing",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
+from gateway.wording import counted
 from tape.entry import Entry, load
 from tape.query import Query
 from tape.unit_of_work import Row
@@ -77,7 +78,8 @@ class Report:
 
 def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
     """Return the beginning of a text, and say how many characters are missing."""
-    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
+    more = counted(len(text) - most, "more character")
+    return text if len(text) <= most else f"{text[:most]}... ({more})"
 
 
 def quoted(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:

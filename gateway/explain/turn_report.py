@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.explain.report import ReportLine, StoreReads, bounded, cut, quoted
+from gateway.wording import counted
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.query import Query
 from tape.turn_events import (
@@ -155,7 +156,7 @@ def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
 def _entries(numbers: Sequence[object]) -> str:
     listed = ", ".join(map(str, numbers[:30]))
     more = f" and {len(numbers) - 30} more" if len(numbers) > 30 else ""
-    return f"entr{'y' if len(numbers) == 1 else 'ies'} {listed or 'none'}{more}"
+    return f"{'entry' if len(numbers) == 1 else 'entries'} {listed or 'none'}{more}"
 
 
 def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
@@ -168,17 +169,18 @@ def _include(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 
 
 def _system(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    says = f"system prompt {data.get('sha256')}, {len(str(data.get('text', '')))} characters"
+    length = counted(len(str(data.get("text", ""))), "character")
+    says = f"system prompt {data.get('sha256')}, {length}"
     return [_line(entry, "view", says)]
 
 
 def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    view = f"{data.get('messages')} messages, prompt {data.get('prompt')}"
+    view = f"{counted(data.get('messages') or 0, 'message')}, prompt {data.get('prompt')}"
     if data.get("system"):
         view += f", system prompt {data['system']}"
     usage = data.get("usage") or {}
     if usage.get("prompt_tokens") is not None:
-        view += f", {usage['prompt_tokens']} tokens"
+        view += f", {counted(usage['prompt_tokens'], 'token')}"
     if data.get("tools"):
         view += f"; tools offered: {', '.join(map(str, data['tools']))}"
     model = data.get("model") or "no model answered"

@@ -21,6 +21,7 @@ from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.runner import answer_to
 from gateway.turn.stopped import STOPPED
 from gateway.turn.usage import count_usage, record_usage
+from gateway.wording import counted
 from tape.entry import event
 from tape.turn_events import TURN_END
 from tape.unit_of_work import Unit
@@ -36,7 +37,7 @@ FULL: Final = (
     " Please ask again in a while."
 )
 STALE: Final = (
-    "I was away. I've read the questions from more than {hours:g} hours ago ({count} here) but"
+    "I was away. I've read the questions from more than {hours} ago ({count} here) but"
     " haven't answered them. Please ask again if you still need an answer."
 )
 POISON: Final = (
@@ -140,7 +141,8 @@ class Notices:
     async def _notify_stale(self, question: Question) -> None:
         await self._services.clock.sleep(STALE_SECONDS)
         count = self._stale.pop(question.session_id)
-        text = STALE.format(count=count, hours=self._services.settings.delivery.replay_hours)
+        hours = counted(self._services.settings.delivery.replay_hours, "hour")
+        text = STALE.format(count=count, hours=hours)
         await self._end(question, "taped", _notice(question, text, "stale"), shared=True)
 
     async def _end(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable
+from gateway.wording import counted
 from tape.entry import parse_date, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
@@ -81,7 +82,7 @@ class HoldTable:
         """Return a sentence that says what is held, if anything is."""
         if not self.messages and not self.sends:
             return []
-        counts = f"{self.messages} messages and {self.sends} sends"
+        counts = f"{counted(self.messages, 'message')} and {counted(self.sends, 'send')}"
         listed = "`tapeway ledger list --status held` lists them"
         return [
             f"held since a restore: {counts}; {listed}, `tapeway ledger resume` lets them go on"

@@ -33,8 +33,8 @@ OVERLAP: Final = timedelta(minutes=10)
 
 MAX_GAP: Final = timedelta(days=7)  # maximum age of messages that are backfilled
 OFFLINE_HINT: Final = (
-    "No model is configured, so the offline model answers. Set TAPEWAY_AGENT__MODEL (and"
-    " TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY) and restart."
+    "No model is configured, so the offline model answers. Run `tapeway init`, or set"
+    " TAPEWAY_AGENT__MODEL (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY); then restart."
 )
 
 

@@ -18,6 +18,7 @@ from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card, new_card_id
 from gateway.storage.ledger.rows import idem_key
+from gateway.wording import counted
 from tape.entry import dump, load
 
 CONFIRM: Final = "confirm"
@@ -120,7 +121,8 @@ def placed(send: OutboundMessage, others: list[OutboundMessage]) -> OutboundMess
 def cut(text: str) -> str:
     """Return the beginning of a text for a group."""
     more = len(text) - MAX_SHOWN_CHARACTERS
-    return text if more <= 0 else f"{text[:MAX_SHOWN_CHARACTERS]}... ({more} more characters)"
+    rest = counted(more, "more character")
+    return text if more <= 0 else f"{text[:MAX_SHOWN_CHARACTERS]}... ({rest})"
 
 
 def visible(text: str) -> str:

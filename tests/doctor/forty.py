@@ -41,7 +41,7 @@ GATEWAY: Final = (
     Broken("home.open", "files", "home.open", "chmod 700", "warning"),
     Broken("env.open", "files", "settings.open", "chmod 600", "warning"),
     Broken("workspace.file", "files", "workspace.unusable", "Not a directory"),
-    Broken("disk.full", "disk", "disk.full", "0 MB"),
+    Broken("disk.full", "disk", "disk.full", "under 1 MB"),
     # the database and the search index
     Broken("database.torn", "database", "database.damaged", "tapeway.db"),
     Broken("database.text", "database", "database.damaged", "not a database"),

@@ -100,6 +100,12 @@ async def test_the_table_has_words_for_states_and_no_colour_in_a_pipe(scene: Sce
     ] == []
 
 
+def test_an_invitation_has_a_line_of_its_own_however_long_it_is() -> None:
+    link = f"https://discord.example/{'a' * 150}"
+    text = Diagnosis(Path("/"), "1", START, [], [Checkup("discord", "Robin", link, ())])
+    assert link in text.to_text(color=False).splitlines()
+
+
 def test_colours_are_for_terminals_unless_no_color_is_set() -> None:
     assert wants_color({}, terminal=True)
     assert not wants_color({"NO_COLOR": "1"}, terminal=True)

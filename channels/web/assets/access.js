@@ -1,7 +1,7 @@
 // The owner's panel: invitations to this room, sessions, and the access of chats and people.
 
 import { ask } from './link.js';
-import { copyText, make } from './parts.js';
+import { copyText, counted, make } from './parts.js';
 
 const $ = (id) => document.getElementById(id);
 const LOCAL = /^(localhost|127\.[\d.]+|\[::1\])$/; // names by which a machine means itself
@@ -58,7 +58,7 @@ export function setUpAccess({ room, announce, nameOf, me }) {
     ));
     const open = invitations.map(({ code, room: to, uses, expires_at: until }) => row(
       `Invitation to ${to}`,
-      `${uses === 1 ? 'once' : `${uses} times`}, until ${when.format(new Date(until))}`,
+      `${uses === 1 ? 'once' : counted(uses, 'time')}, until ${when.format(new Date(until))}`,
       'Withdraw', `Withdraw an invitation to ${to}`,
       () => call('/api/invitations/withdraw', { code }),
     ));

@@ -1,7 +1,7 @@
 // The composer: text field, switch to ask the agent, reply chip, commands, buttons.
 
 import { store } from './link.js';
-import { excerpt, make } from './parts.js';
+import { counted, excerpt, make } from './parts.js';
 
 const COMMANDS = [
   [',help', 'Show all commands'],
@@ -120,7 +120,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
       return option;
     }));
     activate(shown.length ? 0 : -1);
-    if (opened) announce(`${shown.length} commands. Choose with the up and down arrows`);
+    if (opened) announce(`${counted(shown.length, 'command')}. Choose with the up and down arrows`);
   }
 
   function activate(index) {

@@ -28,6 +28,8 @@ export function hueOf(id) {
   return `hue-${(hash >>> 0) % HUES}`;
 }
 
+export const counted = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
 export const initial = (name) => (Array.from(name.trim())[0] ?? '?').toLocaleUpperCase();
 
 export function excerpt(text, length = 140) {

@@ -4,7 +4,7 @@ import {
   Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
   returnFromLogin, store,
 } from './link.js';
-import { hueOf, initial, make } from './parts.js';
+import { counted, hueOf, initial, make } from './parts.js';
 import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
 import { setUpScrolling } from './scrolling.js';
@@ -77,7 +77,7 @@ function refresh() {
   wasRunning = running;
   $('empty').hidden = !historySeen || !transcript.isEmpty || running;
   $('counter').textContent = String(transcript.size % 10000).padStart(4, '0');
-  $('counter').setAttribute('aria-label', `${transcript.size} ${transcript.size === 1 ? 'message' : 'messages'} shown`);
+  $('counter').setAttribute('aria-label', `${counted(transcript.size, 'message')} shown`);
 }
 
 function showTitle() {
@@ -198,7 +198,7 @@ function disc(someone, className = '') {
 
 function showPeople() {
   const count = here.length;
-  const many = `${count} ${count === 1 ? 'person' : 'people'} here`;
+  const many = `${counted(count, 'person', 'people')} here`;
   $('people-count').textContent = String(count);
   $('people-summary').setAttribute('aria-label', many);
   $('people-discs').replaceChildren(...here.slice(0, 3).map((someone) => disc(someone)));

@@ -1,5 +1,7 @@
 // Scrolling: the transcript follows its end while the reader is there.
 
+import { counted } from './parts.js';
+
 const NEAR = 40;
 
 export function setUpScrolling({ scroller, track, jump, jumpText, spool }) {
@@ -15,7 +17,7 @@ export function setUpScrolling({ scroller, track, jump, jumpText, spool }) {
     const far = gap() > scroller.clientHeight * 1.5;
     jump.hidden = follow || (!waiting && !far);
     let text = 'Latest';
-    if (waiting) text = waiting === 1 ? '1 new message' : `${waiting} new messages`;
+    if (waiting) text = counted(waiting, 'new message');
     if (jumpText.textContent !== text) jumpText.textContent = text;
     jump.dataset.fresh = String(waiting > 0);
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from gateway.cli.screen import hanging, safe
 from gateway.cli.table import print_line
 from gateway.home import find_running
 from gateway.settings import Settings
+from gateway.wording import counted, megabytes
 
 
 def _end(_signal: int, _frame: object) -> None:
@@ -41,7 +41,7 @@ class ProgressLine:
         if self._is_shown and time.monotonic() - self._shown_at > 0.1:
             self._shown_at = time.monotonic()
             percent = f" {100 * done // whole} %" if whole and done else ""
-            print(f"\r\x1b[K{what[:60]}{percent}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{safe(what[:60])}{percent}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         if self._is_shown:
@@ -59,8 +59,8 @@ def back_up_home(settings: Settings, file: str) -> int:
         manifest = back_up(settings, path, progress)
     finally:
         progress.clear()
-    print(f"{path} ({_megabytes(path.stat().st_size)})")
-    print(f"It has {_counted(manifest.counts)}.")
+    print_line(safe(f"{path} ({megabytes(path.stat().st_size)})"))
+    _print(f"It has {_counts(manifest)}.")
     if manifest.secrets:
         _print(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
     _print(f"Not in it: the agent's folder {settings.workspace_path}")
@@ -76,7 +76,7 @@ def verify_file(_settings: Settings, file: str) -> int:
     finally:
         progress.clear()
     taken = f"taken on {_moment(manifest)} by Tapeway {manifest.tapeway}."
-    _print(f"{file} is intact: {_counted(manifest.counts)}, {taken}")
+    _print(f"{file} is intact: {_counts(manifest)}, {taken}")
     manifest.require_readable()
     return 0
 
@@ -88,12 +88,12 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
         manifest = restore(Path(file).expanduser(), home, progress)
     finally:
         progress.clear()
-    _print(f"Restored into {home}: {_counted(manifest.counts)}, as of {_moment(manifest)}.")
-    if manifest.counts.get("open"):
+    _print(f"Restored into {home}: {_counts(manifest)}, as of {_moment(manifest)}.")
+    if left := manifest.counts.get("open"):
         _print(
-            f"{manifest.counts['open']} messages and sends were open. They are held, so that"
-            " nothing is answered or sent twice: `tapeway ledger list --status held` lists them,"
-            " and `tapeway ledger resume` lets them go on."
+            f"Held: {counted(left, 'open message or send', 'open messages and sends')}, so that"
+            " nothing is answered or sent twice. `tapeway ledger list --status held` lists what is"
+            " held, and `tapeway ledger resume` lets it go on."
         )
     _print("Messages from before this restore are only recorded, never answered by themselves.")
     if manifest.secrets:
@@ -129,13 +129,13 @@ def _print(sentence: str) -> None:
     print_line("\n".join(hanging("", safe(sentence), 2)))
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    return safe(", ".join(f"{count} {name}" for name, count in counts.items()))
+def _counts(manifest: Manifest) -> str:
+    singular = {"entries": "entry", "open": "open"}
+    return ", ".join(
+        counted(count, singular.get(name, name.removesuffix("s")), name)
+        for name, count in manifest.counts.items()
+    )
 
 
 def _moment(manifest: Manifest) -> str:
     return safe(f"{manifest.taken_at[:19].replace('T', ' ')} UTC")
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"

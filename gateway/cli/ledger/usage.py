@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
 from gateway.cli.table import print_json, print_table
+from gateway.wording import counted
 
 if TYPE_CHECKING:
     from gateway.cli.reach.known_home import KnownHome
@@ -40,7 +41,7 @@ async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json
         shown.append(_shown(_named(total[0], by)))
     names = ("name",) if by in NAMED else ()
     counts = [name for name in COUNTS if name not in SELDOM or any(row[name] for row in shown)]
-    empty = f"No answer used a model in the last {days} days."
+    empty = f"No answer used a model in the last {counted(days, 'day')}."
     print_table((by, *names, *counts), shown, empty=empty, fill=names[0] if names else by)
     return 0
 

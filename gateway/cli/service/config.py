@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, SecretStr
 
-from gateway.cli.screen import print_note
+from gateway.cli.screen import print_note, safe
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 from gateway.redaction import Redactor, secrets_of
@@ -31,10 +31,10 @@ def show_config(as_json: bool, changed: bool) -> int:
     found = [one for one in effective_settings(loaded) if _is_set(one) or not changed]
     if as_json:
         rows = redactor.value([_as_json(one) for one in found], lines=True)
-        print_line(json.dumps(rows, indent=2, ensure_ascii=False))
+        print_line(safe(json.dumps(rows, indent=2, ensure_ascii=False)))
         return 0
     for line in _table(found):
-        print_line(redactor.line(line))
+        print_line(safe(redactor.line(line)))
     return 0
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import anyio
 import orjson
 
+from gateway.cli.screen import safe
 from gateway.cli.table import print_line
 from gateway.clock import SystemClock
 from gateway.doctor.diagnosis import Diagnosis
@@ -31,7 +32,7 @@ def doctor(as_json: bool, deep: bool) -> int:
     set_up_logs(LogSettings(level="error", format="text"), subject.redactor)
     report = anyio.run(_examine, subject)
     if as_json:
-        print_line(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2).decode())
+        print_line(safe(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2).decode()))
     else:
         color = wants_color(variables, terminal=sys.stdout.isatty())
         print_line(report.to_text(color=color))

@@ -10,6 +10,7 @@ from gateway.cli.screen import print_note, safe, short_time
 from gateway.cli.table import print_json, print_line, print_table
 from gateway.cli.tape.render import CHANGES, SPOKEN, Transcript, hit_line, prompt_text
 from gateway.home import find_running
+from gateway.wording import counted
 
 if TYPE_CHECKING:
     from gateway.cli.reach.known_home import KnownHome
@@ -98,7 +99,8 @@ async def rewind(
         return 0
     anchor = safe(f"{done['anchor']} (entry {done['at']})")
     if room:
-        print_line(f"the room {safe(room)} begins with {done['entries']} entries, up to {anchor}")
+        shown = counted(done["entries"], "entry", "entries")
+        print_line(f"the room {safe(room)} begins with {shown}, up to {anchor}")
         running = find_running(settings.home_path)
         print_line(f"open {running.url if running else '/'}?{urlencode({'room': room})}")
     else:

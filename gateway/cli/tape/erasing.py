@@ -9,6 +9,7 @@ from gateway.cli.screen import print_note
 from gateway.cli.table import print_json, print_line, print_table
 from gateway.errors import GatewayError
 from gateway.settings import Settings
+from gateway.wording import counted
 
 COLUMNS = ("tape", "entry", "kind", "text")
 POLL_SECONDS = 0.1
@@ -28,7 +29,7 @@ async def erase(settings: Settings, what: str, chat: str, name: str, as_json: bo
             found = await admin.call("erasures.mentions")
             print_json({"entries": state["entries"], "mentions": found})
         else:
-            print_line(f"erased: {state['entries']} entries")
+            print_line(f"erased: {counted(state['entries'], 'entry', 'entries')}")
             await _print_mentions(admin)
     return 0
 

@@ -24,6 +24,7 @@ from gateway.cli.screen import (
     safe,
     short_time,
 )
+from gateway.wording import counted
 
 MAX_CHARACTERS: Final = 2_000
 MAX_NAME: Final = 20  # columns of a name before a match
@@ -75,7 +76,7 @@ def prompt_text(shown: Mapping[str, Any]) -> str:
     if shown["exact"] and any(map(_has_images, shown["messages"])):
         exact += ", with images by name"
     status = f" ({shown['status']})" if shown["status"] else ""
-    head = f"step {shown['step']}{status}, {len(shown['messages'])} messages; {exact}"
+    head = f"step {shown['step']}{status}, {counted(len(shown['messages']), 'message')}; {exact}"
     return "\n".join([safe(head), *map(_message_text, shown["messages"])])
 
 

@@ -16,6 +16,7 @@ from gateway.cli.tape.render import Transcript
 from gateway.errors import GatewayError
 from gateway.home import find_running
 from gateway.settings import Settings
+from gateway.wording import counted
 
 PAGE: Final = 1_000
 FOLLOW_FIRST: Final = 10
@@ -27,7 +28,7 @@ async def reindex(settings: Settings) -> int:
     async with open_admin(settings) as admin:
         state = await admin.call("tapes.reindex")
         while not state["ready"] and not state["problem"]:
-            _progress(f"{state['left']} older entries left")
+            _progress(f"{counted(state['left'], 'older entry', 'older entries')} left")
             await anyio.sleep(INDEX_SECONDS)
             state = await admin.call("tapes.index_state")
     _progress("")
@@ -53,7 +54,7 @@ async def _export(settings: Settings, name: str, out: IO[str]) -> int:
         tape = await admin.call("tapes.find", name=name)
         count = await _write_all(admin, tape, out)
     _progress("")
-    print(f"{count} entries of {tape}", file=sys.stderr)
+    print(f"{counted(count, 'entry', 'entries')} of {tape}", file=sys.stderr)
     return 0
 
 
@@ -64,7 +65,7 @@ async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
         for entry in page:
             out.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
         where["after"] = int(page[-1]["id"])
-        _progress(f"{where['after']} entries")
+        _progress(counted(where["after"], "entry", "entries"))
     return where["after"]
 
 
@@ -111,10 +112,11 @@ def _print_report(result: dict[str, Any], dry_run: bool) -> None:
         lines = report["where"][repair]
         shown = ", ".join(map(str, lines)) + (" ..." if count > len(lines) else "")
         print_line(f"{count:>8}  {repair} (line {shown})")
-    there = f", {result['there']} of them were there already" if result["there"] else ""
+    there = f", {result['there']} of them there already" if result["there"] else ""
     rest = report["size"] - result["there"]
-    done = f"{rest} would be imported" if dry_run else f"{result['added']} are imported"
-    print_line(f"{report['lines']} lines, {report['size']} entries{there}: {done}")
+    done = f"{rest} would be imported" if dry_run else f"{result['added']} imported"
+    size = counted(report["size"], "entry", "entries")
+    print_line(f"{counted(report['lines'], 'line')}, {size}{there}: {done}")
 
 
 def _progress(text: str) -> None:

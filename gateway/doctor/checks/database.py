@@ -19,6 +19,7 @@ from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
 from gateway.home import is_locked
 from gateway.storage.ledger.ledger import ledger_schema
+from gateway.wording import counted, megabytes
 from tape.database.connection import Database
 from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.search.index_file import BROKEN, IndexFile, index_schema
@@ -99,7 +100,7 @@ def _intact(path: Path, seconds: float, deep: bool) -> CheckResult:
     if verdict != "ok":
         return ill(CHECK, troubles.DATABASE_DAMAGED, f"{path}: {verdict}")
     how = "fully checked" if deep else "intact at a quick check"
-    return well(CHECK, f"{path}, {size // 1_000_000} MB, {how}", bytes=size)
+    return well(CHECK, f"{path}, {megabytes(size)}, {how}", bytes=size)
 
 
 def _checked(connection: apsw.Connection, pragma: str, seconds: float) -> str:
@@ -125,7 +126,8 @@ def _state(state: dict[str, object]) -> CheckResult:
     if state.get("problem"):
         return ill(SEARCH, troubles.INDEX_BROKEN, str(state["problem"]), "warning")
     if state.get("left"):
-        says = f"{state['left']} older entries are not indexed yet"
+        left = int(str(state["left"]))
+        says = counted(left, "older entry is not indexed yet", "older entries are not indexed yet")
         return ill(SEARCH, troubles.INDEX_BEHIND, says, "note", left=state["left"])
     return well(SEARCH, "the index has every entry")
 

@@ -15,12 +15,12 @@ from channels.checkup import CheckResult
 from gateway.doctor import troubles
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
+from gateway.wording import megabytes
 from tape.private_file import is_open_to_others
 
 FILES: Final = "files"
 DISK: Final = "disk"
-MEGABYTE: Final = 1_000_000
-LOW_BYTES: Final = 500 * MEGABYTE
+LOW_BYTES: Final = 500_000_000
 MIN_FSYNCS: Final = 20.0  # per second
 FSYNC_SECONDS: Final = 0.5
 MAX_FSYNCS: Final = 100
@@ -70,7 +70,7 @@ def _look(home: Path) -> CheckResult:
     found = os.statvfs(folder)
     free = found.f_bavail * found.f_frsize
     facts: dict[str, Any] = {"free_bytes": free}
-    says = f"{free // MEGABYTE} MB free at {folder}"
+    says = f"{megabytes(free)} free at {folder}"
     if folder != home:
         return noted(DISK, f"{says}; the home folder {home} does not exist yet", **facts)
     try:

@@ -19,6 +19,7 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.opening.place import GREETING, Place, shown
 from gateway.services import Services
 from gateway.storage.ledger.access import MARKER, AccessRequest, AccessRule, RuleRole
+from gateway.wording import counted
 from tape.entry import utc_iso
 from tape.unit_of_work import Unit
 
@@ -214,8 +215,7 @@ def _listed(waiting: list[AccessRequest]) -> str:
     lines = [
         f"- {shown(one.title, one.chat_id)}: `,open {one.chat_id}`" for one in waiting[-MAX_LISTED:]
     ]
-    head = f"{len(waiting)} chats wait to be opened"
-    head = "One chat waits to be opened" if len(waiting) == 1 else head
+    head = counted(len(waiting), "chat waits to be opened", "chats wait to be opened")
     more = ["", "`,open former` opens those that worked until the upgrade."]
     former = any(one.state == FORMER for one in waiting)
     return "\n".join([f"{head}:", "", *lines, *(more if former else [])])

@@ -74,12 +74,12 @@ async def test_what_was_open_is_held_listed_and_answered_once_somebody_resumes_i
         more = {} if kind == "sqlite" else {"TAPE__URL": f"file://{new / 'tapes'}"}
         channel = EditingChannel(Platform())
         async with gateway_of(new, model, Brings(channel), **more) as gateway:
-            assert "held since a restore: 1 messages" in gateway.services.ledger.held.notes()[0]
+            assert "held since a restore: 1 message and" in gateway.services.ledger.held.notes()[0]
             before = await settled(gateway, "editing:1")
             assert channel.platform.messages == {}
             assert [row["id"] for row in await desk_of(gateway).rows("held")] == ["in-2"]
             model.enqueue(Text(("at last",)))
-            assert await desk_of(gateway).resume() == "1 messages and 0 sends go on"
+            assert await desk_of(gateway).resume() == "1 message and 0 sends go on"
             after = await settled(gateway, "editing:1")
             assert gateway.services.ledger.held.notes() == []
             model.enqueue(Text(("a new answer",)))
@@ -104,7 +104,7 @@ async def test_a_send_that_was_open_is_made_only_after_resume(tmp_path: Path) ->
         async with gateway_of(new, model, Brings(channel)) as gateway:
             await settled(gateway, "editing:1")
             assert channel.platform.messages == {}
-            assert await desk_of(gateway).resume(f"out-{row_id}") == "0 messages and 1 sends go on"
+            assert await desk_of(gateway).resume(f"out-{row_id}") == "0 messages and 1 send go on"
             await settled(gateway, "editing:1")
     assert list(channel.platform.messages.values()) == ["waiting to be sent"]
 

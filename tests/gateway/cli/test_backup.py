@@ -33,11 +33,11 @@ async def test_an_old_home_is_saved_verified_restored_and_goes_on(tmp_path: Path
     assert "is intact" in out
     code, out, err = await run_tapeway(new, "restore", file)
     assert (code, err) == (0, "")
-    assert "2 messages and sends were open" in out
+    assert "Held: 2 open messages and sends" in out
     _code, out, _err = await run_tapeway(new, "ledger", "list", "--status", "held")
     assert {"in-12", "out-7"} <= set(out.split())
     _code, out, _err = await run_tapeway(new, "ledger", "resume")
-    assert out == "1 messages and 1 sends go on at the next start\n"
+    assert out == "1 message and 1 send go on at the next start\n"
     _code, versions, _err = await run_tapeway(new, "migrate")
     assert "Nothing is to be done" in versions
     _code, out, _err = await run_tapeway(old, "migrate", "--apply")

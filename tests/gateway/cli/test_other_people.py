@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
 import anyio
 import pytest
 
+from tests.gateway.cli.test_backup import OLD
 from tests.gateway.cli.test_tape import ROOM, a_tape
 from tests.gateways import gateway_process, make_environ, run_tapeway
 from tests.visitor import visit
@@ -64,3 +67,31 @@ def rename(database: Path) -> None:
 
 def is_harmless(text: str) -> bool:
     return all(one.isprintable() or one == "\n" for one in text)
+
+
+async def test_neither_settings_nor_the_doctor_s_report_drive_a_terminal(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home", AGENT__NAME=EVIL, AGENT__MODEL=EVIL)
+    for command in ("config show", "config show --json", "doctor", "doctor --json"):
+        _code, out, err = await run_tapeway(environ, *command.split(" "))
+        assert is_harmless(out + err), command
+        assert "\\u001b]0;owned" in out
+        if command == "config show --json":
+            assert EVIL in [row["value"] for row in json.loads(out)]
+
+
+async def test_an_archive_of_somebody_else_does_not_drive_a_terminal(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", make_environ(tmp_path / "new")
+    shutil.copytree(OLD, old)
+    await run_tapeway(make_environ(old), "backup", str(tmp_path / "made.zip"))
+    with zipfile.ZipFile(tmp_path / "made.zip") as made:
+        with zipfile.ZipFile(tmp_path / "evil.zip", "w") as evil:
+            manifest = json.loads(made.read("manifest.json"))
+            manifest |= {"tapeway": EVIL, "secrets": [EVIL], "counts": {EVIL: 1}}
+            for name in manifest["members"]:
+                evil.writestr(name, made.read(name))
+            evil.writestr("manifest.json", json.dumps(manifest))
+    for command in (("backup", "--verify"), ("restore",)):
+        code, out, err = await run_tapeway(new, *command, str(tmp_path / "evil.zip"))
+        assert (code, err) == (0, "")
+        assert is_harmless(out)
+        assert "\\u001b]0;owned" in out

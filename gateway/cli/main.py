@@ -132,7 +132,9 @@ def explain(
 @app.command(examples=["usage", "usage --by person --days 7"])
 def usage(
     by: Annotated[Sum, typer.Option(help="What to sum up by.")] = "day",
-    days: Annotated[int, typer.Option(metavar="N", help="Count the last N days.", min=1)] = 30,
+    days: Annotated[
+        int, typer.Option(metavar="N", help="Count the last N days.", min=1, max=36_500)
+    ] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
     """Show the tokens that answers used, and what they cost."""

@@ -20,13 +20,7 @@ from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.redaction import Redactor, secrets_of
 from gateway.settings import LogSettings, Settings, load_with_sources
-from gateway.settings.files import (
-    ignored_here,
-    open_files,
-    remember,
-    settings_files,
-    with_remembered,
-)
+from gateway.settings.files import ignored, open_files, remember, settings_files, with_remembered
 from tape.errors import TapeError
 
 P = ParamSpec("P")
@@ -66,7 +60,7 @@ def run_command(
 def _name_files(settings: Settings, variables: Mapping[str, str], *, quiet: bool) -> None:
     """Name the settings' files that are ignored; a gateway also names those open to others."""
     files = settings_files(variables)
-    for sentence in ignored_here(files):
+    for sentence in ignored(files, settings.home_path):
         print_note(f"tapeway: {sentence}")
     if not quiet:
         remember(variables)

@@ -59,9 +59,10 @@ def print_table(
         print_note(empty)
 
 
-def print_json(value: object) -> None:
-    """Print a value as one line of JSON, in which what drives a terminal is escaped as well."""
-    print_line(safe(json.dumps(value, ensure_ascii=False)))
+def print_json(value: object, indent: int | None = None) -> None:
+    """Print JSON, in which what drives a terminal or cannot be encoded is escaped as well."""
+    in_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print_line(safe(json.dumps(value, ensure_ascii=in_ascii, indent=indent)))
 
 
 def print_line(line: str) -> None:

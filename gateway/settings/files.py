@@ -68,17 +68,16 @@ def remember(variables: Mapping[str, str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def ignored_here(files: SettingsFiles) -> Iterator[str]:
-    """Yield a sentence for each settings' file of the current folder that is not used."""
+def ignored(files: SettingsFiles, home: Path) -> Iterator[str]:
+    """Yield a sentence for each settings' file of the current folder or the home not in use."""
     for name, used in ((".env", files.env), ("tapeway.toml", files.toml)):
-        path = Path.cwd() / name
-        if not path.is_file() or (_is_file(used) and path.samefile(used)) or not _is_ours(path):
-            continue
         use = "--env-file .env" if name == ".env" else f"{CONFIG}=tapeway.toml"
-        yield (
-            f"{path} is ignored, because settings come from {used.parent}. If you trust it, use it"
-            f" with {use}"
-        )
+        hints = {home / name: f"Move what you need into {used}"}
+        hints[Path.cwd() / name] = f"If you trust it, use it with {use}"
+        for path, hint in hints.items():
+            if not _is_file(path) or (_is_file(used) and path.samefile(used)) or not _is_ours(path):
+                continue
+            yield f"{path} is ignored, because settings come from {used.parent}. {hint}"
 
 
 def open_files(home: Path, files: SettingsFiles) -> Iterator[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
-from gateway.cli.screen import clipped, columns, on_terminal, one_line, print_note, safe, short_time
+from gateway.cli.screen import clipped, columns, on_terminal, one_line, print_note, short_time
 from gateway.cli.table import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -43,10 +42,7 @@ async def show_list(
 async def show_row(settings: Settings | KnownHome, row: str, as_json: bool) -> int:
     async with open_admin(settings) as admin:
         shown = await admin.call("ledger.show", name=row)
-    if as_json:
-        print_json(shown)
-    else:
-        print_line(safe(json.dumps(shown, ensure_ascii=False, indent=2)))
+    print_json(shown, None if as_json else 2)
     return 0
 
 

@@ -12,6 +12,7 @@ from gateway.home import Running, find_running
 
 DEFAULT_HOME: Final = "~/.tapeway"
 REMEMBERED: Final = "env-file"
+HOME: Final = "TAPEWAY_HOME"
 _MENTIONS_HOME: Final = re.compile(rb"^\s*(export\s+)?[\"']?(tapeway_)?home\b", re.I | re.M)
 
 
@@ -24,29 +25,33 @@ class KnownHome:
 
 def running_of(variables: Mapping[str, str]) -> tuple[KnownHome, Running] | None:
     """Return the running gateway and its home, or None if only the settings can say."""
-    path = _home(variables)
+    path = home_of(variables)
     found = find_running(path) if path else None
     return (KnownHome(path), found) if path and found else None
 
 
-def _home(variables: Mapping[str, str]) -> Path | None:
-    """Return the home if no source of the settings could name another; see `gateway.settings`."""
-    if named := variables.get("TAPEWAY_HOME"):
-        return Path(named).expanduser().absolute()
-    default = Path(DEFAULT_HOME).expanduser().absolute()
+def home_of(variables: Mapping[str, str]) -> Path | None:
+    """Return the home, or None if only the settings can say; see `gateway.settings`."""
     try:
-        env = default / ".env"
-        named = variables.get("TAPEWAY_ENV_FILE")
-        if named:
-            env = Path(named).expanduser().absolute()
-        elif not variables.get("TAPEWAY_CONFIG") and (default / REMEMBERED).exists():
-            env = Path((default / REMEMBERED).read_text().strip())
+        for name, named in variables.items():
+            if named and name.upper() == HOME:
+                return _absolute(named)
+        default = _absolute(DEFAULT_HOME)
+        named = variables.get("TAPEWAY_ENV_FILE", "")
+        if not named and not variables.get("TAPEWAY_CONFIG") and (default / REMEMBERED).exists():
+            named = (default / REMEMBERED).read_text().strip()
+        env = _absolute(named) if named else default / ".env"
         toml = Path(variables.get("TAPEWAY_CONFIG") or env.parent / "tapeway.toml")
-        secret = Path(variables.get("TAPEWAY_SECRETS", "/run/secrets")) / "TAPEWAY_HOME"
-        unknown = (named and not env.is_file()) or secret.exists()
+        secrets = _absolute(variables.get("TAPEWAY_SECRETS") or "/run/secrets")
+        secret = any(path.name.upper() == HOME for path in secrets.glob("*"))
+        unknown = secret or (named and not env.is_file())
         return None if unknown or _mentions_home(env) or _mentions_home(toml) else default
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):
         return None
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
 
 
 def _mentions_home(path: Path) -> bool:

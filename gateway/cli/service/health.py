@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.cli.reach.http_call import http_get
+from gateway.cli.reach.known_home import home_of
 from gateway.cli.screen import safe
 from gateway.errors import GatewayError
 from gateway.home import find_running, is_locked
@@ -51,9 +52,8 @@ def ask(home: Path) -> tuple[bool, str]:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    # In a container, the environment sets the home, so the settings need not be loaded.
-    if named := environ.get("TAPEWAY_HOME"):
-        return Path(named).expanduser().absolute()
+    if known := home_of(environ):
+        return known
     variables = import_module("gateway.settings.files").with_remembered(environ)
     home: Path = import_module("gateway.settings").load_settings(variables).home_path
     return home

@@ -15,7 +15,7 @@ from gateway.doctor import troubles
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
 from gateway.settings import effective_settings, load_with_sources
-from gateway.settings.files import SECRETS, ignored_here
+from gateway.settings.files import SECRETS, ignored
 from gateway.settings.sources import PREFIX
 
 CHECK: Final = "settings"
@@ -46,7 +46,7 @@ async def check_settings(subject: Subject) -> list[CheckResult]:
     if subject.files is not None:
         found += [
             ill(CHECK, troubles.SETTINGS_IGNORED, sentence, "warning")
-            for sentence in ignored_here(subject.files)
+            for sentence in ignored(subject.files, subject.home)
         ]
     return [*found, *_secrets(subject), *_django_channels(), *_unused(subject)]
 

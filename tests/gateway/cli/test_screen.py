@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from datetime import datetime
 
@@ -10,7 +11,7 @@ import pytest
 import wcwidth
 
 from gateway.cli.screen import clipped, hanging, lane_label, local_time, painted, safe, short_time
-from gateway.cli.table import print_table
+from gateway.cli.table import print_json, print_table
 
 
 class Terminal(io.StringIO):
@@ -95,3 +96,12 @@ def test_wide_text_is_cut_and_wrapped_by_its_columns(monkeypatch: pytest.MonkeyP
     lines = hanging("head ", "梅" * 40 + "\nnext", 5)
     assert max(map(wcwidth.width, lines)) <= 40
     assert lines[-1] == "     next"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+    print_json({"text": "Grüße 梅 \x9b2J"})
+    sys.stdout.flush()
+    assert json.loads(raw.getvalue().decode(encoding)) == {"text": "Grüße 梅 \x9b2J"}

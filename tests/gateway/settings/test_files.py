@@ -11,13 +11,7 @@ import pytest
 
 from gateway.errors import SettingsError
 from gateway.settings import load_settings
-from gateway.settings.files import (
-    ignored_here,
-    open_files,
-    remember,
-    settings_files,
-    with_remembered,
-)
+from gateway.settings.files import ignored, open_files, remember, settings_files, with_remembered
 
 OURS = "TAPEWAY_AGENT__BASE_URL=http://127.0.0.1:9/elsewhere\n"
 
@@ -42,24 +36,33 @@ def test_a_file_of_the_current_folder_sends_the_key_nowhere(user: Path) -> None:
 
 
 def test_the_ignored_files_are_named_with_how_to_use_them(user: Path) -> None:
-    said = list(ignored_here(settings_files({})))
+    said = list(ignored(settings_files({}), user / ".tapeway"))
     assert len(said) == 2
     assert all(str(user / ".tapeway") in sentence for sentence in said)
     assert "--env-file .env" in said[0]
     assert "TAPEWAY_CONFIG=tapeway.toml" in said[1]
 
 
+def test_the_files_that_init_wrote_are_named_when_another_file_is_used(user: Path) -> None:
+    home = user / ".tapeway"
+    home.mkdir()
+    (home / "tapeway.toml").write_text('[agent]\nmodel = "gpt-5-mini"\n')
+    [said] = ignored(settings_files({"TAPEWAY_ENV_FILE": ".env"}), home)
+    assert said.startswith(f"{home}/tapeway.toml is ignored, because settings come from {user}")
+    assert said.endswith(f"Move what you need into {user}/cloned/tapeway.toml")
+
+
 def test_the_env_file_of_another_project_is_not_worth_a_word(user: Path) -> None:
     Path("tapeway.toml").unlink()
     Path(".env").write_text("DATABASE_URL=postgres://\n")
-    assert not list(ignored_here(settings_files({})))
+    assert not list(ignored(settings_files({}), user / ".tapeway"))
 
 
 def test_a_named_file_is_used_with_the_toml_beside_it_and_not_called_ignored(user: Path) -> None:
     environ = {"TAPEWAY_ENV_FILE": ".env", "TAPEWAY_SECRETS": "none"}
     agent = load_settings(environ).agent
     assert (agent.base_url, agent.model) == ("http://127.0.0.1:9/elsewhere", "elsewhere")
-    assert not list(ignored_here(settings_files(environ)))
+    assert not list(ignored(settings_files(environ), user / ".tapeway"))
 
 
 def test_a_named_file_that_is_missing_is_a_sentence(user: Path) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.backup.backup import back_up
 from gateway.backup.restore import restore
 from gateway.storage.ledger.cards import Card
 from tape.unit_of_work import Unit
+from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.backup.test_archive import quiet
 from tests.gateway.backup.test_restore import said
@@ -69,3 +71,21 @@ async def test_nothing_is_sent_about_an_old_pairing_code_or_an_old_unreadable_me
     assert [row["why"] for row in rows] == [
         "it is older than the restore, and may have been answered before"
     ] * 2
+
+
+async def test_an_old_message_that_the_operator_retries_is_answered(tmp_path: Path) -> None:
+    file, new = tmp_path / "own.zip", tmp_path / "new"
+    async with FakeOpenAI() as model:
+        async with gateway_of(tmp_path / "old", model, Brings(EditingChannel(Platform()))) as it:
+            unit, inbox = Unit(), it.services.ledger.inbox
+            inbox.end(unit, await inbox.accept([said(1, OLD)]), "dead", "a reason")
+            await it.services.store.commit(unit)
+            back_up(make_settings(tmp_path / "old", model), file, quiet)
+        restore(file, new, quiet)
+        channel = EditingChannel(Platform())
+        async with gateway_of(new, model, Brings(channel)) as gateway:
+            model.enqueue(Text(("after all",)))
+            await LedgerAdmin(gateway.services, gateway.parts.recovery).retry("in-1")
+            await gateway.taken_in()
+            await settled(gateway, "editing:1")
+    assert list(channel.platform.messages.values()) == ["after all"]

@@ -299,7 +299,7 @@ LIMIT :limit
 -- name: inbox_row
 -- One received message, with all columns.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, crashes, received_at, why, folded
+       payload, status, attempts, crashes, received_at, why, folded, held_as
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
@@ -312,7 +312,7 @@ FROM outbox WHERE id = :id
 -- Ask a question again that ended without an answer; one that is on no tape is accepted again.
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
-    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL
+    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL, held_as = 'resumed'
 WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped') AND NOT folded
 
 -- name: drop_inbox

@@ -6,6 +6,7 @@ from gateway.plugin import hookimpl
 from agent.tool import Arguments, Chats, NoArguments, Role, Tool, ToolContext
 from agent.tool_decorator import tool
 from channels.base import Channel, Traits
+from channels.checkup import CheckResult, Checkup, Trouble
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -31,6 +32,8 @@ __all__ = [
     "ChannelError",
     "ChannelUnfit",
     "Chats",
+    "CheckResult",
+    "Checkup",
     "Entry",
     "InboundMessage",
     "Media",
@@ -48,6 +51,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "Traits",
+    "Trouble",
     "content_of",
     "field_of",
     "hookimpl",

@@ -9,8 +9,12 @@ import pytest
 
 from channels.checkup import CheckResult
 from gateway.doctor.checks.gateway import check_port
+from gateway.doctor.checks.model import check_model
+from gateway.doctor.checks.plugins import check_plugins
 from gateway.doctor.subject import find_subject
+from tests.doctor.break_gateway import install, model_of
 from tests.doctor.scene import Scene
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of
 
 pytestmark = pytest.mark.anyio
@@ -59,3 +63,64 @@ async def test_a_token_that_the_start_finds_too_short_is_named(scene: Scene, kep
         (scene.home / "fifteen-letters").write_text("fifteen-letters\n")
     [found] = in_short(await check_port(find_subject(environ, deep=False)))
     assert found == ("port.token_short", "0.0.0.0:0 needs a longer token: 15 of 16 characters")
+
+
+async def test_each_fallback_model_is_asked_and_one_that_fails_is_a_warning(scene: Scene) -> None:
+    async with FakeOpenAI(models=["model", "second"]) as server:
+        own = model_of(server, AGENT__FALLBACK_MODELS="second,third,offline")
+        found = await check_model(find_subject(scene.environ(**own), deep=False))
+    first, second, third = found
+    assert first.says.startswith("model at ")
+    assert (second.state, second.says[:27]) == ("ok", "fallback second: second at ")
+    assert (third.state, third.trouble and third.trouble.id) == ("warning", "model.unknown")
+    assert third.says.startswith("fallback third: ")
+
+
+CHANNELS = """
+from gateway.plugin import Channel, Checkup, CheckResult, Trouble, hookimpl
+
+
+class Silent(Channel):
+    name = "silent"
+
+    async def run(self): ...
+    async def stop(self): ...
+    async def deliver(self, message): return []
+
+
+class Looks(Silent):
+    name = "looks"
+
+    async def examine(self):
+        trouble = Trouble("looks.dark", "It sees nothing.", "It is dark.", "Turn on the light.")
+        found = CheckResult("looks.light", "failure", "no light in the hall", trouble)
+        return Checkup("looks", "Bot", "", (found,))
+
+
+class Fails(Silent):
+    name = "fails"
+
+    async def examine(self):
+        raise RuntimeError("broken")
+
+
+class Plugin:
+    @hookimpl
+    def provide_channels(self):
+        return [Silent(), Looks(), Fails()]
+"""
+
+
+async def test_a_plugin_s_channel_examines_itself_or_is_said_to_be_loaded(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = install(scene, brings=CHANNELS)
+    monkeypatch.syspath_prepend(site)
+    environ = {**scene.environ(), "PYTHONPATH": site}
+    fine, *found = in_short(await check_plugins(find_subject(environ, deep=False)))
+    assert fine == ("ok", "brings: no problems")
+    assert found == [
+        ("note", "channel silent: loaded, not examined"),
+        ("looks.dark", "no light in the hall"),
+        ("plugin.faulty", "channel fails: examine raised RuntimeError('broken')"),
+    ]

@@ -1,4 +1,4 @@
-"""Ask the model in use one short question, through the client that answers use."""
+"""Ask each model in use one short question, through the client that answers use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, Final
 
 import anyio
@@ -62,16 +63,37 @@ async def check_model(subject: Subject) -> list[CheckResult]:
         named = next((name for name in given if subject.variables.get(name)), "")
         says = f"{named} is set, but TAPEWAY_AGENT__MODEL is not" if named else "offline"
         return [ill(CHECK, troubles.MODEL_OFFLINE, says, "note")]
-    learned = Learned()
+    found: dict[str, list[CheckResult]] = {name: [] for name in settings.agent.models()}
+
+    async def check(name: str) -> None:
+        found[name] = await _check(settings, name)
+
+    async with anyio.create_task_group() as group:
+        for name in found.keys() - {OFFLINE}:
+            group.start_soon(check, name)
+    return [one for results in found.values() for one in results]
+
+
+async def _check(settings: Settings, name: str) -> list[CheckResult]:
+    agent, learned = settings.agent.model_copy(update={"model": name}), Learned()
     try:
-        model = make_probed(settings.agent, settings.model(), learned)
+        model = make_probed(agent, settings.model(name), learned)
     except KeyMissing as cause:
         return [ill(CHECK, troubles.MODEL_KEY_MISSING, str(cause))]
     try:
-        return await _ask(settings, model, learned)
+        found = await _ask(settings, model, learned)
     finally:
         with anyio.CancelScope(shield=True):
             await model.aclose()
+    if name == settings.agent.model:
+        return found
+    # The first model answers without it.
+    return [
+        replace(
+            one, state="warning" if one.trouble else one.state, says=f"fallback {name}: {one.says}"
+        )
+        for one in found
+    ]
 
 
 async def _ask(settings: Settings, model: ProbedModel, learned: Learned) -> list[CheckResult]:
@@ -92,7 +114,7 @@ async def _ask(settings: Settings, model: ProbedModel, learned: Learned) -> list
 
 async def _answer(settings: Settings, probe: Probe, model: ProbedModel) -> Probed | None:
     """Ask for a whole answer; return what went wrong, or None."""
-    seconds = min(MAX_SECONDS, settings.model().read_timeout)
+    seconds = min(MAX_SECONDS, settings.model(model.name).read_timeout)
     late = Probed(f"{model.name} did not answer within {seconds:g} s", kind="slow")
     try:
         with anyio.fail_after(seconds + 1):
@@ -116,7 +138,7 @@ def _limits(
     if any(lesson.what == TOOLS for lesson in learned.lessons()):
         says = f"{model.name} refuses tools, so it gets none"
         found.append(ill(CHECK, troubles.MODEL_NO_TOOLS, says, "warning"))
-    budget = settings.model().prompt_budget(settings.context.prompt_tokens)
+    budget = settings.model(model.name).prompt_budget(settings.context.prompt_tokens)
     if 0 < probe.window < budget:
         says = f"{model.name} has a context of {probe.window} tokens, prompts may have {budget}"
         found.append(ill(CHECK, troubles.MODEL_WINDOW_UNSET, says, "warning"))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import anyio
 import orjson
 
-from channels.checkup import CheckResult
+from channels.checkup import CheckResult, Trouble
 from gateway.doctor import troubles
 from gateway.doctor.results import ill, well
 from gateway.doctor.subject import Subject
@@ -54,4 +54,9 @@ def _results(names: list[str], answer: dict[str, Any]) -> list[CheckResult]:
     faulty = [
         ill(CHECK, troubles.PLUGIN_FAULTY, sentence, "warning") for sentence in answer["findings"]
     ]
-    return [*failed, *faulty] or [well(CHECK, f"{', '.join(names)}: no problems", plugins=names)]
+    channels = [
+        CheckResult(**{**one, "trouble": one["trouble"] and Trouble(**one["trouble"])})
+        for one in answer["channels"]
+    ]
+    fine = well(CHECK, f"{', '.join(names)}: no problems", plugins=names)
+    return [*([*failed, *faulty] or [fine]), *channels]

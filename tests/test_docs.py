@@ -7,13 +7,16 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
+import typer
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from gateway.cli.help import OWN
+from gateway.cli.main import app
 from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
 from gateway.settings.renames import RENAMED
@@ -98,6 +101,43 @@ def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -
             assert target in targets, f"{page.name} names make {target}"
 
 
+def commands_of(group: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:
+    """Yield every command with its options, its groups' among them."""
+    own = {option for one in group.params for option in one.opts} | {"--help"}
+    yield name, own
+    for word, inner in getattr(group, "commands", {}).items():
+        for found, options in commands_of(inner, f"{name} {word}".strip()):
+            yield found, options | own
+
+
+COMMANDS_WITH_OPTIONS = dict(commands_of(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_option_that_a_page_shows_is_one_of_its_command(page: Path) -> None:
+    lines = re.findall(
+        r"(?:^|bin/|`|exec tapeway )(?:tapeway|tw) ([^`\n|]+)", page.read_text(), re.M
+    )
+    for line in lines:
+        words = re.sub(r"--env-file \S+", "", line.partition(" #")[0]).split()
+        two, one = " ".join(words[:2]), " ".join(words[:1])
+        command = two if two in COMMANDS_WITH_OPTIONS else one
+        if command in COMMANDS_WITH_OPTIONS:
+            named = {word.partition("=")[0] for word in words if word.startswith("--")}
+            assert named <= COMMANDS_WITH_OPTIONS[command], f"{page.name}: tapeway {line}"
+
+
+def test_the_command_line_s_page_says_what_each_json_holds() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    table = page.partition("| Command | Prints |")[2].partition("\n\n")[0]
+    said = {
+        name.strip()
+        for row in table.splitlines()[2:]
+        for name in re.findall(r"`([a-z ]+)", row.split("|")[1])
+    }
+    assert said >= {name for name, options in COMMANDS_WITH_OPTIONS.items() if "--json" in options}
+
+
 def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 120
@@ -108,8 +148,10 @@ def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_a_chinese_page_has_the_parts_commands_and_settings_of_the_english_one(page: str) -> None:
     def outline(path: Path) -> tuple[int, set[str]]:
-        text = path.read_text()
-        named = re.findall(r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`,[\w.]+|^make \w+", text, re.M)
+        text = path.read_text().replace(".zh-CN.md", ".md")
+        named = re.findall(
+            r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`,[\w.]+|^make \w+|(?<=\]\().*?(?=\))", text, re.M
+        )
         return text.count("\n## "), set(named)
 
     english = ROOT / page

@@ -9,13 +9,14 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import IO, Final, TypeVar
 
 import psutil
 
@@ -26,7 +27,7 @@ from tests.fakes.openai.server import FakeOpenAI
 T = TypeVar("T")
 
 RUNS: Final = 5
-POLL_SECONDS: Final = 0.02
+RUNNING: Final = b"Tapeway is running"
 LONGEST: Final = 30.0
 """Whatever takes longer than this has failed."""
 
@@ -100,26 +101,28 @@ def _start_and_end(home: Path) -> tuple[float, float, float]:
     """Return the seconds to ready, the seconds from SIGINT to the end, and the memory in MB."""
     port = _free_port()
     begun = time.perf_counter()
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*_COMMAND, "gateway"],
-            cwd=home,
-            env=environment(home, {"TAPEWAY_HTTP__PORT": str(port)}),
-            stderr=log,
-        )
+    process = subprocess.Popen(
+        [*_COMMAND, "gateway"],
+        cwd=home,
+        env=environment(home, {"TAPEWAY_HTTP__PORT": str(port)}),
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
     try:
-        _wait_until_ready(process, port, home / "log")
+        said = _said_until_ready(process, process.stderr, port)
         ready = time.perf_counter() - begun
         megabytes = psutil.Process(process.pid).memory_info().rss / 1e6
         begun = time.perf_counter()
         process.send_signal(signal.SIGINT)
         code = process.wait(LONGEST)
         ended = time.perf_counter() - begun
+        said += process.stderr.read()
     finally:
         process.kill()
         process.wait()
+        process.stderr.close()
     if code:
-        raise RuntimeError(f"the gateway ended with {code}: {(home / 'log').read_text()}")
+        raise RuntimeError(f"the gateway ended with {code}: {said.decode()}")
     return ready, ended, megabytes
 
 
@@ -128,12 +131,19 @@ def _free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.perf_counter() + LONGEST
-    while not _is_ready(port):
-        if process.poll() is not None or time.perf_counter() > deadline:
-            raise RuntimeError(f"the gateway did not get ready: {log.read_text()}")
-        time.sleep(POLL_SECONDS)
+def _said_until_ready(process: subprocess.Popen[bytes], says: IO[bytes], port: int) -> bytes:
+    """Read what the gateway says until it runs, and check that it answers."""
+    said = b""
+    giving_up = threading.Timer(LONGEST, process.kill)
+    giving_up.start()
+    for line in says:
+        said += line
+        if RUNNING in line:
+            break
+    giving_up.cancel()
+    if not _is_ready(port):
+        raise RuntimeError(f"the gateway did not get ready: {said.decode()}")
+    return said
 
 
 def _is_ready(port: int) -> bool:

@@ -10,8 +10,8 @@ import pytest
 import agent
 from agent import ModelDown, answer
 from agent.testing import ScriptedModel, asks, call
+from tests.agent.looped import TOO_LONG
 from tests.agent.scripted import ECHO, new_tape
-from tests.agent.test_loop import TOO_LONG
 
 pytestmark = pytest.mark.anyio
 

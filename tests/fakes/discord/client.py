@@ -21,6 +21,7 @@ from tests.fakes.base.client import HttpClient
 from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import HELLO, IDENTIFY, RESUME
+from tests.fakes.discord.world import Channel
 
 ALL_INTENTS: Final = discord.Intents.default().value | 1 << 15 | 1 << 1
 
@@ -213,3 +214,7 @@ async def wire(
 
 
 _SOON: Final = aiohttp.ClientWSTimeout(ws_close=0.1)
+
+
+def at(room: Channel, more: str = "") -> str:
+    return f"/channels/{room.id}/messages{more}"

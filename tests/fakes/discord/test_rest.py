@@ -1,29 +1,20 @@
-"""What the fake Discord takes and refuses, asked without an SDK and with one."""
+"""The fake REST API: sending, alerting and reading the history."""
 
 from __future__ import annotations
 
-import asyncio
-import gzip
 import io
 from typing import Any
 
-import aiohttp
 import discord
 import pytest
 
-from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError, Slow
-from tests.fakes.discord.client import Api, Bot
-from tests.fakes.discord.faults import RateLimited, Refuse
+from tests.fakes.discord.client import Api, Bot, at
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import Intent
 from tests.fakes.discord.world import Channel, User
 
 pytestmark = pytest.mark.anyio
-
-
-def at(room: Channel, more: str = "") -> str:
-    return f"/channels/{room.id}/messages{more}"
 
 
 # -- who may ask, and for what
@@ -209,112 +200,6 @@ async def test_everyone_is_alerted_by_who_may(api: Api, fake: FakeDiscord) -> No
     assert len(fake.pinged(room)) == 1
 
 
-# -- what the bot may not do
-
-
-async def test_what_the_bot_cannot_see_it_cannot_use(
-    api: Api, fake: FakeDiscord, room: Channel
-) -> None:
-    fake.deny(room, Permission.VIEW_CHANNEL)
-    assert await api.refusal("GET", f"/channels/{room.id}") == "403 50001 Missing Access"
-    assert await api.refusal("POST", at(room), {"content": "x"}) == "403 50001 Missing Access"
-
-
-async def test_what_the_bot_may_not_it_cannot(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    said = fake.say(room, ann, "mine")
-    no = "403 50013 Missing Permissions"
-    assert await api.refusal("DELETE", at(room, f"/{said.id}")) == no
-    fake.deny(room, Permission.SEND_MESSAGES)
-    assert await api.refusal("POST", at(room), {"content": "x"}) == no
-    assert await api.refusal("POST", f"/channels/{room.id}/typing") == no
-    fake.deny(room, Permission.READ_MESSAGE_HISTORY)
-    assert await api.get(at(room)) == []
-    fake.allow(room, Permission.SEND_MESSAGES)
-    await api.post(room.id, "again")
-    assert await api.get(at(room)) == []
-
-
-async def test_only_its_own_messages_can_be_edited(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    said = fake.say(room, ann, "mine")
-    assert await api.refusal("PATCH", at(room, f"/{said.id}"), {"content": "x"}) == (
-        "403 50005 Cannot edit a message authored by another user"
-    )
-    own = await api.post(room.id, "one")
-    there = at(room, f"/{own['id']}")
-    status, body, _headers = await api.call("PATCH", there, {"content": "two"})
-    assert (status, body["content"], body["edited_timestamp"] is None) == (200, "two", False)
-    assert fake.messages(room)[0].history == ["one", "two"]
-    assert "50006" in await api.refusal("PATCH", there, {"content": ""})
-    status, _body, _headers = await api.call("DELETE", there)
-    assert (status, fake.messages(room)) == (204, [])
-    assert "10008" in await api.refusal("PATCH", there, {"content": "x"})
-
-
-async def test_an_edit_alerts_nobody(api: Api, fake: FakeDiscord, room: Channel, ann: User) -> None:
-    own = await api.post(room.id, "one")
-    await api.call("PATCH", at(room, f"/{own['id']}"), {"content": f"<@{ann.id}>"})
-    assert fake.pinged(room) == []
-
-
-async def test_who_was_thrown_out_has_no_access(api: Api, fake: FakeDiscord, room: Channel) -> None:
-    fake.kick_bot(room.guild_id or 0)
-    assert await api.refusal("POST", at(room), {"content": "x"}) == "403 50001 Missing Access"
-    assert await api.refusal("GET", f"/guilds/{room.guild_id}") == "404 10004 Unknown Guild"
-
-
-async def test_a_deleted_channel_is_unknown(api: Api, fake: FakeDiscord, room: Channel) -> None:
-    fake.delete_channel(room)
-    assert await api.refusal("POST", at(room), {"content": "x"}) == "404 10003 Unknown Channel"
-
-
-async def test_a_person_may_take_no_messages(api: Api, fake: FakeDiscord, ann: User) -> None:
-    wanted = {"recipient_id": str(ann.id)}
-    _status, dm, _headers = await api.call("POST", "/users/@me/channels", wanted)
-    assert (dm["type"], dm["recipients"][0]["id"]) == (1, str(ann.id))
-    assert (await api.post(int(dm["id"]), "hi"))["content"] == "hi"
-    ann.takes_dms = False
-    path = f"/channels/{dm['id']}/messages"
-    found = await api.refusal("POST", path, {"content": "x"})
-    assert found == "403 50007 Cannot send messages to this user"
-
-
-async def test_a_locked_thread_is_closed_and_an_archived_one_opens_with_a_message(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    thread = fake.thread(room, ann, "talk")
-    own = await api.post(thread.id, "hi")
-    fake.set_archived(thread)
-    there = at(thread, f"/{own['id']}")
-    assert await api.refusal("PATCH", there, {"content": "x"}) == "400 50083 Thread is archived"
-    await api.post(thread.id, "open again")
-    assert not thread.archived
-    fake.set_archived(thread, locked=True)
-    found = await api.refusal("POST", at(thread), {"content": "x"})
-    assert found == "400 50083 Thread is archived"
-
-
-async def test_who_may_write_may_open_a_thread_that_is_not_locked(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    thread = fake.thread(room, ann, "talk")
-    fake.set_archived(thread)
-    path = f"/channels/{thread.id}"
-    assert "50013" in await api.refusal("PATCH", path, {"name": "mine"})
-    status, body, _headers = await api.call("PATCH", path, {"archived": False})
-    assert (status, body["thread_metadata"]["archived"]) == (200, False)
-    fake.set_archived(thread, locked=True)
-    assert "50013" in await api.refusal("PATCH", path, {"archived": False})
-
-
-async def test_a_forum_takes_posts_and_no_messages(api: Api, fake: FakeDiscord) -> None:
-    forum = fake.forum(fake.guild())
-    assert "50008" in await api.refusal("POST", at(forum), {"content": "x"})
-
-
 # -- the history
 
 
@@ -356,169 +241,3 @@ async def test_without_the_intent_in_the_portal_the_history_says_little(
     fake.say(room, ann, "secret")
     fake.say(room, ann, f"<@{fake.bot.id}> open")
     assert [one["content"] for one in await api.get(at(room))] == [f"<@{fake.bot.id}> open", ""]
-
-
-# -- too much
-
-
-async def test_a_channel_takes_five_messages_in_five_seconds(room: Channel) -> None:
-    now = [100.0]
-    async with FakeDiscord(limits=True, clock=lambda: now[0]) as fake, Api(fake) as api:
-        here, there = (fake.text_channel(fake.guild()) for _ in range(2))
-        names = set()
-        for left in range(4, -1, -1):
-            status, _body, headers = await api.call("POST", at(here), {"content": "x"})
-            assert (status, headers["x-ratelimit-remaining"]) == (200, str(left))
-            assert (headers["x-ratelimit-limit"], headers["x-ratelimit-reset-after"]) == (
-                "5",
-                "5.000",
-            )
-            names.add(headers["x-ratelimit-bucket"])
-        now[0] = 101.5
-        status, body, headers = await api.call("POST", at(here), {"content": "x"})
-        assert (status, body["retry_after"], body["global"]) == (429, 3.5, False)
-        assert (headers["retry-after"], headers["x-ratelimit-scope"]) == ("4", "user")
-        assert fake.too_many == 1
-        own = fake.messages(here)[0]
-        status, _body, headers = await api.call("PATCH", at(here, f"/{own.id}"), {"content": "y"})
-        assert status == 200
-        assert headers["x-ratelimit-bucket"] not in names
-        status, _body, headers = await api.call("POST", at(there), {"content": "x"})
-        assert (status, {headers["x-ratelimit-bucket"]}) == (200, names)
-        now[0] = 105.0
-        status, _body, _headers = await api.call("POST", at(here), {"content": "x"})
-        assert status == 200
-
-
-async def test_all_routes_together_take_fifty_a_second() -> None:
-    async with FakeDiscord(limits=True, clock=lambda: 100.0) as fake, Api(fake) as api:
-        guild = fake.guild()
-        rooms = [fake.text_channel(guild) for _ in range(51)]
-        for room in rooms[:50]:
-            await api.post(room.id, "x")
-        status, body, headers = await api.call("POST", at(rooms[50]), {"content": "x"})
-        assert (status, body["global"], headers["x-ratelimit-global"]) == (429, True, "true")
-
-
-async def test_the_sdk_obeys_the_headers() -> None:
-    async with FakeDiscord(limits=True) as fake:
-        room = fake.text_channel(fake.guild())
-        async with Bot(fake) as bot:
-            await bot.come_in()
-            channel = bot.get_partial_messageable(room.id)
-            sends = [asyncio.create_task(channel.send(str(one))) for one in range(7)]
-            await fake.wait_for(lambda it: len(it.messages(room)) == 5)
-            await asyncio.sleep(0.1)
-            assert (len(fake.messages(room)), fake.too_many) == (5, 0)
-            for send in sends:
-                send.cancel()
-            await asyncio.gather(*sends, return_exceptions=True)
-
-
-# -- faults
-
-
-async def test_faults_happen_once_each_to_their_kind_and_channel(
-    api: Api, fake: FakeDiscord, room: Channel
-) -> None:
-    other = fake.text_channel(room.guild_id or 0, "other")
-    fake.fail("post", RateLimited(40), ServerError(503), channel=room)
-    fake.fail("*", Refuse(403, 50013, "Missing Permissions"))
-    assert len(fake.faults_left) == 3
-    status, body, headers = await api.call("POST", at(room), {"content": "x"})
-    assert (status, body["retry_after"], headers["via"] != "") == (429, 40, True)
-    assert "50013" in await api.refusal("POST", at(other), {"content": "x"})
-    status, _body, _headers = await api.call("POST", at(room), {"content": "x"})
-    assert status == 503
-    assert fake.faults_left == []
-    await api.post(room.id, "at last")
-    assert fake.too_many == 0
-
-
-async def test_a_lost_answer_is_a_message_all_the_same(
-    api: Api, fake: FakeDiscord, room: Channel
-) -> None:
-    fake.fail("post", LostAnswer(), Reset())
-    for _ in range(2):
-        with pytest.raises(aiohttp.ServerDisconnectedError):
-            await api.post(room.id, "x")
-    assert len(fake.messages(room)) == 1
-
-
-async def test_a_request_can_hang_before_or_after_it_is_done(
-    api: Api, fake: FakeDiscord, room: Channel
-) -> None:
-    before, after = Hang(), Hang(done_first=True)
-    fake.fail("post", before, after, Slow(0.01))
-    first = asyncio.create_task(api.post(room.id, "one"))
-    await fake.wait_for_calls("post", 1)
-    second = asyncio.create_task(api.post(room.id, "two"))
-    await fake.wait_for(lambda it: it.text_of(room) == "two")
-    before.release()
-    assert (await first)["content"] == "one"
-    after.release()
-    await second
-    await api.post(room.id, "three")
-    assert fake.text_of(room) == "two\none\nthree"
-
-
-async def test_a_ban_by_what_stands_in_front_is_no_json(
-    fake: FakeDiscord, api: Api, room: Channel
-) -> None:
-    fake.fail("post", RateLimited(3600, cloudflare=True))
-    status, body, headers = await api.call("POST", at(room), {"content": "x"})
-    assert (status, body, "via" in headers) == (429, b"error code: 1015", False)
-
-
-async def test_cut_off_nothing_is_answered(api: Api, fake: FakeDiscord) -> None:
-    fake.cut_off = True
-    with pytest.raises(aiohttp.ClientError):
-        await api.get("/users/@me")
-    assert fake.calls == []
-
-
-# -- downloads
-
-
-async def test_a_download_can_be_other_than_it_was_announced(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    files = [
-        fake.attachment(b"abc", "a.txt", size=99),
-        fake.attachment(b"", "big.bin", pieces=lambda: iter([b"x" * 1000] * 3)),
-        fake.attachment(b"abc", "gone.txt", status=404),
-        fake.attachment(b"abc", "short.txt", length=10),
-    ]
-    fake.say(room, ann, "look", files=files)
-    (message,) = await api.get(at(room))
-    sizes = [one["size"] for one in message["attachments"]]
-    urls = [one["url"] for one in message["attachments"]]
-    assert sizes == [99, 0, 3, 3]
-    assert (await api.call("GET", urls[0]))[1] == b"abc"
-    assert len((await api.call("GET", urls[1]))[1]) == 3000
-    assert (await api.call("GET", urls[2]))[0] == 404
-    with pytest.raises(aiohttp.ClientPayloadError):
-        await api.call("GET", urls[3])
-    assert (await api.call("GET", f"{fake.cdn_url}/attachments/1/x"))[0] == 404
-    assert len(fake.calls_of("cdn")) == 5
-
-
-async def test_a_download_can_be_slow_and_grow_when_it_is_unpacked(
-    api: Api, fake: FakeDiscord
-) -> None:
-    slow = fake.attachment(b"", pieces=lambda: iter([b"x"] * 3), seconds_between=0.02)
-    begun = asyncio.get_running_loop().time()
-    assert (await api.call("GET", slow.url))[1] == b"xxx"
-    assert asyncio.get_running_loop().time() - begun > 0.05
-    bomb = fake.attachment(gzip.compress(b"x" * 100_000), encoding="gzip")
-    assert bomb.size < 1000
-    assert len((await api.call("GET", bomb.url))[1]) == 100_000
-
-
-async def test_a_download_can_fail_like_any_request(api: Api, fake: FakeDiscord) -> None:
-    file = fake.attachment(b"abc")
-    fake.fail("cdn", Reset(), ServerError(503), Slow(0.01))
-    # The client itself asks a second time where it was hung up on: a GET changes nothing.
-    assert (await api.call("GET", file.url))[0] == 503
-    assert len(fake.calls_of("cdn")) == 2
-    assert (await api.call("GET", file.url))[1] == b"abc"

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
+from tests.fakes.openai.client import client_of
 from tests.fakes.openai.server import FakeOpenAI
-from tests.fakes.openai.test_server import client_of
 
 
 @pytest.fixture

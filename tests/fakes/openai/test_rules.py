@@ -6,9 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from tests.fakes.openai.script import JsonObject
-from tests.fakes.openai.server import FakeOpenAI
-from tests.fakes.openai.test_server import (
+from tests.fakes.openai.client import (
     HELLO,
     answering,
     asking,
@@ -19,6 +17,8 @@ from tests.fakes.openai.test_server import (
     refusal,
     stream,
 )
+from tests.fakes.openai.script import JsonObject
+from tests.fakes.openai.server import FakeOpenAI
 
 pytestmark = pytest.mark.anyio
 

@@ -237,7 +237,7 @@ def doctor(
     The exit code is 0 if everything works (warnings don't count), 1 if something does not, and 2
     for wrong arguments.
     """
-    raise typer.Exit(import_module("gateway.cli.service.doctor").doctor(as_json, deep))
+    import_module("gateway.cli.service.doctor").doctor(as_json, deep)
 
 
 config = CommandApp(help="Show the settings and where they come from.")

@@ -233,8 +233,15 @@ DATABASE_FOREIGN: Final = Trouble(
 DATABASE_UNREADABLE: Final = Trouble(
     "database.unreadable",
     "The gateway does not start: the database cannot be opened.",
-    "The file or its folder belongs to another user, or is on a read-only file system.",
-    "Make both readable and writable for the user who runs the gateway.",
+    "It is a folder or a link, belongs to another user, or is on a read-only file system.",
+    "Make it and its folder writable for the user who runs the gateway, or name another file in"
+    " TAPEWAY_TAPE__URL.",
+)
+DATABASE_LOCKED: Final = Trouble(
+    "database.locked",
+    "Messages are refused, or the gateway does not start: the database is locked.",
+    "Another program has held it for five seconds, such as SQLite's shell or a copying program.",
+    "Wait for that program or end it. `tapeway backup` copies the database without locking it.",
 )
 DATABASE_IN_MEMORY: Final = Trouble(
     "database.in_memory",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import socket
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from channels.checkup import CheckResult
-from gateway.doctor.checks.gateway import check_port
+from gateway.doctor.checks.database import check_database, check_index
+from gateway.doctor.checks.gateway import check_gateway, check_port
 from gateway.doctor.checks.model import check_model
 from gateway.doctor.checks.plugins import check_plugins
 from gateway.doctor.subject import find_subject
-from tests.doctor.break_gateway import install, model_of
+from tape.database import connection
+from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene
 from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.raw_http import raw_http
 from tests.gateways import gateway_of
 
 pytestmark = pytest.mark.anyio
@@ -124,3 +129,62 @@ async def test_a_plugin_s_channel_examines_itself_or_is_said_to_be_loaded(
         ("looks.dark", "no light in the hall"),
         ("plugin.faulty", "channel fails: examine raised RuntimeError('broken')"),
     ]
+
+
+async def test_a_database_that_another_program_holds_is_not_called_unreadable(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 1)
+    environ = scene.environ()
+    with closing(apsw.Connection(str(await database(scene)))) as holder:
+        holder.pragma("locking_mode", "exclusive")
+        holder.execute("BEGIN EXCLUSIVE; DELETE FROM migration WHERE name = 'none'")
+        [found] = await check_database(find_subject(environ, deep=False))
+    assert (found.state, in_short([found])[0][0]) == ("warning", "database.locked")
+
+
+@pytest.mark.parametrize("url", ["sqlite://{0}", "sqlite:{0}", "sqlite:{0}?mode=ro"])
+async def test_the_tapes_file_is_found_as_the_store_finds_it(scene: Scene, url: str) -> None:
+    environ = scene.environ(TAPE__URL=url.format(scene.home / "tapeway.db"))
+    await database(scene)
+    [found] = in_short(await check_database(find_subject(environ, deep=False)))
+    assert found == ("ok", f"{scene.home / 'tapeway.db'}, under 1 MB, intact at a quick check")
+
+
+async def test_a_tape_store_without_a_file_is_no_store_in_memory(scene: Scene) -> None:
+    for url, trouble in (("sqlite:", "database.url"), ("memory:", "database.in_memory")):
+        [found] = in_short(
+            await check_database(find_subject(scene.environ(TAPE__URL=url), deep=False))
+        )
+        assert found[0] == trouble
+
+
+async def test_a_link_in_the_database_s_place_is_what_keeps_the_gateway_from_starting(
+    scene: Scene, tmp_path: Path
+) -> None:
+    environ = scene.environ()
+    (await database(scene)).rename(tmp_path / "elsewhere.db")
+    (scene.home / "tapeway.db").symlink_to(tmp_path / "elsewhere.db")
+    [found] = in_short(await check_database(find_subject(environ, deep=False)))
+    assert found[0] == "database.unreadable"
+
+
+async def test_a_silent_gateway_breaks_no_other_check(scene: Scene) -> None:
+    environ = scene.environ()
+    with announced(scene, "http://127.0.0.1:1/"):
+        assert await check_index(find_subject(environ, deep=False)) == []
+    async with raw_http(b"<html>", content_type="text/html") as url:
+        with announced(scene, url.removesuffix("v1")):
+            assert await check_index(find_subject(environ, deep=False)) == []
+
+
+async def test_a_home_that_may_not_be_looked_into_is_not_called_empty(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_arguments: object, **_options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    environ = scene.environ()
+    monkeypatch.setattr(Path, "open", refused)  # root may look everywhere
+    [found] = in_short(await check_gateway(find_subject(environ, deep=False)))
+    assert found == ("note", "not known, because this user may not look into the home folder")

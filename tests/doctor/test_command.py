@@ -20,10 +20,11 @@ from gateway.doctor.examination import examine, wants_color
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import find_subject
 from tests.clock import START
-from tests.doctor.break_gateway import database, install, model_of
+from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene, examined, results
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.raw_http import raw_http
 from tests.gateways import ROOT, clean_environ, gateway_process, run_process
 
 pytestmark = pytest.mark.anyio
@@ -147,6 +148,47 @@ async def test_no_secret_is_in_a_report(scene: Scene) -> None:
     assert "gives no answer" in out
     for secret in (KEY, "proxy-password"):
         assert secret not in out + err + shown
+
+
+async def test_what_others_write_moves_nothing_on_the_terminal(scene: Scene) -> None:
+    body = b'{"channels": {"web": {"state": "down", "why": "\\u001b]0;title\\u0007 \\u202e"}}}'
+    async with raw_http(body, content_type="application/json") as url:
+        with announced(scene, url.removesuffix("v1")):
+            _code, table, _err = await run_process(scene.environ(), "doctor")
+            _code, found, _err = await run_process(scene.environ(), "doctor", "--json")
+    assert "not connected: \\u001b]0;title\\u0007 \\u202e" in table
+    for sign in "\x1b\x07\u202e":
+        assert sign not in table + found
+
+
+HANGS = """
+import socket, sys, threading
+
+
+def hang(*_arguments, **_options):
+    threading.Event().wait(20)
+    print("waited", file=sys.stderr)
+    raise socket.gaierror()
+
+
+socket.getaddrinfo = hang
+
+import channels.telegram.checkup
+
+channels.telegram.checkup.REQUEST_SECONDS = 0.1
+from gateway.cli.main import main
+
+main()
+"""
+
+
+async def test_a_name_server_that_is_silent_does_not_hold_doctor(scene: Scene) -> None:
+    environ = clean_environ(scene.environ(TELEGRAM__TOKEN=f"123456:{'A' * 35}"))
+    command = (sys.executable, "-c", HANGS, "doctor", "--json")
+    done = await anyio.run_process(command, env=environ, cwd=ROOT, check=False)
+    [found] = [one for one in results(json.loads(done.stdout)) if one["state"] == "failure"]
+    assert (done.returncode, found["trouble"]["id"]) == (1, "telegram.unreachable")
+    assert b"waited" not in done.stderr
 
 
 async def test_a_large_database_is_checked_in_part_unless_asked_deeply(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import apsw
+import httpx2
 from anyio import to_thread
 
 from channels.checkup import CheckResult
@@ -20,7 +21,7 @@ from gateway.doctor.subject import Subject
 from gateway.home import is_locked
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted, megabytes
-from tape.database.connection import Database
+from tape.database.connection import BUSY_TIMEOUT_MS, Database
 from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.search.index_file import BROKEN, IndexFile, index_schema
 from tape.stores.registry import is_tapes_only
@@ -39,6 +40,8 @@ async def check_database(subject: Subject) -> list[CheckResult]:
         only_tapes = is_tapes_only(url)
     except StoreUnusable as cause:
         return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
+    if path is None and not url.startswith("memory:"):
+        return [ill(CHECK, troubles.DATABASE_URL, "TAPEWAY_TAPE__URL names no file")]
     if path is None:
         return [ill(CHECK, troubles.DATABASE_IN_MEMORY, "the tapes are in memory", "warning")]
     found = []
@@ -67,6 +70,9 @@ def _folder(path: Path) -> CheckResult:
 
 def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
     try:
+        if path.is_symlink():
+            says = f"{path} is a link: name the file that it leads to"
+            return ill(CHECK, troubles.DATABASE_UNREADABLE, says)
         if not path.exists() or not path.stat().st_size:
             return noted(CHECK, f"{path} does not exist yet: the first start creates it")
         Database.open_read_only(path, (tape_schema(), ledger_schema())).close()
@@ -84,6 +90,8 @@ def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
 def _unavailable(path: Path, cause: BaseException | None) -> CheckResult:
     if cause is None:
         return ill(CHECK, troubles.DATABASE_OLDER, f"{path} has older tables", "note")
+    if isinstance(cause, (apsw.BusyError, apsw.LockedError)):
+        return ill(CHECK, troubles.DATABASE_LOCKED, f"{path}: {cause}", "warning")
     if isinstance(cause, (apsw.NotADBError, apsw.CorruptError, apsw.SQLError)):
         return ill(CHECK, troubles.DATABASE_DAMAGED, f"{path}: {cause}")
     return ill(CHECK, troubles.DATABASE_UNREADABLE, f"{path}: {cause}")
@@ -92,6 +100,7 @@ def _unavailable(path: Path, cause: BaseException | None) -> CheckResult:
 def _intact(path: Path, seconds: float, deep: bool) -> CheckResult:
     size = path.stat().st_size
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         try:
             verdict = _checked(connection, "integrity_check" if deep else "quick_check", seconds)
         except apsw.InterruptError:
@@ -115,8 +124,11 @@ async def check_index(subject: Subject) -> list[CheckResult]:
     if path is None or not subject.settings.tape_url.startswith("sqlite:"):
         return []
     if subject.running is not None:
-        status, state = await ask(subject.running, "/api/tapes/index")
-        return [_state(state)] if status == 200 else []
+        try:
+            status, state = await ask(subject.running, "/api/tapes/index")
+        except httpx2.HTTPError:
+            return []  # what is known of the gateway says that it is silent
+        return [_state(state)] if status == 200 and isinstance(state, dict) else []
     if subject.held or not path.exists() or not IndexFile(path).path.exists():
         return [noted(SEARCH, "not checked: no gateway has built the index here yet")]
     return [await to_thread.run_sync(_look_at_index, path, abandon_on_cancel=True)]

@@ -29,7 +29,7 @@ METRICS: Final = "tapeway_build_info"
 async def check_gateway(subject: Subject) -> list[CheckResult]:
     running = subject.running
     if running is None:
-        return [_unclear(subject) if subject.held else noted(GATEWAY, "none runs on this home")]
+        return [_unclear(subject) if subject.held else _none(subject)]
     who = f"process {running.pid} at {running.url}"
     try:
         status, body = await ask(running, "/health/ready")
@@ -40,6 +40,16 @@ async def check_gateway(subject: Subject) -> list[CheckResult]:
         return [ill(GATEWAY, troubles.GATEWAY_SILENT, f"{who} answers with status {status}")]
     facts = {"pid": running.pid, "url": running.url}
     return [well(GATEWAY, f"{who} answers", **facts), *_not_well(body), *_notes(body)]
+
+
+def _none(subject: Subject) -> CheckResult:
+    try:
+        (subject.home / LOCK).open("rb").close()
+    except PermissionError:
+        return noted(GATEWAY, "not known, because this user may not look into the home folder")
+    except OSError:
+        pass
+    return noted(GATEWAY, "none runs on this home")
 
 
 def _unclear(subject: Subject) -> CheckResult:

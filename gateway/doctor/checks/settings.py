@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
 
-from channels.checkup import CheckResult
+from channels.checkup import CheckResult, State
 from gateway.doctor import troubles
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
@@ -59,7 +59,9 @@ def _secrets(subject: Subject) -> Iterator[CheckResult]:
     except FileNotFoundError:
         return
     except OSError as cause:
-        yield ill(CHECK, troubles.SETTINGS_SECRET, f"{folder}: {cause.strerror}")
+        # The usual folder may be another program's; one that is named has something to say.
+        state: State = "failure" if subject.variables.get(SECRETS) else "warning"
+        yield ill(CHECK, troubles.SETTINGS_SECRET, f"{folder}: {cause.strerror}", state)
         return
     for path in paths:
         if not path.resolve().is_relative_to(folder.resolve()):

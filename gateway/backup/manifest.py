@@ -89,8 +89,8 @@ class Manifest:
                     f" {self.schemas[name]}, this version knows {known}): install that version or"
                     " a newer one, and restore it there; nothing was changed"
                 )
-        if not self.members.keys() & {DATABASE, LEDGER} or SETTINGS not in self.members:
-            raise BackupError("the backup has no database, or no settings: use another one")
+        if len(self.members.keys() & {DATABASE, LEDGER}) != 1 or SETTINGS not in self.members:
+            raise BackupError("the backup has not one database and settings: use another one")
 
 
 def known_schemas() -> dict[str, int]:

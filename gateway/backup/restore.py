@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import apsw
 import tomlkit
 
 from gateway.backup.archive import Progress, extract, verify
@@ -20,6 +21,7 @@ from gateway.storage.holding import alias_workspace, hold_all, skip_row_ids
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import megabytes
 from tape.database.connection import Database, run_step
+from tape.errors import TapeError
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Run, Unit
 
@@ -41,8 +43,14 @@ def restore(path: Path, home: Path, progress: Progress) -> Manifest:
         _require_room(home, manifest)
         with _staging(home) as staging:
             extract(path, manifest, staging, progress)
-            _hold(staging, home, manifest)
-            _settle(staging, home, manifest)
+            try:
+                _hold(staging, home, manifest)
+                _settle(staging, home, manifest)
+            except (apsw.Error, TapeError, ValueError, TypeError) as cause:
+                raise BackupError(
+                    f"what is in {path} cannot be used ({cause}): use another backup; nothing was"
+                    " changed"
+                ) from cause
             _publish(staging, home)
     return manifest
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from gateway.clock import Clock
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable
 from gateway.wording import counted
 from tape.entry import parse_date, utc_iso
@@ -24,15 +25,17 @@ class HoldTable:
     messages, sends  how many rows are held
     """
 
-    def __init__(self, store: UnitStore) -> None:
+    def __init__(self, store: UnitStore, clock: Clock) -> None:
         self._store = store
+        self._clock = clock
         self.restored_at: datetime | None = None
         self.messages, self.sends = 0, 0
 
     async def load(self) -> None:
         """Read what is held; call this before any message is accepted."""
         rows = await self._store.select("ledger.last_restore", {})
-        self.restored_at = parse_date(rows[0]["restored_at"]) if rows else None
+        if rows:  # a clock that was ahead then must not keep people waiting until that moment
+            self.restored_at = min(parse_date(rows[0]["restored_at"]), self._clock.now())
         await self.count()
 
     async def count(self) -> None:
@@ -96,7 +99,7 @@ def hold_all(unit: Unit, now: datetime, taken_at: str) -> None:
     # A press has no date of its own, and what it allows may have been done since the backup.
     unit.run("ledger.close_cards", now=utc_iso(now))
     # Platforms date messages in whole seconds.
-    moment = utc_iso(now.replace(microsecond=0))
+    moment = max(utc_iso(now.replace(microsecond=0)), taken_at)  # the clock may be behind
     unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)
 
 

@@ -71,7 +71,7 @@ class Ledger:
         self.access = AccessTable(store)
         self.budgets = BudgetTable(store)
         self.erasures = ErasureTable(store, clock)
-        self.held = HoldTable(store)
+        self.held = HoldTable(store, clock)
 
     async def chat_names(self) -> dict[str, str]:
         """Map sessions to the names of their chats, as far as they are known."""

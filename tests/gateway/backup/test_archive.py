@@ -14,6 +14,7 @@ import pytest
 
 from gateway.backup.archive import UNFINISHED, extract, new_archive, verify
 from gateway.backup.manifest import BackupError, Manifest
+from gateway.backup.restore import restore
 
 CONTENT = b"words that are long enough to be compressed " * 50
 
@@ -203,9 +204,26 @@ def test_a_newer_version_s_backup_names_the_version_that_can_read_it(tmp_path: P
 
 
 def test_a_backup_without_a_database_or_with_other_texts_is_refused(backup: Path) -> None:
-    with pytest.raises(BackupError, match="no database, or no settings"):
+    with pytest.raises(BackupError, match="not one database"):
         verify(backup, quiet).require_readable()
     whole = Manifest("2026-01-01", "host", "/home", "/work").dump()
     for odd in (whole.replace(b'"host"', b"7", 2), whole.replace(b"/home", b"\\u0000")):
         with pytest.raises((ValueError, TypeError, KeyError)):
             Manifest.load(odd)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"tapeway.db": b"garbage " * 900, "tapeway.toml": b""},
+        {"ledger.db": b"", "tapeway.toml": b"tape = 3", "tapes/a.jsonl": b""},
+        {"ledger.db": b"", "tapeway.toml": b"\xff", "tapes/a.jsonl": b""},
+    ],
+)
+def test_content_that_no_gateway_could_use_is_not_restored(
+    tmp_path: Path, members: dict[str, bytes]
+) -> None:
+    write(tmp_path / "own.zip", members)
+    with pytest.raises(BackupError, match=r"cannot be used .* nothing was changed"):
+        restore(tmp_path / "own.zip", tmp_path / "new", quiet)
+    assert [one.name for one in (tmp_path / "new").iterdir()] == ["gateway.lock"]

@@ -12,7 +12,9 @@ from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.backup.backup import back_up
 from gateway.backup.restore import restore
+from gateway.storage.holding import hold_all
 from gateway.storage.ledger.cards import Card
+from tape.entry import utc_iso
 from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -89,3 +91,23 @@ async def test_an_old_message_that_the_operator_retries_is_answered(tmp_path: Pa
             await gateway.taken_in()
             await settled(gateway, "editing:1")
     assert list(channel.platform.messages.values()) == ["after all"]
+
+
+@pytest.mark.parametrize("days", [-9_000, 1])
+async def test_a_wrong_clock_at_the_restore_neither_answers_the_past_nor_holds_the_present(
+    tmp_path: Path, days: int
+) -> None:
+    async with FakeOpenAI() as model:
+        async with gateway_of(tmp_path, model, Brings(EditingChannel(Platform()))) as gateway:
+            now, unit = datetime.now(UTC), Unit()
+            hold_all(unit, now + timedelta(days=days), utc_iso(now))
+            await gateway.services.store.commit(unit)
+        channel = EditingChannel(Platform())
+        async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+            model.enqueue(Text(("at once",)))
+            await channel.host.accept([said(1, OLD), said(2)])
+            await gateway.taken_in()
+            await settled(gateway, "editing:1")
+            held = await LedgerAdmin(gateway.services, None).rows("held")
+    assert [row["id"] for row in held] == ["in-1"]
+    assert list(channel.platform.messages.values()) == ["at once"]

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -263,9 +264,17 @@ def _config() -> None:
 def main() -> None:
     """Run the command line; what it writes is for its user alone."""
     os.umask(0o077)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # whoever started the command has closed it
+            setattr(sys, name, Path(os.devnull).open("w"))
     prepare_completion()
     add_plugin_commands(app, sys.argv[1:])
-    app(prog_name="tapeway")
+    try:
+        app(prog_name="tapeway")
+    except OSError as cause:
+        print(f"tapeway: the output cannot be written ({cause.strerror})", file=sys.stderr)
+        import_module("gateway.cli.screen").discard_output()
+        sys.exit(1)
 
 
 if __name__ == "__main__":

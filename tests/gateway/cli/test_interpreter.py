@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
-from tests.gateways import make_environ, run_interpreter
+from tests.gateways import clean_environ, make_environ, run_interpreter
 
 pytestmark = pytest.mark.anyio
 
@@ -31,4 +33,21 @@ async def test_a_command_runs(
     environ = make_environ(tmp_path, HTTP__TOKEN="a-token-of-the-page")
     ended, out, err = await run_interpreter(environ, *command, given=given)
     assert (ended, shown in out + err) == (code, True), out + err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "shown"),
+    [(">/dev/full", 1, "output cannot be written (No space left on device)"), (">&-", 0, "")],
+    ids=["full", "closed"],
+)
+async def test_output_that_goes_nowhere_is_a_sentence_at_most(
+    tmp_path: Path, target: str, code: int, shown: str
+) -> None:
+    command = f'"{sys.executable}" -m gateway.cli.main config show --changed {target}'
+    environ = clean_environ(make_environ(tmp_path))
+    done = await anyio.run_process(["/bin/sh", "-c", command], env=environ, check=False)
+    err = done.stderr.decode()
+    assert done.returncode == code, err
+    assert shown in err
     assert "Traceback" not in err

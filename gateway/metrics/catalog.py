@@ -15,22 +15,7 @@ CHANNEL: Final = "channel"
 MODEL: Final = "model"
 OUTCOME: Final = "outcome"
 
-WAIT_BUCKETS: Final = (
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.0,
-    3.0,
-    5.0,
-    8.0,
-    13.0,
-    21.0,
-    34.0,
-    60.0,
-    120.0,
-    300.0,
-)
+WAIT_BUCKETS: Final = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300)
 LAG_BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
 

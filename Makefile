@@ -17,11 +17,14 @@ help: ## what can be made
 # neither C, which needs a compiler, nor bytecode that is never loaded, a third of what is installed.
 PIP := $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check --no-compile) --quiet
 OFFLINE := Connect|Connection|Name or service|name resolution|timed out|dns error|Failed to fetch|unreachable
-define install
+define new_enough
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Tapeway needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
 	  echo "Install a newer Python, or name one that you have: make $(MAKECMDGOALS) PYTHON=python3.12"; \
 	  exit 1; }
+endef
+define install
+	$(new_enough)
 	@$(if $(UV),true,test -x $(BIN)/python || $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null) || { \
 	  echo "$(PYTHON) cannot make virtual environments: install its module venv (on Debian and Ubuntu: sudo apt install python3-venv)."; \
 	  exit 1; }
@@ -121,6 +124,7 @@ docs: $(VENV)-docs/.made ## the documentation as a site, in site/; a broken link
 	@echo "Open site/index.html in a browser."
 
 $(VENV)-docs/.made: requirements-docs.txt
+	$(new_enough)
 	@test -x $(VENV)-docs/bin/python || $(if $(UV),uv venv --quiet --python $(PYTHON) $(VENV)-docs,$(PYTHON) -m venv $(VENV)-docs)
 	@$(if $(UV),uv pip install --quiet --python $(VENV)-docs/bin/python --require-hashes -r $<,$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<)
 	@touch $@

@@ -29,8 +29,8 @@ NO_WHEEL = "ERROR: No matching distribution found for apsw==3.54.1.0"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    for name in ("Makefile", "pyproject.toml", "requirements.txt", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.txt")):
+        shutil.copy(path, tmp_path / path.name)
     return tmp_path
 
 
@@ -43,7 +43,7 @@ def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.parametrize("goal", ["run", "test"])
+@pytest.mark.parametrize("goal", ["run", "test", "docs"])
 def test_an_old_python_is_named_with_the_remedy_before_anything_is_installed(
     checkout: Path, goal: str
 ) -> None:
@@ -54,7 +54,7 @@ def test_an_old_python_is_named_with_the_remedy_before_anything_is_installed(
     assert made.returncode != 0
     assert f"Tapeway needs Python 3.11 or newer; {python} is Python 3.9.2." in made.stdout
     assert f"make {goal} PYTHON=python3.12" in made.stdout
-    assert not (checkout / ".venv").exists()
+    assert not list(checkout.glob(".venv*"))
 
 
 def test_a_missing_python_is_named_too(checkout: Path) -> None:

@@ -266,7 +266,7 @@ def main() -> None:
     os.umask(0o077)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # whoever started the command has closed it
-            setattr(sys, name, Path(os.devnull).open("w"))
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for good
     prepare_completion()
     add_plugin_commands(app, sys.argv[1:])
     try:

@@ -90,8 +90,11 @@ def _print_error(cause: BaseException, redactor: Redactor) -> int:
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         print(redactor.line("".join(format_exception(cause))), end="", file=sys.stderr)
         return 1
-    is_full = isinstance(cause, OSError) and cause.errno in (ENOSPC, EDQUOT)
-    sentence = f"the disk is full: {DISK_FULL.cause} {DISK_FULL.remedy}" if is_full else cause
+    sentence = str(cause)
+    if isinstance(cause, OSError) and cause.errno in (ENOSPC, EDQUOT):
+        sentence = f"the disk is full: {DISK_FULL.cause} {DISK_FULL.remedy}"
+    elif isinstance(cause, OSError) and cause.filename:  # without Python's [Errno 2]
+        sentence = f"{cause.filename}: {cause.strerror}"
     print_note(redactor.line(f"tapeway: {sentence}"))
     if isinstance(cause, GatewayError):
         return cause.exit_code

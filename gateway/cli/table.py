@@ -34,27 +34,29 @@ def print_table(
 ) -> None:
     """Print rows as a table with a header, or say on standard error that there are none.
 
-    On a terminal, the column `fill` (else the last) is cut so that each row stays on one line.
+    On a terminal, the column `fill` (else the last) is cut so that each row stays on one line, and
+    after it the others from the widest on.
     """
     cells = [[one_line(row.get(name) or "") for name in names] for row in rows]
     widths = [
         max(map(wcwidth.width, (name, *column)))
         for name, column in zip(names, zip(*cells, strict=True) if cells else names, strict=True)
     ]
-    at = names.index(fill or names[-1])
+    fill = fill or names[-1]
     numbers = {
         number
         for number, column in enumerate(zip(*cells, strict=True))
         if any(column) and all(_NUMBER.fullmatch(cell) for cell in column if cell)
     }
-    if on_terminal():
-        taken = sum(widths) - widths[at] + 2 * (len(names) - 1)
-        widths[at] = min(widths[at], max(columns() - taken, len(names[at]), 8))
+    over = sum(widths) + 2 * (len(names) - 1) - columns() if on_terminal() else 0
+    for at in sorted(range(len(names)), key=lambda at: (names[at] != fill, -widths[at])):
+        cut = min(over, widths[at] - max(len(names[at]), 8))
+        if cut > 0 and at not in numbers:
+            widths[at], over = widths[at] - cut, over - cut
     if cells or not on_terminal():  # programs find the header even if nothing is below it
         print_line(painted(_line(names, widths, numbers), BOLD))
     for line in cells:
-        line[at] = clipped(line[at], widths[at])
-        print_line(_line(line, widths, numbers))
+        print_line(_line(map(clipped, line, widths), widths, numbers))
     if not cells:
         print_note(empty)
 
@@ -74,7 +76,7 @@ def print_line(line: str) -> None:
         sys.stdout.write(f"{line.encode(encoding, 'backslashreplace').decode(encoding)}\n")
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], numbers: Container[int]) -> str:
+def _line(cells: Iterable[str], widths: Sequence[int], numbers: Container[int]) -> str:
     both = enumerate(zip(cells, widths, strict=True))
     return "  ".join(
         cell.rjust(width) if at in numbers else padded(cell, width) for at, (cell, width) in both

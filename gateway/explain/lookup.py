@@ -127,7 +127,7 @@ async def _message(reads: StoreReads, number: str, chat: str = "", channel: str 
 
 
 def _inbox_option(row: Row) -> Option:
-    where = f"{row['account_id']} {row['chat_id']}, heard {row['received_at'][:19]}"
+    where = f"{row['account_id']} {row['chat_id']}, heard {row['received_at'][:19]} UTC"
     if row["status"] == "refused" or row["entry_id"] is None:
         what = "refused" if row["status"] == "refused" else "on no tape"
         return Option(f"in-{row['id']}", f"{where}: {what}")

@@ -70,7 +70,7 @@ def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLi
     if row["folded"]:
         says += ", since emptied here of its content"
     if payload.get("date"):
-        says += f", at {payload['date'][:19]} by the platform's clock"
+        says += f", at {payload['date'][:19]} UTC by the platform's clock"
     if payload.get("chat_title"):
         says += f", in {quoted(str(payload['chat_title']), 80)}"
     if payload.get("thread_id"):

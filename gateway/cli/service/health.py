@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 from gateway.cli.reach.http_call import http_get
 from gateway.cli.reach.known_home import home_of
-from gateway.cli.screen import safe
+from gateway.cli.screen import print_note, safe
 from gateway.errors import GatewayError
 from gateway.home import find_running, is_locked
 
@@ -30,8 +29,10 @@ def health(environ: Mapping[str, str] = os.environ, *, as_json: bool = False) ->
         ready, sentence = False, f"tapeway: {cause}"
     if as_json:
         print(json.dumps({"ready": ready, "says": sentence}))
+    elif ready:
+        print(safe(sentence))
     else:
-        print(safe(sentence), file=sys.stdout if ready else sys.stderr)
+        print_note(sentence)
     return 0 if ready else 1
 
 

@@ -35,7 +35,7 @@ _All = Annotated[
     bool, typer.Option("--all", help="Show events and system texts as well, not only the talk.")
 ]
 _Since = Annotated[
-    str, typer.Option(metavar="DATE", help="Only entries from a date on: 2026-01-02T15:04.")
+    str, typer.Option(metavar="DATE", help="Only entries from a date on, in UTC: 2026-01-02T15:04.")
 ]
 _Until = Annotated[str, typer.Option(metavar="DATE", help="Only entries before a date.")]
 _Kinds = Annotated[

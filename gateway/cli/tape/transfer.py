@@ -71,7 +71,10 @@ async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
 
 async def follow(settings: Settings, name: str, show_all: bool, as_json: bool) -> int:
     if find_running(settings.home_path) is None:
-        raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
+        raise GatewayError(
+            "no gateway is running on this home, so its tapes get no new entries: start one with"
+            " `tapeway gateway`"
+        )
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         kinds = {} if show_all or as_json else TALK

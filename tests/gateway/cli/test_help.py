@@ -106,6 +106,7 @@ def test_the_script_of_a_shell_asks_tapeway(shell: str) -> None:
     script = CliRunner().invoke(app, ["completion", shell])
     assert script.exit_code == 0
     assert f"{VARIABLE}=complete_{shell}" in script.output
+    assert ("funcstack" in script.output) == (shell == "zsh")
 
 
 def test_a_wrong_value_is_refused_with_the_right_ones() -> None:

@@ -56,6 +56,14 @@ def test_a_table_counts_the_columns_of_wide_letters_and_keeps_rows_on_a_line(
     assert wcwidth.width(plain[: plain.index("a b")]) == wcwidth.width(wide[: wide.index("梅")])
 
 
+def test_a_narrow_table_cuts_its_other_columns_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    row = {"who": "discord:1574229530644578307", "name": "Bob the Builder", "turns": 12345678}
+    print_table(("who", "name", "turns"), [row], fill="name")
+    (line,) = terminal.getvalue().splitlines()[1:]
+    assert line == "discord:15742295306…  Bob the…  12345678"
+
+
 def test_a_table_without_rows_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("who", "what"), [], empty="Nobody yet: invite somebody.")
     out, err = capsys.readouterr()

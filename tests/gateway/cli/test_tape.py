@@ -189,7 +189,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("import", "{file}", "--session", "telegram:-5"), "there already: 0 imported"),
         (("search", "telegram:-5", "好"), "Nothing was found"),
         (("import", "{file}"), "name the target"),
-        (("import", "/no/such/file", "--tape", "x"), "No such file"),
+        (("import", "/no/such/file", "--tape", "x"), "tapeway: /no/such/file: No such file"),
         (("import", "{bad}", "--tape", "x"), "is not a tape"),
         (("import", "{other}", "--session", "telegram:-5"), "differs from this file"),
     ],

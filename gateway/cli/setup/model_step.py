@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import anyio
 from pydantic import SecretStr, ValidationError
 
 from agent.errors import AgentError
+from agent.model_settings import NO_KEY
 from agent.models.learned import Learned
 from agent.models.offline import OFFLINE
 from agent.models.probe import Probe, Probed
@@ -48,15 +50,17 @@ class ModelStep:
             say(f"{self._settings.agent.model} stays as it is.")
             return
         while True:
-            choice = self._choose()
-            if choice is None:
+            chosen = self._choose()
+            if chosen is None:
                 return
+            choice = _whole(chosen, os.environ)
             changes.redactor.learn(choice.key)
             if choice.model == OFFLINE or self._accepts(choice):
                 break
         changes.set("agent.model", choice.model)
         changes.set("agent.base_url", choice.base_url or None)
-        changes.set_secret("agent.api_key", choice.key)
+        if choice.key != self._settings.agent.key():  # it may stand in the secrets folder
+            changes.set_secret("agent.api_key", choice.key)
 
     def _accepts(self, choice: ModelChoice) -> bool:
         """Ask the model for a word; return whether to go on with it."""
@@ -173,6 +177,19 @@ class ModelStep:
         name = self._terminal.ask("The model's name", "--model")
         secret = self._terminal.ask_secret("Its API key (Enter if it needs none)", "--api-key")
         return ModelChoice(name, answer, secret if key is None else key)
+
+
+def _whole(choice: ModelChoice, environ: Mapping[str, str]) -> ModelChoice:
+    """Return a choice that needs nothing of this environment, since a start may have another.
+
+    OpenAI's key in the environment goes to no other server than the one that it names.
+    """
+    if choice.model == OFFLINE:
+        return choice
+    its_server = environ.get("OPENAI_BASE_URL", "")
+    server = choice.base_url or its_server
+    its_key = environ.get("OPENAI_API_KEY", "").strip() if server == its_server else ""
+    return ModelChoice(choice.model, server, choice.key or its_key or (NO_KEY if server else ""))
 
 
 def _provider(name: str) -> Provider:

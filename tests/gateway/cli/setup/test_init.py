@@ -133,6 +133,29 @@ async def test_what_a_check_refuses_is_saved_on_request_only(tmp_path: Path) -> 
         assert KEY in files(tmp_path)[".env"]
 
 
+async def test_openai_s_key_in_the_environment_goes_to_openai_s_server_only(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, FakeOpenAI(api_key=KEY) as its_own:
+        given = environ(tmp_path, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=its_own.base_url)
+        flags = ("--model", "m", "--base-url", server.base_url)
+        assert (await run_process(given, "init", *flags))[0] == 0
+        assert KEY not in str([dict(request.headers) for request in server.requests])
+        settings = load_settings(environ(tmp_path), tmp_path / ".tapeway").agent
+        assert (settings.base_url, settings.key()) == (server.base_url, "none")
+        assert (await run_process(given, "init", "--provider", "openai"))[0] == 0
+    settings = load_settings(environ(tmp_path), tmp_path / ".tapeway").agent
+    assert (settings.base_url, settings.key()) == (its_own.base_url, KEY)
+
+
+async def test_a_key_in_the_secrets_folder_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "TAPEWAY_AGENT__API_KEY").write_text(KEY)
+    async with FakeOpenAI(api_key=KEY) as server:
+        given = environ(tmp_path, OPENAI_BASE_URL=server.base_url)
+        given["TAPEWAY_SECRETS"] = str(tmp_path / "secrets")
+        assert (await run_process(given, "init", "--model", "m"))[0] == 0
+    assert KEY not in str(files(tmp_path))
+
+
 async def test_what_would_have_no_effect_is_saved_on_request_only(tmp_path: Path) -> None:
     home = tmp_path / "home"
     given = environ(tmp_path, TAPEWAY_AGENT__MODEL="fixed", TAPEWAY_HOME=str(home))

@@ -155,8 +155,7 @@ def _describe(copy: Path, settings: Settings) -> tuple[dict[str, int], int, str]
         workspace = str(settings.workspace_path.resolve())
         if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'workspace'").get:
             same_as = "SELECT same_as FROM workspace WHERE path = ?"
-            own = (str(settings.workspace_path),)
-            workspace = connection.execute(same_as, own).get or workspace
+            workspace = connection.execute(same_as, (workspace,)).get or workspace
     return counts, newest, workspace
 
 
@@ -183,12 +182,12 @@ def _is_newer(line: bytes, newest: int) -> bool:
 
 
 def _add_image(archive: ArchiveWriter, image: Path) -> bool:
-    if not is_member(f"{IMAGES}/{image.name}"):
+    if not is_member(f"{IMAGES}/{image.name}") or image.is_symlink() or not image.is_file():
         return False
     try:
         with image.open("rb") as file:
             archive.add(f"{IMAGES}/{image.name}", file, os.fstat(file.fileno()).st_size)
-    except (FileNotFoundError, IsADirectoryError):  # erased meanwhile
+    except FileNotFoundError:  # erased meanwhile
         return False
     return True
 

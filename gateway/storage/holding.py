@@ -111,10 +111,14 @@ def skip_row_ids(unit: Unit, taken_at: str) -> None:
 
 async def workspace_of(store: UnitStore, path: Path) -> Path:
     """Return the workspace after which the tapes of the workspace at `path` are named."""
-    rows = await store.select("ledger.workspace", {"path": str(path)})
+    rows = await store.select("ledger.workspace", {"path": _name_of(path)})
     return Path(rows[0]["same_as"]) if rows else path
 
 
 def alias_workspace(unit: Unit, path: Path, same_as: str) -> None:
     """Name the tapes of the workspace at `path` after another one."""
-    unit.run("ledger.alias_workspace", path=str(path), same_as=same_as)
+    unit.run("ledger.alias_workspace", path=_name_of(path), same_as=same_as)
+
+
+def _name_of(workspace: Path) -> str:
+    return str(workspace.resolve())  # as in the names of its tapes

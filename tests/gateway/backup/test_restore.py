@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -213,6 +214,17 @@ async def test_a_restored_home_can_be_saved_and_restored_again(tmp_path: Path) -
             assert "answered" in [entry.text for entry in await settled(it, "editing:1")]
 
 
+async def test_a_home_that_is_also_reached_by_a_link_keeps_its_tapes(tmp_path: Path) -> None:
+    file, link, real = tmp_path / "own.zip", tmp_path / "link", tmp_path / "real"
+    real.mkdir()
+    link.symlink_to(real)
+    async with FakeOpenAI() as model:
+        await saved(tmp_path / "old", model, file)
+        restore(file, link / "new", quiet)
+        async with gateway_of(real / "new", model, Brings(EditingChannel(Platform()))) as it:
+            assert "answered" in [entry.text for entry in await settled(it, "editing:1")]
+
+
 def test_settings_come_back_without_secrets(tmp_path: Path) -> None:
     models = '{"qwen3:8b": {"base_url": "http://user:hunter22hunter@127.0.0.1/v1", "window": 8192}}'
     more = {
@@ -269,6 +281,8 @@ def test_an_image_is_saved_and_other_files_of_the_home_are_not(tmp_path: Path) -
     media.mkdir()
     (media / "0a1b.png").write_bytes(b"image")
     (media / "not an image").write_bytes(b"?")
+    (media / "link.png").symlink_to("/etc/passwd")
+    os.mkfifo(media / "pipe.png")
     for name in (".env", "http-token", "chat-history"):
         (tmp_path / "old" / name).write_text("secret")
     back_up(settings, tmp_path / "own.zip", quiet)

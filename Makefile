@@ -48,11 +48,14 @@ $(VENV)/.dev: requirements-dev.txt pyproject.toml
 
 venv: $(VENV)/.dev ## the virtual environment with every tool
 
+# The settings in this folder lie over those of the home folder, which `make init` writes.
 run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say otherwise
-	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") gateway --ask
+	@$(CLOSE_ENV)exec $(BIN)/tapeway$(if $(wildcard .env tapeway.toml), --env-file "$(CURDIR)/.env") gateway --ask
 
 init: $(VENV)/.run ## set up a model, bots and a folder, with questions
-	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") init
+	@$(CLOSE_ENV)exec $(BIN)/tapeway init
+
+CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 
 test: $(VENV)/.dev ## the tests
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal

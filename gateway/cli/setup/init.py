@@ -16,14 +16,16 @@ from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 from gateway.home import find_running
 from gateway.settings import Settings, load_with_sources
-from gateway.settings.files import HOME, settings_files, with_remembered
+from gateway.settings.files import ENV_FILE, HOME, settings_files, with_remembered
 
 
 def init(settings: Settings, options: InitOptions) -> int:
     """Set up the model, the platforms and the home, and show the difference before writing it."""
     variables = with_remembered(os.environ)
     files = settings_files(variables)
-    again = files.env.exists() or files.toml.exists()
+    if os.environ.get(ENV_FILE):
+        files = files.over or files  # who names a file wants it written
+    again = bool(files.existing())
     # Who runs it again with flags wants what they say, not questions.
     keep = again and bool(options.given())
     asks = not options.yes and is_terminal()

@@ -44,31 +44,32 @@ class MessageText:
         return paint_markdown(text, self._columns()) if text.strip() else []
 
     def write(self, text: str) -> None:
-        """Continue with the whole text so far; one that has changed begins again."""
+        """Continue with the whole text so far; if it changed what is final, begin again."""
         text = text.removesuffix("\r")  # a line feed may follow
-        if not text.startswith(self._text):
-            self._begin_again()
-            self._ready.append(paint("[starting over]", DIM))
-        piece, self._text = text[len(self._text) :], text
-        for block in self._reader.feed(safe(piece)):
+        if text.startswith(self._text):
+            piece = safe(text[len(self._text) :])
+        else:
+            piece = self._changed(safe(self._text), safe(text))
+        self._text = text
+        for block in self._reader.feed(piece):
             self._end(block)
 
-    def finish(self, text: str) -> None:
-        """End with the final text; one that has changed is shown whole."""
-        if not text.startswith(self._text.rstrip()):
-            self._begin_again()
-        if len(text) > len(self._text):
-            self.write(text)
-        self.end()
-
-    def end(self) -> None:
-        """End with the text so far."""
+    def _changed(self, old: str, new: str) -> str:
+        """Return the part of a changed text that is to be read again."""
+        kept = self._reader.ended
+        if old[:kept].rstrip() == new[:kept].rstrip():
+            self._reader = BlockReader(kept, spaced=self._reader.open.spaced)
+            return new[kept:]
         self._end_text()
+        self._ready.append(paint("[starting over]", DIM))
+        self._reader, self._first = BlockReader(), True
+        return new
+
+    def end(self, mark: str = "") -> None:
+        """End with the text so far, and a mark below it."""
+        self._end_text()
+        self._ready += [paint(mark, DIM)] * bool(mark)
         self.done = True
-
-    def _begin_again(self) -> None:
-        self._end_text()
-        self._reader, self._text, self._first = BlockReader(), "", True
 
     def _end_text(self) -> None:
         for block in self._reader.close():

@@ -87,7 +87,7 @@ class ChatTranscript:
             name, answer = next(iter(self._answers.values()))
             lines = answer.live()[1 - most :]
             if lines and self._speaker != name:
-                lines = ["", _name(name), *lines][-most:]
+                lines = ["", self._name(name), *lines][-most:]
         busy = list(self._works.values())
         if self._lost:
             lines.append(paint(LOST, DIM))
@@ -126,7 +126,7 @@ class ChatTranscript:
             if not known:
                 room = max(self._columns() - wcwidth.width(name) - 3, 10)
                 short = clipped(one_line(message["text"]), room)
-                self._notes.append(("", [f"{_name(name)}: {short}"]))
+                self._notes.append(("", [f"{self._name(name)}: {short}"]))
             elif message["id"] in self._answers or message["id"] not in self._seen:
                 self._message({"message": message})
         self._seen |= {message["id"] for message in event["messages"]}
@@ -164,15 +164,15 @@ class ChatTranscript:
         if message["reply_to"] in self._works:
             self._fold(message["reply_to"])
             del self._works[message["reply_to"]]
-        self._answer(message).finish(message["text"])
+        answer = self._answer(message)
+        answer.write(message["text"])
+        answer.end()
         if message["cut"]:
             self.note(GO_ON)
 
     def _removed(self, event: Json) -> None:
         if event["id"] in self._answers:
-            name, answer = self._answers[event["id"]]
-            answer.end()
-            self._notes.append((name, [paint("(withdrawn)", DIM)]))
+            self._answers[event["id"]][1].end("(withdrawn)")
 
     def _gone(self, _event: Json) -> None:
         self._lost = True
@@ -181,7 +181,9 @@ class ChatTranscript:
     def _answer(self, message: Json) -> MessageText:
         self._stale.discard(message["id"])
         if message["id"] not in self._answers:
-            while self._stale:  # the gateway answers in another message than before it stopped
+            while (
+                self._stale and message["role"] != "person"
+            ):  # the gateway answers in another message than before it stopped
                 self._answers[self._stale.pop()][1].end()
             name = one_line(message["author"]["name"])
             self._answers[message["id"]] = (name, MessageText(self._columns, self._folds))
@@ -192,9 +194,10 @@ class ChatTranscript:
             return
         if name != self._speaker:
             self._speaker = name
-            self._lines += ["", _name(name)] if name else [""]
+            self._lines += ["", self._name(name)] if name else [""]
+            lines = lines[not lines[0] :]
         self._lines += lines
 
-
-def _name(name: str) -> str:
-    return paint(name, f"{BOLD};{LANES[crc32(name.encode(errors='replace')) % len(LANES)]}")
+    def _name(self, name: str) -> str:
+        others = LANES[1 + crc32(name.encode(errors="replace")) % (len(LANES) - 1)]
+        return paint(name, f"{BOLD};{LANES[0] if name == self._agent else others}")

@@ -28,6 +28,7 @@ class MessageText:
         self._columns = columns
         self._folds = folds
         self._ready: list[str] = []
+        self._inserted: list[str] = []
         self._reader, self._text, self._first = BlockReader(), "", True
 
     def take(self) -> list[str]:
@@ -65,6 +66,13 @@ class MessageText:
         self._reader, self._first = BlockReader(), True
         return new
 
+    def insert(self, lines: list[str]) -> None:
+        """Add lines of the program's own, below the block that is being written."""
+        if self._reader.open.text.strip():
+            self._inserted += lines
+        else:
+            self._ready += lines
+
     def end(self, mark: str = "") -> None:
         """End with the text so far, and a mark below it."""
         self._end_text()
@@ -83,6 +91,7 @@ class MessageText:
             self._ready += paint_markdown(block.text, self._columns())
         else:
             self._ready += self._code(block.language, block.text, ended=True)
+        self._ready, self._inserted = self._ready + self._inserted, []
 
     def _code(self, language: str, code: str, *, ended: bool) -> list[str]:
         lines = code.split("\n") if code else []

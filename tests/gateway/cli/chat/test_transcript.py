@@ -85,6 +85,20 @@ def test_work_is_live_while_it_lasts_and_then_folded_above_the_text() -> None:
     assert chat.live() == ["Found"]
 
 
+def test_work_between_two_texts_stands_between_them() -> None:
+    chat = Chat()
+    chat.take({"type": "typing", "on": True, "key": "q1"}, event("draft", message("I look.")))
+    call = {"type": "tool", "reply_to": "q1", "id": "1", "name": "dig", "arguments": "{}"}
+    result = {"type": "tool", "reply_to": "q1", "id": "1", "name": "dig", "elapsed_ms": 100}
+    lines = chat.take(call, result, event("message", message("I look.\n\nFound.")))
+    assert lines == ["", "Tapeway", "I look.", "· dig {} (0.1 s)", "", "Found."]
+
+
+def test_below_an_answer_that_was_cut_off_it_says_how_to_get_the_rest() -> None:
+    lines = Chat().take(event("message", message("half", cut=True)))
+    assert lines == ["", "Tapeway", "half", "(Write `go on` to get the rest.)"]
+
+
 def test_a_withdrawn_draft_is_marked() -> None:
     chat = Chat()
     lines = chat.take(event("draft", message("No")), {"type": "draft.removed", "id": "a1"})

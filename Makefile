@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
+.PHONY: help venv run init test check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -121,6 +121,9 @@ env-example: $(VENV)/.run ## write .env.example from the settings
 
 reference: $(VENV)/.dev ## write the generated parts of docs/reference from the code
 	$(BIN)/python -m tests.reference
+
+picture: $(VENV)/.dev ## draw the picture of the terminal chat, docs/images/terminal.svg
+	$(BIN)/python -m tests.gateway.cli.chat.picture
 
 docs: $(VENV)-docs/.made ## the documentation as a site, in site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict

@@ -21,7 +21,7 @@ from gateway.cli.chat.transcript import ChatTranscript
 from gateway.scheduling.commands import OWN
 
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
-PROMPT: Final = "> "
+PROMPT: Final = ("", "> ")
 
 FRAME_SECONDS: Final = 0.05  # minimum seconds between two changes of the screen
 TICK_SECONDS: Final = 1.0
@@ -81,8 +81,8 @@ class ChatPrompt:
     def _message(self) -> ANSI:
         app = self._session.app
         rows = app.output.get_size().rows
-        live = [] if app.is_done or rows < 7 else self._transcript.live_lines(rows - 4)
-        return ANSI("\n".join([*live, PROMPT]))
+        live = [] if app.is_done or rows < 8 else self._transcript.live_lines(rows - 5)
+        return ANSI("\n".join([*live, *PROMPT]))
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()

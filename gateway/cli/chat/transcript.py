@@ -87,7 +87,7 @@ class ChatTranscript:
             name, answer = next(iter(self._answers.values()))
             lines = answer.live()[1 - most :]
             if lines and self._speaker != name:
-                lines = ["", _name(name), *lines][-most:]
+                lines = ["", self._name(name), *lines][-most:]
         busy = list(self._works.values())
         if self._lost:
             lines.append(paint(LOST, DIM))
@@ -126,7 +126,7 @@ class ChatTranscript:
             if not known:
                 room = max(self._columns() - wcwidth.width(name) - 3, 10)
                 short = clipped(one_line(message["text"]), room)
-                self._notes.append(("", [f"{_name(name)}: {short}"]))
+                self._notes.append(("", [f"{self._name(name)}: {short}"]))
             elif message["id"] in self._answers or message["id"] not in self._seen:
                 self._message({"message": message})
         self._seen |= {message["id"] for message in event["messages"]}
@@ -135,44 +135,39 @@ class ChatTranscript:
         if event["on"]:
             self._works.setdefault(event["key"], Work(self._clock.monotonic()))
         else:
-            self._fold(event["key"])
+            self._notes.append((self._agent, self._folded(event["key"])))
             self._works.pop(event["key"], None)
 
     def _working(self, event: Json) -> None:
         now = self._clock.monotonic()
         self._works.setdefault(event["reply_to"], Work(now)).take(event, now)
 
-    def _fold(self, question: str) -> None:
+    def _folded(self, question: str) -> list[str]:
+        """Return what was done since the last text as lines, once no tool runs any more."""
         work = self._works.get(question)
         if work is None or work.running:
-            return
-        if done := work.folded():
-            lines = paint_text(done, self._columns(), DIM)
-            self._notes.append((self._agent, lines))
+            return []
         self._works[question] = Work(self._clock.monotonic())
+        return paint_text(work.folded(), self._columns(), DIM) if work.folded() else []
 
     def _draft(self, event: Json) -> None:
         message = event["message"]
-        self._fold(message["reply_to"])
-        self._answer(message).write(message["text"])
+        answer = self._answer(message)
+        answer.insert(self._folded(message["reply_to"]))
+        answer.write(message["text"])
 
     def _message(self, event: Json) -> None:
         message = event["message"]
         if message["id"] in self.own:
             return
         self._seen.add(message["id"])
-        if message["reply_to"] in self._works:
-            self._fold(message["reply_to"])
-            del self._works[message["reply_to"]]
-        self._answer(message).finish(message["text"])
-        if message["cut"]:
-            self.note(GO_ON)
+        self._draft(event)
+        self._works.pop(message["reply_to"] or "", None)
+        self._answers[message["id"]][1].end(GO_ON if message["cut"] else "")
 
     def _removed(self, event: Json) -> None:
         if event["id"] in self._answers:
-            name, answer = self._answers[event["id"]]
-            answer.end()
-            self._notes.append((name, [paint("(withdrawn)", DIM)]))
+            self._answers[event["id"]][1].end("(withdrawn)")
 
     def _gone(self, _event: Json) -> None:
         self._lost = True
@@ -181,7 +176,8 @@ class ChatTranscript:
     def _answer(self, message: Json) -> MessageText:
         self._stale.discard(message["id"])
         if message["id"] not in self._answers:
-            while self._stale:  # the gateway answers in another message than before it stopped
+            # The gateway may answer in another message than before it stopped.
+            while self._stale and message["role"] != "person":
                 self._answers[self._stale.pop()][1].end()
             name = one_line(message["author"]["name"])
             self._answers[message["id"]] = (name, MessageText(self._columns, self._folds))
@@ -192,9 +188,10 @@ class ChatTranscript:
             return
         if name != self._speaker:
             self._speaker = name
-            self._lines += ["", _name(name)] if name else [""]
+            self._lines += ["", self._name(name)] if name else [""]
+            lines = lines[not lines[0] :]
         self._lines += lines
 
-
-def _name(name: str) -> str:
-    return paint(name, f"{BOLD};{LANES[crc32(name.encode(errors='replace')) % len(LANES)]}")
+    def _name(self, name: str) -> str:
+        others = LANES[1 + crc32(name.encode(errors="replace")) % (len(LANES) - 1)]
+        return paint(name, f"{BOLD};{LANES[0] if name == self._agent else others}")

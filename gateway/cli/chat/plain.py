@@ -7,7 +7,7 @@ import sys
 from channels.cli.outbound import Printer
 from channels.room.hub import Json
 from gateway.cli.chat.transcript import GO_ON, GREETING, HISTORY_SHOWN
-from gateway.cli.screen import one_line, safe
+from gateway.cli.screen import clipped, one_line, safe
 
 
 class PlainText:
@@ -36,7 +36,7 @@ class PlainText:
                 self.note(event["hint"])
         elif kind == "history":
             for message in event["messages"][-HISTORY_SHOWN:]:
-                self.note(f"{_name(message)}: {_short(message['text'])}")
+                self.note(f"{_name(message)}: {clipped(one_line(message['text']), 100)}")
         elif kind == "draft":
             message = event["message"]
             self._write(message, self._printer.next(message["id"], message["text"]))
@@ -73,8 +73,3 @@ def write(text: str) -> None:
 
 def _name(message: Json) -> str:
     return one_line(message["author"]["name"])
-
-
-def _short(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= 100 else f"{line[:100]}..."

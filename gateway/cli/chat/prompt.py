@@ -69,7 +69,7 @@ class ChatPrompt:
                 await run_in_terminal(lambda lines=lines: _print(lines))  # type: ignore[misc]
             self._session.app.invalidate()
             await anyio.sleep(FRAME_SECONDS)
-            with anyio.move_on_after(TICK_SECONDS if self._transcript.is_busy else None):
+            with anyio.move_on_after(TICK_SECONDS):
                 await self._talk.changed(seen)
 
     async def _stop_when_wanted(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 import wcwidth
@@ -21,8 +21,6 @@ GREETING: Final = (
 GO_ON: Final = "(Write `go on` to get the rest.)"
 LOST: Final = "⋯ the gateway has stopped; waiting until it is back"
 HISTORY_SHOWN: Final = 6
-UNWRAPPED: Final = 1_000_000
-"""Columns for code that is shown whole, as it is copied best."""
 
 
 class ChatTranscript:
@@ -45,18 +43,9 @@ class ChatTranscript:
 
     def take(self, event: Json) -> None:
         """Handle an event of the chat."""
-        handle: dict[str, Callable[[Any], None]] = {
-            "hello": self._hello,
-            "history": self._history,
-            "typing": self._typing,
-            "reasoning": self._working,
-            "tool": self._working,
-            "draft": self._draft,
-            "draft.removed": self._removed,
-            "message": self._message,
-            "lost": self._gone,
-        }
-        handle.get(event["type"], lambda _event: None)(event)
+        handle = getattr(self, f"_on_{event['type'].replace('.', '_')}", None)
+        if handle is not None:
+            handle(event)
 
     def asked(self, message_id: str) -> None:
         """Note a question of one's own, which is on the screen already."""
@@ -96,19 +85,14 @@ class ChatTranscript:
             lines.append(paint(status, DIM))
         return lines
 
-    @property
-    def is_busy(self) -> bool:
-        """Return whether what is shown below changes with time alone."""
-        return bool(self._works)
-
     def unfold(self) -> list[str]:
         """Return the newest folded code whole; after that, the one before it."""
         if not self._folds:
             return [paint("(Nothing is folded.)", DIM)]
         language, code = self._folds.pop()
-        return paint_code(language, code, UNWRAPPED)
+        return paint_code(language, code, 1_000_000)  # unwrapped, as it is copied best
 
-    def _hello(self, event: Json) -> None:
+    def _on_hello(self, event: Json) -> None:
         self._works.clear()
         if self._lost:
             self._lost, self._stale = False, set(self._answers)
@@ -119,7 +103,7 @@ class ChatTranscript:
         if event["hint"]:
             self.note(event["hint"])
 
-    def _history(self, event: Json) -> None:
+    def _on_history(self, event: Json) -> None:
         known, self._known = self._known, True
         for message in event["messages"] if known else event["messages"][-HISTORY_SHOWN:]:
             name = one_line(message["author"]["name"])
@@ -128,19 +112,21 @@ class ChatTranscript:
                 short = clipped(one_line(message["text"]), room)
                 self._notes.append(("", [f"{self._name(name)}: {short}"]))
             elif message["id"] in self._answers or message["id"] not in self._seen:
-                self._message({"message": message})
+                self._on_message({"message": message})
         self._seen |= {message["id"] for message in event["messages"]}
 
-    def _typing(self, event: Json) -> None:
+    def _on_typing(self, event: Json) -> None:
         if event["on"]:
             self._works.setdefault(event["key"], Work(self._clock.monotonic()))
         else:
             self._notes.append((self._agent, self._folded(event["key"])))
             self._works.pop(event["key"], None)
 
-    def _working(self, event: Json) -> None:
+    def _on_tool(self, event: Json) -> None:
         now = self._clock.monotonic()
         self._works.setdefault(event["reply_to"], Work(now)).take(event, now)
+
+    _on_reasoning = _on_tool
 
     def _folded(self, question: str) -> list[str]:
         """Return what was done since the last text as lines, once no tool runs any more."""
@@ -150,26 +136,26 @@ class ChatTranscript:
         self._works[question] = Work(self._clock.monotonic())
         return paint_text(work.folded(), self._columns(), DIM) if work.folded() else []
 
-    def _draft(self, event: Json) -> None:
+    def _on_draft(self, event: Json) -> None:
         message = event["message"]
         answer = self._answer(message)
         answer.insert(self._folded(message["reply_to"]))
         answer.write(message["text"])
 
-    def _message(self, event: Json) -> None:
+    def _on_message(self, event: Json) -> None:
         message = event["message"]
         if message["id"] in self.own:
             return
         self._seen.add(message["id"])
-        self._draft(event)
+        self._on_draft(event)
         self._works.pop(message["reply_to"] or "", None)
         self._answers[message["id"]][1].end(GO_ON if message["cut"] else "")
 
-    def _removed(self, event: Json) -> None:
+    def _on_draft_removed(self, event: Json) -> None:
         if event["id"] in self._answers:
             self._answers[event["id"]][1].end("(withdrawn)")
 
-    def _gone(self, _event: Json) -> None:
+    def _on_lost(self, _event: Json) -> None:
         self._lost = True
         self._works.clear()
 

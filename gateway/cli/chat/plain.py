@@ -42,8 +42,6 @@ class PlainText:
             self._write(message, self._printer.next(message["id"], message["text"]))
         elif kind == "message":
             self._message(event["message"])
-        elif kind == "lost":
-            self.note("\n(The gateway has stopped; waiting until it is back.)")
         elif kind == "tool" and "arguments" in event and self._names:
             what = one_line(f"{event['name']} {event['arguments']}")
             write("\n" * bool(self._begun) + f"[{what}]\n")

@@ -37,7 +37,7 @@ async def chat(settings: Settings, session: str) -> int:
     transcript = ChatTranscript(columns, SystemClock())
     view = transcript if drawn else PlainText(names=typed and on_terminal())
     async with open_chat(settings, session, me()) as link, anyio.create_task_group() as group:
-        talk = Conversation(link, view, patient=typed)
+        talk = Conversation(link, view, patient=drawn)
         group.start_soon(talk.show)
         await talk.opened.wait()
         if drawn:

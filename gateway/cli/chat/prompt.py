@@ -57,7 +57,7 @@ class ChatPrompt:
                     except EOFError:
                         break
                     if line.strip():
-                        group.start_soon(self._talk.say, line)
+                        await self._talk.say(line)
                 group.cancel_scope.cancel()
         _print(self._transcript.new_lines())
 

@@ -44,9 +44,11 @@ class MessageText:
         text = close_open_marks(block.text[-MAX_LIVE_CHARACTERS:])
         return paint_markdown(text, self._columns()) if text.strip() else []
 
-    def write(self, text: str) -> None:
-        """Continue with the whole text so far; if it changed what is final, begin again."""
+    def write(self, text: str, *, final: bool = False) -> None:
+        """Continue with the whole text so far; if it changed what is printed, begin again."""
         text = text.removesuffix("\r")  # a line feed may follow
+        if not final and self._text.startswith(text):
+            return  # a gateway that came back writes the same again
         if text.startswith(self._text):
             piece = safe(text[len(self._text) :])
         else:

@@ -136,18 +136,18 @@ class ChatTranscript:
         self._works[question] = Work(self._clock.monotonic())
         return paint_text(work.folded(), self._columns(), DIM) if work.folded() else []
 
-    def _on_draft(self, event: Json) -> None:
+    def _on_draft(self, event: Json, *, final: bool = False) -> None:
         message = event["message"]
         answer = self._answer(message)
         answer.insert(self._folded(message["reply_to"]))
-        answer.write(message["text"])
+        answer.write(message["text"], final=final)
 
     def _on_message(self, event: Json) -> None:
         message = event["message"]
         if message["id"] in self.own:
             return
         self._seen.add(message["id"])
-        self._on_draft(event)
+        self._on_draft(event, final=True)
         self._works.pop(message["reply_to"] or "", None)
         self._answers[message["id"]][1].end(GO_ON if message["cut"] else "")
 

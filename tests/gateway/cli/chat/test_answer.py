@@ -18,7 +18,7 @@ def written(*texts: str, final: str | None = None) -> list[str]:
         message.write(text)
         lines += message.take()
     if final is not None:
-        message.write(final)
+        message.write(final, final=True)
         message.end()
     return plain(lines + message.take())
 
@@ -41,6 +41,14 @@ def test_the_unfinished_block_is_live_with_its_marks_closed() -> None:
 def test_a_text_whose_final_part_changed_begins_again_and_nothing_is_hidden() -> None:
     lines = written("half an ans\n\nw", "other", final="other text")
     assert lines == ["half an ans", "", "w", "[starting over]", "other text"]
+
+
+def test_a_text_that_is_written_a_second_time_is_printed_once() -> None:
+    assert written("one\n\ntw", "o", "one\n", "one\n\ntwo\n\nth", final="one\n\ntwo") == [
+        "one",
+        "",
+        "two",
+    ]
 
 
 def test_what_is_not_final_may_change_without_a_trace() -> None:

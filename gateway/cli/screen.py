@@ -116,9 +116,12 @@ def short_time(iso: str) -> str:
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    width = max(columns(), 40)
     wide: Sequence[str] = wcwidth.wrap(
         text,
-        max(columns(), 40),
+        width,
+        # The terminal itself wraps a long path or link: cut in two, it could not be copied.
+        break_long_words=not any("/" in word for word in text.split() if len(word) > width),
         initial_indent=first,
         subsequent_indent=rest,
         break_on_hyphens=False,

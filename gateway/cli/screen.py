@@ -16,6 +16,7 @@ from zlib import crc32
 
 import wcwidth
 
+from gateway.wording import as_called
 from gateway.wording import safe as safe
 
 HIT: Final = "1;7"
@@ -98,7 +99,7 @@ def hanging(head: str, text: str, indent: int) -> list[str]:
 
 def print_note(text: str) -> None:
     """Print a sentence to standard error, wrapped at words."""
-    print("\n".join(hanging("", safe(text), 0)), file=sys.stderr)
+    print("\n".join(hanging("", as_called(safe(text)), 0)), file=sys.stderr)
 
 
 def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:

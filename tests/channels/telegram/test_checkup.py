@@ -77,6 +77,7 @@ OTHERS = {
     "xapp-1-canary": "a Slack app-level token",
     "MTAxMjM0NTY3ODkwMTIzNDU2.Gcanar.canary-canary-canary-canary-can": "a Discord bot token",
     "sk-canary": "a key of a model",
+    "hello": "a token is digits, a colon",
 }
 
 

@@ -52,8 +52,8 @@ def _options(
         str,
         typer.Option(
             metavar="FILE",
-            help="Read settings from this file, and from a tapeway.toml beside it, instead of those"
-            " in the instance directory.",
+            help="Read settings from this file, and from a tapeway.toml beside it, before those in"
+            " the home folder.",
         ),
     ] = "",
 ) -> None:

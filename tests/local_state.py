@@ -17,7 +17,6 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -188,7 +187,6 @@ def read_method(code: ClassCode, function: Function) -> None:
             (code.filled if fills else code.changed).add(target.attr)
 
 
-@cache
 def modules() -> Mapping[str, ast.Module]:
     """Return the code of gateway and channels by path."""
     paths = [path for name in ("gateway", "channels") for path in (ROOT / name).rglob("*.py")]
@@ -200,7 +198,7 @@ def read_classes(trees: Mapping[str, ast.Module]) -> dict[str, ClassCode]:
     """Return the classes by name, with the changes that others make to their attributes."""
     classes: dict[str, ClassCode] = {}
     for module, tree in trees.items():
-        for node in ast.walk(tree):
+        for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 classes[node.name] = read_class(node, module)
     for tree in trees.values():
@@ -216,17 +214,13 @@ def read_classes(trees: Mapping[str, ast.Module]) -> dict[str, ClassCode]:
 
 def known_in(tree: ast.Module) -> set[str]:
     """Return the names that a module imports, and those of its classes."""
-    return {
-        name
-        for node in ast.walk(tree)
-        for name in (
-            [one.asname or one.name for one in node.names]
-            if isinstance(node, ast.ImportFrom)
-            else [node.name]
-            if isinstance(node, ast.ClassDef)
-            else []
-        )
-    }
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            found |= {one.asname or one.name for one in node.names}
+        elif isinstance(node, ast.ClassDef):
+            found.add(node.name)
+    return found
 
 
 def calls_in(node: ast.AST) -> Iterator[ast.Call]:

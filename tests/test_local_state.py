@@ -79,7 +79,8 @@ def test_the_page_lists_exactly_the_state_that_the_code_has() -> None:
     found, constant = local_state(modules()), {".".join(names) for names in CONSTANT}
     assert constant <= found.keys(), "delete from CONSTANT what the code no longer has"
     state = {name: module for name, module in found.items() if name not in constant}
-    assert problems(PAGE.read_text(), state) == []
+    said = problems(PAGE.read_text(), state)
+    assert not said, "\n".join(["docs/explanation/local-state.md:", *said])
 
 
 def test_each_row_has_one_of_the_four_owners_and_a_reason() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import stat
 import struct
@@ -23,16 +22,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO, Final
 
-from gateway.backup.manifest import (
-    AGENTS,
-    DATABASE,
-    IMAGES,
-    LEDGER,
-    SETTINGS,
-    TAPES,
-    BackupError,
-    Manifest,
-)
+from gateway.backup.manifest import BackupError, Manifest, is_member
 from tape.private_file import open_private
 
 MANIFEST: Final = "manifest.json"
@@ -43,10 +33,6 @@ UNFINISHED: Final = ".tapeway-backup-"
 CHUNK: Final = 1024 * 1024
 LEVEL: Final = 5  # a compromise between time and size
 
-_NAMES: Final = re.compile(
-    rf"{re.escape(DATABASE)}|{re.escape(LEDGER)}|{re.escape(SETTINGS)}|{re.escape(AGENTS)}"
-    rf"|(?:{TAPES}|{IMAGES})/(?!\.\.?$)[A-Za-z0-9._%-]{{1,255}}"
-)
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError),
     *(NotImplementedError, RuntimeError),
@@ -143,11 +129,6 @@ def _try_lock(folder: Path) -> Iterator[bool]:
         yield is_free
     finally:
         os.close(descriptor)
-
-
-def is_member(name: str) -> bool:
-    """Return whether a backup may have a file with this name."""
-    return _NAMES.fullmatch(name) is not None
 
 
 def verify(path: Path, progress: Progress) -> Manifest:

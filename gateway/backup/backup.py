@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 
 import apsw
 
-from gateway.backup.archive import ArchiveWriter, Progress, is_member, new_archive
+from gateway.backup.archive import ArchiveWriter, Progress, new_archive
 from gateway.backup.manifest import (
     AGENTS,
     DATABASE,
@@ -29,6 +29,7 @@ from gateway.backup.manifest import (
     TAPES,
     BackupError,
     Manifest,
+    is_member,
     public_settings,
     refuse_newer,
     secret_names,

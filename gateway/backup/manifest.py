@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -25,8 +26,11 @@ LEDGER: Final = "ledger.db"
 TAPES: Final = "tapes"
 IMAGES: Final = "media"
 SETTINGS: Final = "tapeway.toml"
-WORKSPACE: Final = "workspace"
-AGENTS: Final = f"{WORKSPACE}/AGENTS.md"
+AGENTS: Final = "workspace/AGENTS.md"
+_MEMBERS: Final = re.compile(
+    rf"{re.escape(DATABASE)}|{re.escape(LEDGER)}|{re.escape(SETTINGS)}|{re.escape(AGENTS)}"
+    rf"|(?:{TAPES}|{IMAGES})/(?!\.\.?$)[A-Za-z0-9._%-]{{1,255}}"
+)
 
 _OF_THIS_HOME: Final = {("home",), ("workspace",), ("tape", "url"), ("http", "token_file")}
 
@@ -93,6 +97,11 @@ class Manifest:
                 )
         if len(self.members.keys() & {DATABASE, LEDGER}) != 1 or SETTINGS not in self.members:
             raise BackupError("the backup has not one database and settings: use another one")
+
+
+def is_member(name: str) -> bool:
+    """Return whether a backup may have a file with this name."""
+    return _MEMBERS.fullmatch(name) is not None
 
 
 def known_schemas() -> dict[str, int]:

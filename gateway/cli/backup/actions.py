@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gateway.backup.archive import verify
 from gateway.backup.backup import HomeData, back_up
-from gateway.backup.manifest import AGENTS, WORKSPACE, BackupError, Manifest
+from gateway.backup.manifest import AGENTS, BackupError, Manifest
 from gateway.backup.migration import apply_migrations, find_versions
 from gateway.backup.restore import restore
 from gateway.cli.screen import hanging, safe
@@ -117,10 +117,7 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
     if settings.tape.url:
         _print(f"Unset TAPEWAY_TAPE__URL, or the gateway does not use what is in {home}.")
     if manifest.chosen and AGENTS in manifest.members:
-        _print(
-            f"AGENTS.md is in {home / WORKSPACE}. The agent reads that of {manifest.workspace}:"
-            " copy it there if there is none."
-        )
+        _print(f"If {manifest.workspace} has no AGENTS.md, copy {home / AGENTS} there.")
     print("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 

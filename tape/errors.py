@@ -99,7 +99,7 @@ class StoreUnavailable(TapeError):
 
 
 class StoreTooNew(TapeError):
-    def __init__(self, path: Path, schema: str, found: int, known: int, by: str = "") -> None:
+    def __init__(self, path: Path | str, schema: str, found: int, known: int, by: str = "") -> None:
         self.path = path
         which = f"Tapeway {by} or a newer one" if by else "that version"
         super().__init__(

@@ -11,6 +11,7 @@ from tape.errors import StoreUnusable
 from tape.store import Now, TapeStore, UnitStore, utc_now
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
+from tape.stores.postgres.store import PostgresStore
 from tape.stores.sqlite import SqliteStore
 
 UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
@@ -18,6 +19,9 @@ UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = M
         "memory": lambda _rest, schemas, now: MemoryStore(schemas, now),
         "sqlite": lambda rest, schemas, now: SqliteStore.open(
             _path(rest, "sqlite:///srv/tapeway.db"), schemas, now
+        ),
+        "postgresql": lambda rest, schemas, now: PostgresStore.open(
+            f"postgresql:{rest}", schemas, now
         ),
     }
 )

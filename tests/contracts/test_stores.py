@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -18,8 +21,19 @@ from tape.testing import (
     StoreCheck,
     UnitCheck,
 )
+from tests.postgres import URL, fresh_database
+
+S = TypeVar("S", bound=TapeStore)
 
 pytestmark = pytest.mark.anyio
+
+
+NEEDS_A_SERVER = {"postgresql"}
+SCHEMES = sorted(
+    scheme
+    for scheme in {**UNIT_STORES, **TAPE_STORES}
+    if scheme not in NEEDS_A_SERVER or os.environ.get(URL)
+)
 
 
 def opened(scheme: str, folder: Path) -> TapeStore:
@@ -33,18 +47,34 @@ def opened_with_units(scheme: str, folder: Path) -> UnitStore:
     return open_store(urls[scheme], [tape_schema()] if scheme == "memory" else [])
 
 
-@pytest.fixture(params=sorted({**UNIT_STORES, **TAPE_STORES}))
+@asynccontextmanager
+async def closing(store: S) -> AsyncIterator[S]:
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@pytest.fixture(params=SCHEMES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[TapeStore]:
-    store = opened(request.param, tmp_path)
-    yield store
-    await store.close()
+    with ExitStack() as stack:
+        if request.param in NEEDS_A_SERVER:
+            found: TapeStore = open_store(stack.enter_context(fresh_database()))
+        else:
+            found = opened(request.param, tmp_path)
+        async with closing(found):
+            yield found
 
 
-@pytest.fixture(params=sorted(UNIT_STORES))
+@pytest.fixture(params=[scheme for scheme in SCHEMES if scheme in UNIT_STORES])
 async def unit_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
-    store = opened_with_units(request.param, tmp_path)
-    yield store
-    await store.close()
+    with ExitStack() as stack:
+        if request.param in NEEDS_A_SERVER:
+            found = open_store(stack.enter_context(fresh_database()))
+        else:
+            found = opened_with_units(request.param, tmp_path)
+        async with closing(found):
+            yield found
 
 
 @pytest.mark.parametrize("check", STORE_CHECKS, ids=lambda check: check.__name__)

@@ -45,6 +45,11 @@ def is_tapes_only(url: str) -> bool:
     return scheme in TAPE_STORES
 
 
+def dialect_of(url: str) -> str:
+    """Return the dialect of SQL that the schemas of a URL's store have to be in."""
+    return "postgres" if url.partition(":")[0] == "postgresql" else "sqlite"
+
+
 def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
     """Open the store at a URL, `sqlite:///absolute/file.db` or `memory:`.
 

@@ -157,16 +157,22 @@ class _Job:
 
     async def at_once(self, connection: Connection, unit: Unit) -> list[Outcome]:
         """Send the whole transaction, then read the answers: one round trip."""
+        failure: Exception | None = None
+        planned: list[Outcome] = []
         with _judged():
-            try:
-                async with connection.pipeline() as pipeline:
+            async with connection.pipeline() as pipeline:
+                try:
                     await connection.execute("BEGIN")
                     planned = await self._send(connection, unit)
                     await connection.execute("COMMIT")
                     await pipeline.sync()
-            except BaseException:
+                except Exception as cause:
+                    failure = cause
+                    with suppress(psycopg.Error):
+                        await pipeline.sync()  # drops what stands behind the failed statement
+            if failure is not None:
                 await _roll_back(connection)
-                raise
+                raise failure
             return await self._received(planned)
 
     async def step_by_step(self, connection: Connection, unit: Unit) -> list[Outcome]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
+import pytest
 from psycopg import conninfo, sql
 
 URL: Final = "TAPEWAY_TEST_POSTGRES_URL"
@@ -61,7 +62,7 @@ def server() -> Iterator[str]:
 @contextmanager
 def fresh_database(template: str = "template0") -> Iterator[str]:
     """Create a database, and yield its URL; it is dropped at the end."""
-    url = os.environ[URL]
+    url = _url()
     name = f"test_{secrets.token_hex(6)}"
     made = sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING 'UTF8'")
     with psycopg.connect(url, autocommit=True) as connection:
@@ -76,11 +77,18 @@ def fresh_database(template: str = "template0") -> Iterator[str]:
 
 def url_of(database: str) -> str:
     """Return the URL of a database on the server of this run."""
-    given = conninfo.conninfo_to_dict(os.environ[URL])
+    given = conninfo.conninfo_to_dict(_url())
     user = str(given.get("user") or "")
     password = f":{given['password']}" if given.get("password") else ""
     place = f"{given.get('host')}:{given.get('port') or 5432}"
     return f"postgresql://{user}{password}@{place}/{database}"
+
+
+def _url() -> str:
+    url = os.environ.get(URL, "")
+    if not url:
+        pytest.fail("no PostgreSQL server is running for the tests: use `make test-postgres`")
+    return url
 
 
 class _Programs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,7 +12,6 @@ from tape.errors import StoreUnusable
 from tape.store import Now, TapeStore, UnitStore, utc_now
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
-from tape.stores.postgres.store import PostgresStore
 from tape.stores.sqlite import SqliteStore
 
 UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
@@ -20,9 +20,7 @@ UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = M
         "sqlite": lambda rest, schemas, now: SqliteStore.open(
             _path(rest, "sqlite:///srv/tapeway.db"), schemas, now
         ),
-        "postgresql": lambda rest, schemas, now: PostgresStore.open(
-            f"postgresql:{rest}", schemas, now
-        ),
+        "postgresql": lambda rest, schemas, now: _postgres(f"postgresql:{rest}", schemas, now),
     }
 )
 """Stores with a unit of work, which can hold the ledger in the same database as the tapes."""
@@ -68,6 +66,14 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
         return open_store(url, now=now)
     scheme, _, rest = url.partition(":")
     return TAPE_STORES[scheme](rest, now)
+
+
+def _postgres(url: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
+    # Who has no such server does not wait for the driver to be imported.
+    store: UnitStore = import_module("tape.stores.postgres.store").PostgresStore.open(
+        url, schemas, now
+    )
+    return store
 
 
 def _path(rest: str, example: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Unit
-from tests.postgres import URL, fresh_database
+from tests.postgres import fresh_database
 
 pytestmark = pytest.mark.anyio
 
@@ -51,10 +50,10 @@ OPENED: dict[str, Callable[[Path], UnitStore]] = {
 }
 
 
-POSTGRESQL = ["postgresql"] if os.environ.get(URL) else []
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgresql)
 
 
-@pytest.fixture(params=[*sorted(OPENED), *POSTGRESQL])
+@pytest.fixture(params=[*sorted(OPENED), POSTGRESQL])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
     with ExitStack() as stack:
         if request.param in OPENED:

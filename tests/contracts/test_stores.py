@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
@@ -21,7 +21,7 @@ from tape.testing import (
     StoreCheck,
     UnitCheck,
 )
-from tests.postgres import URL, fresh_database
+from tests.postgres import fresh_database
 
 S = TypeVar("S", bound=TapeStore)
 
@@ -29,11 +29,13 @@ pytestmark = pytest.mark.anyio
 
 
 NEEDS_A_SERVER = {"postgresql"}
-SCHEMES = sorted(
-    scheme
-    for scheme in {**UNIT_STORES, **TAPE_STORES}
-    if scheme not in NEEDS_A_SERVER or os.environ.get(URL)
-)
+"""The schemes whose tests `make test-postgres` runs."""
+
+
+def params(schemes: Iterable[str]) -> list[ParameterSet]:
+    """Return the schemes as parameters of a fixture."""
+    marks = dict.fromkeys(NEEDS_A_SERVER, (pytest.mark.postgresql,))
+    return [pytest.param(name, marks=marks.get(name, ())) for name in sorted(schemes)]
 
 
 def opened(scheme: str, folder: Path) -> TapeStore:
@@ -55,7 +57,7 @@ async def closing(store: S) -> AsyncIterator[S]:
         await store.close()
 
 
-@pytest.fixture(params=SCHEMES)
+@pytest.fixture(params=params({**UNIT_STORES, **TAPE_STORES}))
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[TapeStore]:
     with ExitStack() as stack:
         if request.param in NEEDS_A_SERVER:
@@ -66,7 +68,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             yield found
 
 
-@pytest.fixture(params=[scheme for scheme in SCHEMES if scheme in UNIT_STORES])
+@pytest.fixture(params=params(UNIT_STORES))
 async def unit_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
     with ExitStack() as stack:
         if request.param in NEEDS_A_SERVER:

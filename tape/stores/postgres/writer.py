@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import anyio
 import psycopg
@@ -20,11 +20,12 @@ from psycopg import AsyncCursor
 from tape.database.staging import next_piece
 from tape.entry import Entry, numbered, utc_iso
 from tape.erasing import check_left
-from tape.errors import AppendRefused, StoreUnavailable, TapeMismatch, UnitFailed
+from tape.errors import AppendRefused, OutcomeUnknown, StoreUnavailable, TapeMismatch, UnitFailed
 from tape.payloads import check
 from tape.store import Now
 from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.database import Connection, PostgresDatabase, as_tape_error
+from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, was_committed
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.stores.postgres.tape_state import TapeState, append_values, erase_values, written
 from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Run, Unit, resolve
@@ -55,7 +56,9 @@ class UnitWriter:
             for name in sorted(_lines_of(unit)):
                 stack.enter_context(self._standing(name))
                 await stack.enter_async_context(self._lines[name].lock)
-            return await self._run(unit)
+            with anyio.CancelScope(shield=True):  # what has begun ends, whoever waits for it
+                outcomes = await self._run(unit)
+            return outcomes
 
     async def import_batch(self, tape: str, batch: Batch, prepare: Prepare) -> None:
         """Append a batch of any size to a tape that has `batch.after` entries."""
@@ -103,11 +106,24 @@ class UnitWriter:
             except _Again:
                 at_once = False
                 continue
+            except LostAnswer as lost:
+                outcomes = await self._settled(unit, job, lost)
             if len(self._known) > MAX_REMEMBERED:
                 self._known.clear()
             self._known |= job.states
             return outcomes
         raise StoreUnavailable("the database asked too often to try again: try again later")
+
+    async def _settled(self, unit: Unit, job: _Job, lost: LostAnswer) -> list[Outcome]:
+        """Find out how a transaction ended whose answer was lost."""
+        if is_repeatable(unit):
+            raise StoreUnavailable("the connection broke during a write: try again") from lost
+        committed = await was_committed(self._database, lost.transaction)
+        if committed is False:
+            raise StoreUnavailable("the connection broke before the write: try again") from lost
+        if committed and all(isinstance(step, Append) for step in unit.steps):
+            return job.planned
+        raise OutcomeUnknown(appended(unit)) from lost
 
     @contextmanager
     def _standing(self, name: str) -> Iterator[None]:
@@ -153,27 +169,30 @@ class _Job:
         self._now = now
         self._keyed: dict[tuple[str, str], Outcome] = {}
         self._sent: dict[int, tuple[Cursor, Run]] = {}
+        self._transaction: str | None = None
         self.states = states
+        self.planned: list[Outcome] = []
 
     async def at_once(self, connection: Connection, unit: Unit) -> list[Outcome]:
         """Send the whole transaction, then read the answers: one round trip."""
         failure: Exception | None = None
-        planned: list[Outcome] = []
         with _judged():
             async with connection.pipeline() as pipeline:
                 try:
                     await connection.execute("BEGIN")
-                    planned = await self._send(connection, unit)
+                    number = None if is_repeatable(unit) else await connection.execute(NUMBER)
+                    self.planned = await self._send(connection, unit)
                     await connection.execute("COMMIT")
+                    if number is not None:  # read as soon as it is there
+                        self._transaction = (await number.fetchall())[0][0]
                     await pipeline.sync()
                 except Exception as cause:
                     failure = cause
                     with suppress(psycopg.Error):
                         await pipeline.sync()  # drops what stands behind the failed statement
             if failure is not None:
-                await _roll_back(connection)
-                raise failure
-            return await self._received(planned)
+                await self._fail(connection, failure)
+            return await self._received()
 
     async def step_by_step(self, connection: Connection, unit: Unit) -> list[Outcome]:
         """Lock the tapes of a unit and read them first."""
@@ -181,13 +200,24 @@ class _Job:
             try:
                 await connection.execute("BEGIN")
                 await self._read(connection, unit)
-                planned = await self._send(connection, unit)
-                done = await self._received(planned)
-                await connection.execute("COMMIT")
+                number = await connection.execute(NUMBER)
+                self.planned = await self._send(connection, unit)
+                done = await self._received()
             except BaseException:
                 await _roll_back(connection)
                 raise
+            self._transaction = (await number.fetchall())[0][0]
+            try:
+                await connection.execute("COMMIT")
+            except psycopg.Error as cause:
+                await self._fail(connection, cause)
             return done
+
+    async def _fail(self, connection: Connection, cause: Exception) -> NoReturn:
+        if connection.closed and isinstance(cause, psycopg.Error):
+            raise LostAnswer(self._transaction) from cause
+        await _roll_back(connection)
+        raise cause
 
     async def _read(self, connection: Connection, unit: Unit) -> None:
         names = {"names": appended(unit)}
@@ -242,10 +272,10 @@ class _Job:
                 raise AppendRefused(f"PostgreSQL has no {type(step).__name__}")
         return planned
 
-    async def _received(self, planned: list[Outcome]) -> list[Outcome]:
+    async def _received(self) -> list[Outcome]:
         for number, (cursor, step) in self._sent.items():
-            planned[number] = await _outcome(cursor, step, self._database)
-        return planned
+            self.planned[number] = await _outcome(cursor, step, self._database)
+        return self.planned
 
     async def _append(self, connection: Connection, step: Append) -> Outcome:
         key = (step.tape, step.key or "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
@@ -18,7 +17,7 @@ from tape.stores import sqlite
 from tape.stores.postgres import store as postgres
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.database import PostgresDatabase
-from tests.postgres import URL, fresh_database
+from tests.postgres import fresh_database
 
 PARAMETER = re.compile(r"%\((\w+)\)s")
 LEDGERS = ledger_schema("sqlite"), ledger_schema("postgres")
@@ -46,8 +45,6 @@ def test_each_piece_of_a_query_is_in_both_dialects() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    if not os.environ.get(URL):
-        pytest.fail(f"{URL} names no server")
     with fresh_database() as url:
         schemas = [postgres.tape_schema(), LEDGERS[1]]
         PostgresDatabase.open(url, schemas)
@@ -62,7 +59,7 @@ def file() -> apsw.Connection:
     return connection
 
 
-@pytest.mark.skipif(not os.environ.get(URL), reason="a server is needed")
+@pytest.mark.postgresql
 @pytest.mark.parametrize("name", SHARED)
 def test_a_statement_of_the_ledger_returns_the_same_columns_in_both_dialects(
     name: str, server: psycopg.Connection[tuple[object, ...]], file: apsw.Connection

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 
 import anyio
 import psycopg
-from psycopg import AsyncCursor
+from psycopg import AsyncCursor, AsyncPipeline
 
 from tape.database.staging import next_piece
 from tape.entry import Entry, numbered, utc_iso
@@ -58,7 +58,7 @@ class UnitWriter:
                 await stack.enter_async_context(self._lines[name].lock)
             with anyio.CancelScope(shield=True):  # what has begun ends, whoever waits for it
                 outcomes = await self._run(unit)
-            return outcomes
+            return outcomes  # noqa: RET504 - a scope may swallow, says mypy
 
     async def import_batch(self, tape: str, batch: Batch, prepare: Prepare) -> None:
         """Append a batch of any size to a tape that has `batch.after` entries."""
@@ -175,24 +175,33 @@ class _Job:
 
     async def at_once(self, connection: Connection, unit: Unit) -> list[Outcome]:
         """Send the whole transaction, then read the answers: one round trip."""
-        failure: Exception | None = None
         with _judged():
-            async with connection.pipeline() as pipeline:
-                try:
-                    await connection.execute("BEGIN")
-                    number = None if is_repeatable(unit) else await connection.execute(NUMBER)
-                    self.planned = await self._send(connection, unit)
-                    await connection.execute("COMMIT")
-                    if number is not None:  # read as soon as it is there
-                        self._transaction = (await number.fetchall())[0][0]
-                    await pipeline.sync()
-                except Exception as cause:
-                    failure = cause
-                    with suppress(psycopg.Error):
-                        await pipeline.sync()  # drops what stands behind the failed statement
+            try:
+                async with connection.pipeline() as pipeline:
+                    failure = await self._pipelined(connection, pipeline, unit)
+            except psycopg.Error as cause:
+                failure = cause  # the connection is gone
             if failure is not None:
                 await self._fail(connection, failure)
             return await self._received()
+
+    async def _pipelined(
+        self, connection: Connection, pipeline: AsyncPipeline, unit: Unit
+    ) -> Exception | None:
+        """Send a transaction; return what was wrong, since a pipeline has to end in peace."""
+        try:
+            await connection.execute("BEGIN")
+            if not is_repeatable(unit):  # the one case that costs another round trip
+                number = await connection.execute(NUMBER)
+                self._transaction = (await number.fetchall())[0][0]
+            self.planned = await self._send(connection, unit)
+            await connection.execute("COMMIT")
+            await pipeline.sync()
+        except Exception as cause:
+            with suppress(psycopg.Error):
+                await pipeline.sync()  # drops what stands behind the failed statement
+            return cause
+        return None
 
     async def step_by_step(self, connection: Connection, unit: Unit) -> list[Outcome]:
         """Lock the tapes of a unit and read them first."""
@@ -201,12 +210,12 @@ class _Job:
                 await connection.execute("BEGIN")
                 await self._read(connection, unit)
                 number = await connection.execute(NUMBER)
+                self._transaction = (await number.fetchall())[0][0]
                 self.planned = await self._send(connection, unit)
                 done = await self._received()
             except BaseException:
                 await _roll_back(connection)
                 raise
-            self._transaction = (await number.fetchall())[0][0]
             try:
                 await connection.execute("COMMIT")
             except psycopg.Error as cause:

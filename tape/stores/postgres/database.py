@@ -38,6 +38,7 @@ UNIT_CLASSES: Final = (psycopg.DataError, psycopg.IntegrityError, psycopg.Progra
 """Errors that concern one unit; others concern the server."""
 
 _MIGRATION_LOCK: Final = 0x54505759  # "TPWY"
+_OWN_LOCK: Final = 0x54505741  # "TPWA"
 _MIGRATIONS: Final = """
 CREATE TABLE IF NOT EXISTS migration (
     name TEXT NOT NULL, version BIGINT NOT NULL, written_by TEXT, PRIMARY KEY (name, version)
@@ -49,8 +50,11 @@ Connection = AsyncConnection[tuple[Any, ...]]
 class PostgresDatabase:
     """A checked and migrated database, and the pool of this process's connections to it."""
 
-    def __init__(self, url: str, statements: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, statements: Mapping[str, str], held: psycopg.Connection[Any]
+    ) -> None:
         self.statements = dict(statements)
+        self._held = held  # keeps the lock of this database
         self._pool = AsyncConnectionPool(
             url,
             connection_class=AsyncConnection[tuple[Any, ...]],
@@ -68,20 +72,26 @@ class PostgresDatabase:
     def open(cls, url: str, schemas: Sequence[Schema]) -> PostgresDatabase:
         """Check a server, and apply the missing migrations of `schemas`.
 
-        Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
+        One process may use a database at a time. Raises StoreUnusable, StoreTooNew, or
+        StoreUnavailable.
         """
         target = connection_target(url)
         try:
-            with psycopg.connect(target, autocommit=True) as connection:
-                _check_server(connection)
-                _migrate(connection, schemas)
+            held = psycopg.connect(target, autocommit=True)
+            try:
+                _check_server(held)
+                _take_alone(held, url)
+                _migrate(held, schemas)
+            except BaseException:
+                held.close()
+                raise
         except psycopg.Error as cause:
             raise StoreUnavailable(
                 f"the PostgreSQL database of {place_of(url)} cannot be opened"
                 f" ({first_line(cause)}): check that the server runs, and user, password and"
                 " database in TAPEWAY_TAPE__URL"
             ) from cause
-        return cls(target, {name: sql for s in schemas for name, sql in s.statements.items()})
+        return cls(target, {n: sql for s in schemas for n, sql in s.statements.items()}, held)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
@@ -99,6 +109,7 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         await self._pool.close()
+        self._held.close()
 
 
 @contextmanager
@@ -172,6 +183,15 @@ def _check_server(connection: psycopg.Connection[Any]) -> None:
         raise StoreUnusable(
             f"the database has the encoding {encoding}: create one with"
             " CREATE DATABASE tapeway TEMPLATE template0 ENCODING 'UTF8'"
+        )
+
+
+def _take_alone(connection: psycopg.Connection[Any], url: str) -> None:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWN_LOCK,)).fetchone()
+    if row is None or not row[0]:
+        raise StoreUnavailable(
+            f"another gateway uses the database of {place_of(url)}: stop it first, or name another"
+            " database in TAPEWAY_TAPE__URL"
         )
 
 

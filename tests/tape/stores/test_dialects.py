@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import anyio
 import apsw
 import psycopg
 import pytest
@@ -47,7 +48,7 @@ def test_each_piece_of_a_query_is_in_both_dialects() -> None:
 def server() -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     with fresh_database() as url:
         schemas = [postgres.tape_schema(), LEDGERS[1]]
-        PostgresDatabase.open(url, schemas)
+        anyio.run(PostgresDatabase.open(url, schemas).close)
         with psycopg.connect(url, autocommit=True) as connection:
             yield connection
 

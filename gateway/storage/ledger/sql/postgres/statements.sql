@@ -33,6 +33,14 @@ ON CONFLICT (session_id) DO NOTHING
 -- Every known session, and its tape.
 SELECT session_id, tape FROM session
 
+-- name: chat_names
+-- The title of each session's chat when it last asked something, or its person's name in private.
+SELECT session_id, CASE WHEN json_text(payload, '{chat_kind}') = 'private'
+                        THEN json_text(payload, '{sender,name}')
+                        ELSE json_text(payload, '{chat_title}') END AS name
+FROM inbox
+WHERE id IN (SELECT max(id) FROM inbox WHERE turn_id IS NOT NULL GROUP BY session_id)
+
 -- name: claim_session
 -- Take a session for this process, for some seconds of the database's clock; its epoch grows if it
 -- changes hands. Changes nothing while another process's lease lasts.
@@ -292,7 +300,7 @@ LIMIT :limit
 -- name: inbox_row
 -- One received message, with all columns.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, crashes, received_at, why, folded
+       payload, status, attempts, crashes, received_at, why, folded, held_as
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
@@ -305,7 +313,7 @@ FROM outbox WHERE id = :id
 -- Ask a question again that ended without an answer; one that is on no tape is accepted again.
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
-    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL
+    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL, held_as = 'resumed'
 WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped') AND folded = 0
 
 -- name: drop_inbox

@@ -6,18 +6,21 @@ INSERT INTO folding (box, up_to) VALUES (:box, :up_to)
 ON CONFLICT (box) DO UPDATE SET up_to = greatest(folding.up_to, excluded.up_to)
 
 -- name: next_inbox
--- The next messages up to a moment; `ended` are those that can be emptied.
-SELECT id, payload,
-       folded = 0 AND status IN ('done', 'taped', 'refused', 'joined', 'failed', 'stopped', 'dropped')
-       AS ended
-FROM inbox WHERE id > :after AND received_at < :until ORDER BY id LIMIT :limit
+-- The next messages up to a moment that can be emptied.
+SELECT id, payload FROM inbox
+WHERE id > :after AND folded = 0 AND received_at < :until
+  AND status IN ('done', 'taped', 'refused', 'joined', 'failed', 'stopped', 'dropped')
+ORDER BY id LIMIT :limit
 
 -- name: next_outbox
--- The next sends; one with buttons that wait for an answer keeps them.
-SELECT id, payload, folded = 0 AND status IN ('sent', 'dropped') AND NOT EXISTS (
+-- The next sends up to a moment; one with buttons that wait for an answer keeps them.
+SELECT id, payload FROM outbox
+WHERE id > :after AND folded = 0 AND status IN ('sent', 'dropped')
+  AND coalesce(json_text(payload, '{date}'), '') < :until
+  AND NOT EXISTS (
     SELECT 1 FROM card WHERE choice IS NULL AND expires_at > :now
-      AND strpos(outbox.payload, card.card_id || ':') > 0) AS ended
-FROM outbox WHERE id > :after ORDER BY id LIMIT :limit
+      AND strpos(outbox.payload, card.card_id || ':') > 0)
+ORDER BY id LIMIT :limit
 
 -- name: fold_inbox
 -- Empty messages of their content; `rows` is a JSON list of ids and of what is left.

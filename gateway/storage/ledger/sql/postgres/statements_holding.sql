@@ -8,6 +8,10 @@ WHERE status IN ('accepted', 'waiting', 'taken')
 UPDATE outbox SET held_as = status, status = 'held', why = :why
 WHERE status IN ('pending', 'sending')
 
+-- name: close_cards
+-- Close every card that waits for an answer.
+UPDATE card SET expires_at = :now WHERE choice IS NULL AND expires_at > :now
+
 -- name: hold_question
 -- Hold a question that was just taken in.
 UPDATE inbox SET held_as = 'waiting', why = :why WHERE id = :id

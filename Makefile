@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference docs clean
+.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -48,11 +48,14 @@ $(VENV)/.dev: requirements-dev.txt pyproject.toml
 
 venv: $(VENV)/.dev ## the virtual environment with every tool
 
+# The settings in this folder lie over those of the home folder, which `make init` writes.
 run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say otherwise
-	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") gateway --ask
+	@$(CLOSE_ENV)exec $(BIN)/tapeway$(if $(wildcard .env tapeway.toml), --env-file "$(CURDIR)/.env") gateway --ask
 
 init: $(VENV)/.run ## set up a model, bots and a folder, with questions
-	@$(if $(wildcard tapeway.toml),TAPEWAY_CONFIG="$(CURDIR)/tapeway.toml" )exec $(BIN)/tapeway$(if $(wildcard .env), --env-file "$(CURDIR)/.env") init
+	@$(CLOSE_ENV)exec $(BIN)/tapeway init
+
+CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 
 test: $(VENV)/.dev ## the tests
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not postgresql"
@@ -122,6 +125,9 @@ env-example: $(VENV)/.run ## write .env.example from the settings
 
 reference: $(VENV)/.dev ## write the generated parts of docs/reference from the code
 	$(BIN)/python -m tests.reference
+
+picture: $(VENV)/.dev ## draw the picture of the terminal chat, docs/images/terminal.svg
+	$(BIN)/python -m tests.gateway.cli.chat.picture
 
 docs: $(VENV)-docs/.made ## the documentation as a site, in site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict

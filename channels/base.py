@@ -123,6 +123,8 @@ class Channel(ABC):
     """The base of every channel; it shows typing and drafts from the events of a turn."""
 
     name: ClassVar[str]
+    joins: ClassVar[str] = "group"  # the platform's word for what an agent is added to
+    server_word: ClassVar[str] = "server"  # and for what `InboundMessage.server_id` names
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES
     traits: Traits = Traits()
@@ -215,6 +217,11 @@ class Channel(ABC):
     def invitation(self) -> str:
         """Return a sentence for the operator that says how people reach this channel, or ""."""
         return ""
+
+    @property
+    def hears_groups(self) -> bool:
+        """Return whether groups' messages that are not for the agent reach it as a member, too."""
+        return True
 
     def pairing_hint(self, code: str) -> str:
         """Return a sentence that says how an owner sends a pairing code here, or ""."""

@@ -20,10 +20,9 @@ def no_token(platform: str) -> Trouble:
     return Trouble(
         f"{name}.no_token",
         f"The log has no `channel.ready` for {name}.",
-        f"{platform} is off, since the gateway got no token: `.env` is not in the folder where the"
-        " gateway starts, or the setting's name is misspelt.",
-        f"Put TAPEWAY_{platform.upper()}__TOKEN into `.env` in Tapeway's folder, and start there"
-        " with `make run` (any other start needs `--env-file`).",
+        f"{platform} is off, since the gateway got no token. It reads the `.env` of a clone only if"
+        " you start it there with `make run`.",
+        "Run `tapeway init`, paste the token, and restart.",
     )
 
 

@@ -11,7 +11,7 @@ import anyio
 from channels.checkup import CheckResult, Checkup, State, Trouble
 from channels.clock import seconds_ahead
 from channels.connection_troubles import ConnectionTroubles
-from channels.errors import ChannelError, SendAmbiguous, SendDelayed
+from channels.errors import ChannelError, SendDelayed
 
 REQUEST_SECONDS: Final = 5.0
 """Maximum seconds of one request of a check."""
@@ -55,8 +55,6 @@ class Findings:
         if isinstance(error, SendDelayed):
             says = f"to wait for {error.retry_after:g} s"
             self.add(check, says, self._connection.limited, "warning", seconds=error.retry_after)
-        elif isinstance(error, SendAmbiguous):
-            self.add(check, "no answer in time", self._connection.unreachable)
         elif error.trouble is not None:
             self.add(check, error.detail or error.trouble.sign, error.trouble)
         else:

@@ -30,8 +30,8 @@ class HomeInUse(GatewayError):
         self.pid = pid
         who = f"the process {pid}" if pid else "another process"
         super().__init__(
-            f"{who} already runs a gateway in {home}: stop it first, or set TAPEWAY_HOME to another"
-            " folder"
+            f"{who} already runs a gateway in {home}: if it is starting or stopping, try again in a"
+            " moment; otherwise stop it first, or set TAPEWAY_HOME to another folder"
         )
 
 

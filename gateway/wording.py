@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
+from pathlib import Path
 from typing import Final
 
 _UNSAFE: Final = re.compile(
@@ -14,6 +18,18 @@ def safe(text: object) -> str:
     """Return a text with the characters escaped that change more than their own place."""
     plain = str(text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
+
+
+def command_name() -> str:
+    """Return `tapeway` as it was called: with its folder, unless the shell finds it without."""
+    called, found = sys.argv[0], shutil.which("tapeway")
+    known = found and os.path.realpath(found) == os.path.realpath(called)
+    return "tapeway" if known or Path(called).name != "tapeway" else called
+
+
+def as_called(text: str) -> str:
+    """Return a text whose commands can be typed as they stand there."""
+    return text.replace("`tapeway ", f"`{command_name()} ")
 
 
 def counted(number: float, one: str, many: str = "") -> str:

@@ -43,6 +43,7 @@ MAX_TYPING_PER_SECOND: Final = 15
 
 class DiscordChannel(Channel):
     name: ClassVar[str] = "discord"
+    joins: ClassVar[str] = "server"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "media", "idempotent_send", "lookup", "backfill", "buttons", "admins"}
     )

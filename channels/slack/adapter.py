@@ -45,6 +45,8 @@ NO_WORKSPACE: Final = (
 
 class SlackChannel(Channel):
     name: ClassVar[str] = "slack"
+    joins: ClassVar[str] = "channel"
+    server_word: ClassVar[str] = "workspace"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {
             "edit",

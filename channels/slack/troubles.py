@@ -10,21 +10,20 @@ from channels.connection_troubles import connection_troubles
 
 _PAGE: Final = "Open https://api.slack.com/apps, choose the app, then"
 _BOT_TOKEN: Final = (
-    f"{_PAGE} OAuth & Permissions. Copy the Bot User OAuth Token (xoxb-...) into"
-    " TAPEWAY_SLACK__BOT_TOKEN (if there is none, install the app first), and restart."
+    f"{_PAGE} OAuth & Permissions. Copy the Bot User OAuth Token (xoxb-...; if there is"
+    " none, install the app first), paste it into `tapeway init`, and restart."
 )
 _APP_TOKEN: Final = (
     f"{_PAGE} Basic Information, App-Level Tokens. Copy one with the scope connections:write"
-    " (xapp-...) into TAPEWAY_SLACK__APP_TOKEN, and restart."
+    " (xapp-...), paste it into `tapeway init`, and restart."
 )
 
 NO_TOKEN: Final = Trouble(
     "slack.no_token",
     "The log does not mention slack.",
-    "Slack is off, since the gateway got no token: `.env` is not in the folder where the gateway"
-    " starts, or the settings' names are misspelt.",
-    "Put TAPEWAY_SLACK__BOT_TOKEN and TAPEWAY_SLACK__APP_TOKEN into `.env` in Tapeway's folder, and"
-    " start there with `make run` (any other start needs `--env-file`).",
+    "Slack is off, since the gateway got no token. It reads the `.env` of a clone only if you start"
+    " it there with `make run`.",
+    "Run `tapeway init`, paste the tokens, and restart.",
 )
 NO_BOT_TOKEN: Final = Trouble(
     "slack.no_bot_token",

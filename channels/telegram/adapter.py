@@ -74,7 +74,7 @@ class TelegramChannel(Channel):
         self._api = BotApi(settings, self.tally)
         self._sender = TelegramSender(self._api)
         self._me: TelegramSelf | None = None
-        self._has_drafts = True
+        self._has_drafts = self._hears_groups = True
         self._secret = settings.webhook_secret.get_secret_value() or secrets.token_urlsafe(32)
         self._running: anyio.CancelScope | None = None
         self._stopped = False
@@ -112,6 +112,10 @@ class TelegramChannel(Channel):
             return ""
         link = f"https://t.me/{self._me.username}"
         return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup"
+
+    @property
+    def hears_groups(self) -> bool:
+        return self._hears_groups
 
     def pairing_hint(self, code: str) -> str:
         name = self._me.username if self._me is not None else ""
@@ -207,7 +211,8 @@ class TelegramChannel(Channel):
             tuple(self.host.names),
             self.settings.rules(),
         )
-        if found.get("can_read_all_group_messages") is False:
+        self._hears_groups = found.get("can_read_all_group_messages") is not False
+        if not self._hears_groups:
             self.host.warn(PRIVACY_MODE.sentence())
         commands = [{"command": name, "description": what} for name, what in COMMANDS.items()]
         try:

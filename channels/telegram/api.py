@@ -7,6 +7,7 @@ contains a request's address, since the token is part of the address.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final, cast
@@ -47,6 +48,7 @@ from channels.telegram.troubles import (
 from channels.token_kinds import TELEGRAM, misplaced
 
 CONNECT_SECONDS: Final = 10.0
+_TOKEN: Final = re.compile(r"\d+:[\w-]+")
 ANSWER_SECONDS: Final = 20.0
 EVERYWHERE: Final = ("sendMessage", "editMessageText", "getUpdates")
 """Methods that every server has; a server that does not know them is still starting up."""
@@ -222,8 +224,11 @@ class BotApi:
         return self._requests.date
 
     def check_token(self) -> None:
-        """Raise ChannelUnfit if the token is another platform's, which must not get it."""
-        if what := misplaced(self._token, TELEGRAM):
+        """Raise ChannelUnfit if this is no token of Telegram's, which must not get another's."""
+        what = misplaced(self._token, TELEGRAM)
+        if not what and not _TOKEN.fullmatch(self._token):
+            what = "a token is digits, a colon, then letters, digits, - and _"
+        if what:
             raise ChannelUnfit(trouble=WRONG_TOKEN, detail=what)
 
     async def open(self) -> None:

@@ -142,7 +142,7 @@ class FakeHost(FullHost):
         self._changed.set()
         self._changed = anyio.Event()
 
-    async def until(self, condition: Callable[[], bool], seconds: float = 10) -> None:
+    async def until(self, condition: Callable[[], bool], seconds: float = 60) -> None:
         """Wait until a condition holds; it is checked after every call that the channel makes."""
         with anyio.fail_after(seconds):
             while not condition():
@@ -167,7 +167,7 @@ class ChannelRun:
         self._cause, self._ended = None, anyio.Event()
         self._host.start_soon(f"channel {self._channel.name}", self._run)
 
-    async def error(self, seconds: float = 10) -> Exception:
+    async def error(self, seconds: float = 60) -> Exception:
         """Wait until the channel fails, and return its error."""
         with anyio.fail_after(seconds):
             await self._ended.wait()

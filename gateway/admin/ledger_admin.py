@@ -99,6 +99,7 @@ class LedgerAdmin:
         """Drop a message, neither answering nor sending it; say in a sentence what happened."""
         short, row = await self._row(name)
         await self._change(short, row, "drop")
+        await self._services.ledger.held.count()
         if self._recovery is not None and short == "in":
             self._recovery.dispatcher.forget(int(row["id"]))
         elif self._recovery is not None:

@@ -68,6 +68,8 @@ def gateway(
     """Run the gateway with the page and every channel that has a token."""
     if first:
         import_module("gateway.cli.setup.first_question").ask_first_question()
+    if sys.stderr.isatty():
+        typer.echo("  Starting ...", err=True)
     gc.disable()  # what startup loads is kept: collecting garbage would cost a sixth of the time
     run("gateway.cli.service.serve:serve")
 

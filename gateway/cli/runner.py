@@ -20,7 +20,14 @@ from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.redaction import Redactor, secrets_of
 from gateway.settings import LogSettings, Settings, load_with_sources
-from gateway.settings.files import ignored, open_files, remember, settings_files, with_remembered
+from gateway.settings.files import (
+    combined,
+    ignored,
+    open_files,
+    remember,
+    settings_files,
+    with_remembered,
+)
 from tape.errors import TapeError
 
 P = ParamSpec("P")
@@ -63,6 +70,8 @@ def _name_files(settings: Settings, variables: Mapping[str, str], *, quiet: bool
     for sentence in ignored(files, settings.home_path):
         print_note(f"tapeway: {sentence}")
     if not quiet:
+        if sentence := combined(files):
+            print_note(f"tapeway: {sentence}")
         remember(variables)
         for sentence in open_files(settings.home_path, files):
             get_log().warning("files.open", what=sentence)

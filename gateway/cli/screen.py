@@ -16,6 +16,7 @@ from zlib import crc32
 
 import wcwidth
 
+from gateway.wording import as_called
 from gateway.wording import safe as safe
 
 HIT: Final = "1;7"
@@ -98,7 +99,7 @@ def hanging(head: str, text: str, indent: int) -> list[str]:
 
 def print_note(text: str) -> None:
     """Print a sentence to standard error, wrapped at words."""
-    print("\n".join(hanging("", safe(text), 0)), file=sys.stderr)
+    print("\n".join(hanging("", as_called(safe(text)), 0)), file=sys.stderr)
 
 
 def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:
@@ -116,9 +117,12 @@ def short_time(iso: str) -> str:
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    width = max(columns(), 40)
     wide: Sequence[str] = wcwidth.wrap(
         text,
-        max(columns(), 40),
+        width,
+        # The terminal itself wraps a long path or link: cut in two, it could not be copied.
+        break_long_words=not any("/" in word for word in text.split() if len(word) > width),
         initial_indent=first,
         subsequent_indent=rest,
         break_on_hyphens=False,

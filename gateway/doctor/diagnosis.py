@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any, Final
 
 from channels.checkup import CheckResult, Checkup, State
-from gateway.wording import counted
+from gateway.wording import as_called, counted
 
 WIDTH: Final = 80
 INDENT: Final = 9  # columns of the state, which stands before each result
@@ -112,7 +112,7 @@ def _lines(results: Iterable[CheckResult], color: bool) -> Iterable[str]:
 def _wrapped(text: str, hanging: str = "") -> list[str]:
     # A path or an address stays whole, so that it can be copied.
     return wrap(
-        text,
+        as_called(text),
         WIDTH - INDENT,
         subsequent_indent=hanging,
         break_on_hyphens=False,

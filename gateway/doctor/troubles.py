@@ -27,7 +27,7 @@ SETTINGS_INVALID: Final = Trouble(
     "settings.invalid",
     "The gateway does not start: a setting has a value that it cannot have.",
     "The value is of another kind, out of range, or none of the allowed words.",
-    "Correct the named setting. `tapeway config show` prints where each value comes from.",
+    "Correct the named setting, in the file after it; if none is named, in the environment.",
 )
 SETTINGS_MISSPELT: Final = Trouble(
     "settings.misspelt",

@@ -147,11 +147,14 @@ class Intake:
         await self._take_messages(together)
 
     async def _take_messages(self, batch: list[Parts]) -> None:
-        for plan in await self._write_together(batch):
+        planned = await self._write_together(batch)
+        for plan in planned:
             try:
                 await self._sink.taken(plan.question, plan.decision, stale=plan.stale)
             except Exception as cause:
                 get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
+        if any(plan.status == HELD for plan in planned):
+            await self._services.ledger.held.count()
 
     async def _write_together(self, batch: list[Parts]) -> list[PlannedMessage]:
         if not batch:

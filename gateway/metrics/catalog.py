@@ -35,184 +35,146 @@ class Metric:
     looked_up: bool = False
 
 
-BUILD: Final = Metric(
-    "tapeway_build_info",
-    "gauge",
-    "Always 1; the label is the version that runs.",
-    ("version",),
-    looked_up=True,
+def _gauge(name: str, text: str, *labels: str) -> Metric:
+    return Metric(name, "gauge", text, labels, looked_up=True)
+
+
+def _histogram(name: str, text: str, *labels: str, buckets: tuple[float, ...]) -> Metric:
+    return Metric(name, "histogram", text, labels, buckets=buckets)
+
+
+def _counter(
+    name: str, text: str, *labels: str, outcomes: tuple[str, ...] = (), looked_up: bool = False
+) -> Metric:
+    labels = (*labels, OUTCOME) if outcomes else labels
+    return Metric(name, "counter", text, labels, outcomes, looked_up=looked_up)
+
+
+BUILD: Final = _gauge(
+    "tapeway_build_info", "Always 1; the label is the version that runs.", "version"
 )
-MESSAGES: Final = Metric(
+MESSAGES: Final = _counter(
     "tapeway_messages_total",
-    "counter",
     "Messages, edits and deletions from platforms: `new` ones, written to the inbox, and those"
     " delivered once more (`repeated`), which change nothing.",
-    (CHANNEL, OUTCOME),
-    ("new", "repeated"),
+    CHANNEL,
+    outcomes=("new", "repeated"),
 )
-INBOX: Final = Metric(
+INBOX: Final = _gauge(
     "tapeway_inbox_messages",
-    "gauge",
     "Accepted messages that have not ended, from the database: not yet on their tape, waiting for"
     " a turn, or being answered. Those of channels that are turned off wait as `other`.",
-    (CHANNEL,),
-    looked_up=True,
+    CHANNEL,
 )
-OLDEST: Final = Metric(
+OLDEST: Final = _gauge(
     "tapeway_inbox_oldest_seconds",
-    "gauge",
     "Age of the oldest of those messages since it was accepted; 0 if there is none.",
-    (CHANNEL,),
-    looked_up=True,
+    CHANNEL,
 )
-OUTBOX: Final = Metric(
+OUTBOX: Final = _gauge(
     "tapeway_outbox_messages",
-    "gauge",
     "Messages that are waiting to be sent or are being sent, from the database.",
-    (CHANNEL,),
-    looked_up=True,
+    CHANNEL,
 )
-FIRST_TEXT: Final = Metric(
+FIRST_TEXT: Final = _histogram(
     "tapeway_first_text_seconds",
-    "histogram",
     "From the moment a question was accepted (the newest message of a burst) to the first text of"
     " its answer. A turn that a restart resumes is not measured again.",
-    (CHANNEL,),
+    CHANNEL,
     buckets=WAIT_BUCKETS,
 )
-ANSWER: Final = Metric(
+ANSWER: Final = _histogram(
     "tapeway_answer_seconds",
-    "histogram",
     "From that moment until the platform confirmed the answer (its first message, if it needs"
     " several); restarts in between count.",
-    (CHANNEL,),
+    CHANNEL,
     buckets=WAIT_BUCKETS,
 )
-TURNS: Final = Metric(
+TURNS: Final = _counter(
     "tapeway_turns_total",
-    "counter",
     "Turns, counted when their end is committed, so once each: `done`, `failed` (with a notice),"
     " `stopped`, or `dead` (given up after crashes). `refused` are questions that got no turn: no"
     " access, the day's budget used up, or too many waiting.",
-    (CHANNEL, OUTCOME),
-    ("done", "failed", "stopped", "dead", "refused"),
+    CHANNEL,
+    outcomes=("done", "failed", "stopped", "dead", "refused"),
 )
-MODEL_CALLS: Final = Metric(
+MODEL_CALLS: Final = _counter(
     "tapeway_model_calls_total",
-    "counter",
     "Requests to models, each repeat and fallback by itself; `rate_limited` is a 429, `cancelled`"
     " means that nobody waited for the rest. The probe at the start is not among them.",
-    (MODEL, OUTCOME),
-    ("ok", "rate_limited", "error", "cancelled"),
+    MODEL,
+    outcomes=("ok", "rate_limited", "error", "cancelled"),
 )
-PROMPT: Final = Metric(
+PROMPT: Final = _counter(
     "tapeway_prompt_tokens_total",
-    "counter",
     "Prompt tokens of ended turns, cached ones included, as `tapeway usage` counts them: what the"
     " servers reported, else an estimate.",
-    (MODEL,),
+    MODEL,
 )
-CACHED: Final = Metric(
+CACHED: Final = _counter(
     "tapeway_cached_tokens_total",
-    "counter",
     "Those of the prompt tokens that the provider read from its cache.",
-    (MODEL,),
+    MODEL,
 )
-COMPLETION: Final = Metric(
-    "tapeway_completion_tokens_total", "counter", "Tokens that models wrote.", (MODEL,)
+COMPLETION: Final = _counter("tapeway_completion_tokens_total", "Tokens that models wrote.", MODEL)
+COST: Final = _counter(
+    "tapeway_cost_total", "What those tokens cost, in the currency of the models' prices.", MODEL
 )
-COST: Final = Metric(
-    "tapeway_cost_total",
-    "counter",
-    "What those tokens cost, in the currency of the models' prices.",
-    (MODEL,),
-)
-SYSTEM_TOKENS: Final = Metric(
+SYSTEM_TOKENS: Final = _counter(
     "tapeway_context_system_tokens_total",
-    "counter",
     "Estimated tokens of prompts that are the system prompt; each model call counts its whole"
     " prompt. The next four are the rest of it.",
 )
-SCHEMA_TOKENS: Final = Metric(
-    "tapeway_context_schema_tokens_total", "counter", "... that describe the offered tools."
+SCHEMA_TOKENS: Final = _counter(
+    "tapeway_context_schema_tokens_total", "... that describe the offered tools."
 )
-PEOPLE_TOKENS: Final = Metric(
-    "tapeway_context_people_tokens_total", "counter", "... that people wrote."
+PEOPLE_TOKENS: Final = _counter("tapeway_context_people_tokens_total", "... that people wrote.")
+AGENT_TOKENS: Final = _counter(
+    "tapeway_context_agent_tokens_total", "... that the agent wrote: answers, anchors and calls."
 )
-AGENT_TOKENS: Final = Metric(
-    "tapeway_context_agent_tokens_total",
-    "counter",
-    "... that the agent wrote: answers, anchors and calls.",
-)
-TOOL_TOKENS: Final = Metric(
-    "tapeway_context_tool_tokens_total", "counter", "... that are results of tools."
-)
-TOOLS: Final = Metric(
+TOOL_TOKENS: Final = _counter("tapeway_context_tool_tokens_total", "... that are results of tools.")
+TOOLS: Final = _counter(
     "tapeway_tool_runs_total",
-    "counter",
     "Tool calls of models that ran or were refused; `timeout` took too long.",
-    (OUTCOME,),
-    ("ok", "refused", "timeout", "failed"),
+    outcomes=("ok", "refused", "timeout", "failed"),
 )
-SENDS: Final = Metric(
+SENDS: Final = _counter(
     "tapeway_sends_total",
-    "counter",
     "Messages of the outbox, counted when their end is committed, so once each: `sent`, `dead`"
     " (refused or given up), or `ambiguous` (held, since it may have arrived).",
-    (CHANNEL, OUTCOME),
-    ("sent", "dead", "ambiguous"),
+    CHANNEL,
+    outcomes=("sent", "dead", "ambiguous"),
 )
-EDITS: Final = Metric(
-    "tapeway_edits_total",
-    "counter",
-    "Updates of partial text that were shown.",
-    (CHANNEL,),
-    looked_up=True,
+EDITS: Final = _counter(
+    "tapeway_edits_total", "Updates of partial text that were shown.", CHANNEL, looked_up=True
 )
-DROPPED: Final = Metric(
+DROPPED: Final = _counter(
     "tapeway_edits_dropped_total",
-    "counter",
     "Updates of partial text that were not shown: the platform refused them or took too long, or"
     " the answer was complete before the chat's limit allowed them.",
-    (CHANNEL,),
+    CHANNEL,
     looked_up=True,
 )
-LIMITED: Final = Metric(
+LIMITED: Final = _counter(
     "tapeway_rate_limits_total",
-    "counter",
     "Requests that the platform refused because of its limits (429).",
-    (CHANNEL,),
+    CHANNEL,
     looked_up=True,
 )
-UP: Final = Metric(
-    "tapeway_channel_up",
-    "gauge",
-    "1 if the channel is connected and hears its platform, else 0.",
-    (CHANNEL,),
-    looked_up=True,
+UP: Final = _gauge(
+    "tapeway_channel_up", "1 if the channel is connected and hears its platform, else 0.", CHANNEL
 )
-STORE: Final = Metric(
-    "tapeway_store_up",
-    "gauge",
-    "1 if the database accepts writes, 0 while it does not.",
-    looked_up=True,
-)
-LAG: Final = Metric(
+STORE: Final = _gauge("tapeway_store_up", "1 if the database accepts writes, 0 while it does not.")
+LAG: Final = _histogram(
     "tapeway_event_loop_lag_seconds",
-    "histogram",
     "How late the event loop ran a timer, looked at twice a second: while it is late, everybody"
     " waits.",
     buckets=LAG_BUCKETS,
 )
-DISK_FREE: Final = Metric(
-    "tapeway_disk_free_bytes",
-    "gauge",
-    "Free bytes of the disk that holds the home folder.",
-    looked_up=True,
+DISK_FREE: Final = _gauge(
+    "tapeway_disk_free_bytes", "Free bytes of the disk that holds the home folder."
 )
-DISK_SIZE: Final = Metric(
-    "tapeway_disk_size_bytes", "gauge", "The size of that disk.", looked_up=True
-)
+DISK_SIZE: Final = _gauge("tapeway_disk_size_bytes", "The size of that disk.")
 
 OWN: Final = (
     *(BUILD, MESSAGES, INBOX, OLDEST, OUTBOX, FIRST_TEXT, ANSWER, TURNS, SENDS),

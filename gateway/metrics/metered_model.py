@@ -8,23 +8,16 @@ from typing import Final
 
 from agent.errors import ModelBusy
 from agent.model import ChatModel, ModelRequest, Piece
-from gateway.metrics.catalog import (
-    AGENT_TOKENS,
-    MODEL_CALLS,
-    PEOPLE_TOKENS,
-    SCHEMA_TOKENS,
-    SYSTEM_TOKENS,
-    TOOL_TOKENS,
-)
+from gateway.metrics import catalog
 from gateway.metrics.meters import Meters
 from tape.entry import dump
 from tape.tokens import estimate_message, estimate_text
 
 ORIGINS: Final = {
-    "system": SYSTEM_TOKENS,
-    "assistant": AGENT_TOKENS,
-    "tool": TOOL_TOKENS,
-    "user": PEOPLE_TOKENS,
+    "system": catalog.SYSTEM_TOKENS,
+    "assistant": catalog.AGENT_TOKENS,
+    "tool": catalog.TOOL_TOKENS,
+    "user": catalog.PEOPLE_TOKENS,
 }
 
 
@@ -50,7 +43,7 @@ class MeteredModel:
             outcome = "error"
             raise
         finally:
-            self._meters.add(MODEL_CALLS, self.name, outcome)
+            self._meters.add(catalog.MODEL_CALLS, self.name, outcome)
 
     async def aclose(self) -> None:
         await self._model.aclose()
@@ -59,6 +52,8 @@ class MeteredModel:
 def count_prompt(meters: Meters, request: ModelRequest) -> None:
     """Count the estimated tokens of a prompt by who wrote them."""
     for message in request.messages:
-        meters.add(ORIGINS.get(message["role"], PEOPLE_TOKENS), by=estimate_message(message))
+        meters.add(
+            ORIGINS.get(message["role"], catalog.PEOPLE_TOKENS), by=estimate_message(message)
+        )
     if request.tools:
-        meters.add(SCHEMA_TOKENS, by=estimate_text(dump(list(request.tools))))
+        meters.add(catalog.SCHEMA_TOKENS, by=estimate_text(dump(list(request.tools))))

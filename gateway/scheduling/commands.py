@@ -22,6 +22,7 @@ from agent.tool_runner import text_of, text_of_failure
 from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
+from channels.base import Channel
 from channels.message import MessageLink
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
@@ -54,8 +55,8 @@ DENIED: Final = {
 }
 
 HELLO: Final = (
-    "Hello, I'm {name}. Write to me here, or add me to a group and mention me, reply to me or call"
-    " me by my name there. `,help` lists what I can do."
+    "Hello, I'm {name}. Write to me here, or add me to a {joins} and mention me or reply to me"
+    " there. `,help` lists what I can do."
 )
 
 
@@ -131,8 +132,9 @@ class Commands:
     async def _grant(self, question: Question, command: Command) -> str:
         return await self._requests.openings.grant(question.message, command.words)
 
-    async def _hello(self, _question: Question, _command: Command) -> str:
-        return HELLO.format(name=self._services.settings.agent.name)
+    async def _hello(self, question: Question, _command: Command) -> str:
+        joins = self._services.router.channels.get(question.message.channel, Channel).joins
+        return HELLO.format(name=self._services.settings.agent.name, joins=joins)
 
     async def _choose(self, question: Question, command: Command) -> str:
         return await self._presses.choose(question.message, *_two(command.words))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from agent.tool import Role
 from agent.turn_log import TurnLog
 from channels.message import OutboundMessage
 from gateway.access.access import Access, Decision
@@ -14,7 +15,6 @@ from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
-from gateway.scheduling.opening.place import GREETING
 from gateway.scheduling.opening.requests import AccessRequests
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
@@ -68,9 +68,15 @@ class Notices:
             await self._services.router.end_without_answer(question.message, silent=True)
 
     async def refuse(self, question: Question) -> None:
-        """Refuse a question; ask the owner; say at most once a day how the chat can be opened."""
+        """Refuse a question; ask the owner; say at most once a day how the chat can be opened.
+
+        Nothing is said if the owner is asked at once about what the owner did.
+        """
         message = question.message
         asked = await self._requests.ask(message)
+        if asked and message.kind == "change" and self._access.own_role(message) == Role.OWNER:
+            await self._end(question, "refused", None)
+            return
         text = self._requests.sentence(message, asked=asked)
         notice = _notice(question, text, "refusal", self._today(question))
         await self._end(question, "refused", notice, shared=True)
@@ -82,7 +88,7 @@ class Notices:
         if not decision.allowed:
             await self.refuse(question)
             return
-        text = GREETING.format(name=self._services.settings.agent.name)
+        text = self._requests.openings.greeting(question.message.channel)
         notice = _notice(question, text, "greeting", self._today(question))
         await self._end(question, "taped", notice, shared=True)
 

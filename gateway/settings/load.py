@@ -1,7 +1,8 @@
 """Load the settings, frozen. If several sources contain a setting, the first source wins.
 
-In order: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`. The
-module `gateway.settings.files` says where the files are.
+In order: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`; behind
+files that are named, the home folder's `.env` and `tapeway.toml`. The module
+`gateway.settings.files` says where the files are.
 """
 
 from __future__ import annotations

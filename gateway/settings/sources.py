@@ -27,6 +27,7 @@ from gateway.settings.renames import rename
 
 Kind = Literal["environment", "env-file", "secrets", "toml"]
 
+FILE_KINDS: Final[tuple[Kind, Kind]] = ("env-file", "toml")
 PREFIX: Final = "TAPEWAY_"
 OF_THE_FILES: Final = frozenset({SECRETS, CONFIG, ENV_FILE})
 FOREIGN: Final = re.compile(
@@ -124,11 +125,16 @@ def read_sources(
     folder = NestedSecretsSettingsSource(
         SecretsSettingsSource(settings), secrets_dir=secrets, secrets_dir_missing="ok"
     )
+    env, toml, *under = files.paths()
     return [
         _of_variables(settings, "environment", None, variables),
-        of_env_file(settings, files.env, read_text(files.env)),
+        of_file(settings, env, read_text(env), "env-file"),
         _of_variables(settings, "secrets", secrets, folder.env_vars),
-        of_toml(files.toml, read_text(files.toml)),
+        of_file(settings, toml, read_text(toml), "toml"),
+        *(
+            of_file(settings, path, read_text(path), kind)
+            for path, kind in zip(under, FILE_KINDS, strict=False)
+        ),
     ]
 
 
@@ -142,8 +148,12 @@ def read_text(path: Path) -> str:
         raise _unreadable(path, cause) from cause
 
 
-def of_env_file(settings: type[BaseSettings], path: Path, text: str) -> SettingsSource:
-    """Return what a `.env` with a text sets; raises SettingsError for a line that sets nothing."""
+def of_file(settings: type[BaseSettings], path: Path, text: str, kind: Kind) -> SettingsSource:
+    """Return what a settings' file with a text sets; raises SettingsError if it is not valid."""
+    return _of_toml(path, text) if kind == "toml" else _of_env_file(settings, path, text)
+
+
+def _of_env_file(settings: type[BaseSettings], path: Path, text: str) -> SettingsSource:
     for line in parse_stream(StringIO(text)):
         written = line.original.string.lstrip()
         if PREFIX in written.upper() and (line.error or (line.key and line.value is None)):
@@ -152,8 +162,7 @@ def of_env_file(settings: type[BaseSettings], path: Path, text: str) -> Settings
     return _of_variables(settings, "env-file", path, dotenv_values(stream=StringIO(text)))
 
 
-def of_toml(path: Path, text: str) -> SettingsSource:
-    """Return what a `tapeway.toml` with a text sets; raises SettingsError if it is not valid."""
+def _of_toml(path: Path, text: str) -> SettingsSource:
     try:
         return _source("toml", path, tomllib.loads(text))
     except ValueError as cause:

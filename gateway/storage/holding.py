@@ -58,7 +58,6 @@ class HoldTable:
 
     def hold_question(self, unit: Unit, row: InboxRow) -> None:
         unit.run("ledger.hold_question", id=row.id, why=RESTORED)
-        self.messages += 1
 
     async def resume(
         self, box: str = "", row_id: int = 0

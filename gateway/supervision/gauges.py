@@ -14,19 +14,7 @@ import anyio
 import anyio.to_thread
 
 from channels.base import Channel
-from gateway.metrics.catalog import (
-    BUILD,
-    DISK_FREE,
-    DISK_SIZE,
-    DROPPED,
-    EDITS,
-    INBOX,
-    LIMITED,
-    OLDEST,
-    OUTBOX,
-    STORE,
-    UP,
-)
+from gateway.metrics import catalog
 from gateway.metrics.meters import OTHER, Reading
 from gateway.services import Services
 from gateway.supervision.status import StatusBoard
@@ -56,8 +44,8 @@ class Gauges:
             self._outbox = await select("ledger.open_sends", {}, long=True)
         is_up = self._services.guard.away_for() is None
         return [
-            Reading(BUILD, (self._version,), 1),
-            Reading(STORE, (), int(is_up)),
+            Reading(catalog.BUILD, (self._version,), 1),
+            Reading(catalog.STORE, (), int(is_up)),
             *self._open_rows(),
             *self._channels(),
             *await anyio.to_thread.run_sync(self._disk),
@@ -73,29 +61,32 @@ class Gauges:
         for row in self._outbox:
             found.setdefault(_channel_of(row, found), [0, 0.0, 0])[2] += row["messages"]
         for name, (messages, seconds, sends) in found.items():
-            yield Reading(INBOX, (name,), messages)
-            yield Reading(OLDEST, (name,), seconds)
-            yield Reading(OUTBOX, (name,), sends)
+            yield Reading(catalog.INBOX, (name,), messages)
+            yield Reading(catalog.OLDEST, (name,), seconds)
+            yield Reading(catalog.OUTBOX, (name,), sends)
 
     def _channels(self) -> Iterator[Reading]:
         stalled = self._status.stalled()
         for name, state in self._status.states.items():
-            yield Reading(UP, (name,), int(state.state == "ready" and name not in stalled))
+            yield Reading(catalog.UP, (name,), int(state.state == "ready" and name not in stalled))
         for name, channel in self._services.router.channels.items():
             yield from _tally(name, channel)
 
     def _disk(self) -> list[Reading]:
         with suppress(OSError):
             disk = shutil.disk_usage(self._services.settings.home_path)
-            return [Reading(DISK_FREE, (), disk.free), Reading(DISK_SIZE, (), disk.total)]
+            return [
+                Reading(catalog.DISK_FREE, (), disk.free),
+                Reading(catalog.DISK_SIZE, (), disk.total),
+            ]
         return []
 
 
 def _tally(name: str, channel: Channel) -> Iterator[Reading]:
     tally = channel.tally
-    yield Reading(EDITS, (name,), tally.edits)
-    yield Reading(DROPPED, (name,), tally.dropped)
-    yield Reading(LIMITED, (name,), tally.rate_limits)
+    yield Reading(catalog.EDITS, (name,), tally.edits)
+    yield Reading(catalog.DROPPED, (name,), tally.dropped)
+    yield Reading(catalog.LIMITED, (name,), tally.rate_limits)
 
 
 def _channel_of(row: Row, known: dict[str, list[float]]) -> str:

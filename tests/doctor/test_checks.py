@@ -20,6 +20,7 @@ from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
+from tests.gateway.http.test_metrics_port import free_port
 from tests.gateways import gateway_of
 
 pytestmark = pytest.mark.anyio
@@ -36,8 +37,8 @@ def in_short(found: list[CheckResult]) -> list[tuple[str, str]]:
 
 
 async def test_a_port_for_metrics_is_free_taken_or_the_gateway_s_own(scene: Scene) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         environ = scene.environ(HTTP__METRICS_PORT=str(port))
         where = f"/metrics on 127.0.0.1:{port}"
         _main, other = in_short(await check_port(find_subject(environ, deep=False)))
@@ -50,8 +51,7 @@ async def test_a_port_for_metrics_is_free_taken_or_the_gateway_s_own(scene: Scen
 
 
 async def test_the_port_of_another_gateway_s_metrics_is_known(scene: Scene, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     other = tmp_path / "other"
     other.mkdir(mode=0o700)
     environ = scene.environ(HTTP__METRICS_PORT=port)

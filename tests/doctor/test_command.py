@@ -142,11 +142,12 @@ async def test_no_secret_is_in_a_report(scene: Scene) -> None:
     refusal = Failure(400, f"The key {KEY} is bad")
     async with FakeOpenAI(models=["model"], default=lambda _: refusal) as server:
         proxy = "http://al:proxy-password@127.0.0.1:1/"
-        environ = scene.environ(**model_of(server), TELEGRAM__PROXY=proxy)
+        body = '{"x": {"api_key": "key-in-a-body"}}'
+        environ = scene.environ(**model_of(server), TELEGRAM__PROXY=proxy, AGENT__BODY=body)
         _code, out, err = await run_process(environ, "doctor", "--json")
         _code, shown, _err = await run_process(environ, "config", "show")
     assert "gives no answer" in out
-    for secret in (KEY, "proxy-password"):
+    for secret in (KEY, "proxy-password", "key-in-a-body"):
         assert secret not in out + err + shown
 
 

@@ -91,8 +91,14 @@ async def test_the_page_shows_what_was_said_before(home: Path) -> None:
     assert texts == ["good morning", "Good morning, Alice."]
 
 
-async def test_the_tapes_of_the_database_are_listed_and_searched(home: Path) -> None:
+async def test_the_tapes_of_the_database_are_listed_and_searched_once_it_is_migrated(
+    home: Path,
+) -> None:
     environ = make_environ(home, WORKSPACE="/")
+    code, listed, err = await run_tapeway(environ, "tape", "list")
+    assert (code, listed, "was written by an older version" in err) == (1, "", True)
+    async with gateway_of(home, WORKSPACE="/"):
+        pass
     code, listed, err = await run_tapeway(environ, "tape", "list")
     assert (code, err) == (0, "")
     assert set(listed.split()) >= SESSIONS

@@ -98,6 +98,8 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
     _print("Messages from before this restore are only recorded, never answered by themselves.")
     if manifest.secrets:
         _print(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
+    if settings.tape.url:
+        _print(f"Unset TAPEWAY_TAPE__URL, or the gateway does not use what is in {home}.")
     print("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 

@@ -28,6 +28,7 @@ class MessageText:
         self._columns = columns
         self._folds = folds
         self._ready: list[str] = []
+        self._inserted: list[str] = []
         self._reader, self._text, self._first = BlockReader(), "", True
 
     def take(self) -> list[str]:
@@ -43,32 +44,42 @@ class MessageText:
         text = close_open_marks(block.text[-MAX_LIVE_CHARACTERS:])
         return paint_markdown(text, self._columns()) if text.strip() else []
 
-    def write(self, text: str) -> None:
-        """Continue with the whole text so far; one that has changed begins again."""
+    def write(self, text: str, *, final: bool = False) -> None:
+        """Continue with the whole text so far; if it changed what is printed, begin again."""
         text = text.removesuffix("\r")  # a line feed may follow
-        if not text.startswith(self._text):
-            self._begin_again()
-            self._ready.append(paint("[starting over]", DIM))
-        piece, self._text = text[len(self._text) :], text
-        for block in self._reader.feed(safe(piece)):
+        if not final and self._text.startswith(text):
+            return  # a gateway that came back writes the same again
+        if text.startswith(self._text):
+            piece = safe(text[len(self._text) :])
+        else:
+            piece = self._changed(safe(self._text), safe(text))
+        self._text = text
+        for block in self._reader.feed(piece):
             self._end(block)
 
-    def finish(self, text: str) -> None:
-        """End with the final text; one that has changed is shown whole."""
-        if not text.startswith(self._text.rstrip()):
-            self._begin_again()
-        if len(text) > len(self._text):
-            self.write(text)
-        self.end()
-
-    def end(self) -> None:
-        """End with the text so far."""
+    def _changed(self, old: str, new: str) -> str:
+        """Return the part of a changed text that is to be read again."""
+        kept = self._reader.ended
+        if old[:kept].rstrip() == new[:kept].rstrip():
+            self._reader = BlockReader(kept, spaced=self._reader.open.spaced)
+            return new[kept:]
         self._end_text()
+        self._ready.append(paint("[starting over]", DIM))
+        self._reader, self._first = BlockReader(), True
+        return new
+
+    def insert(self, lines: list[str]) -> None:
+        """Add lines of the program's own, below the block that is being written."""
+        if self._reader.open.text.strip():
+            self._inserted += lines
+        else:
+            self._ready += lines
+
+    def end(self, mark: str = "") -> None:
+        """End with the text so far, and a mark below it."""
+        self._end_text()
+        self._ready += [paint(mark, DIM)] * bool(mark)
         self.done = True
-
-    def _begin_again(self) -> None:
-        self._end_text()
-        self._reader, self._text, self._first = BlockReader(), "", True
 
     def _end_text(self) -> None:
         for block in self._reader.close():
@@ -82,6 +93,7 @@ class MessageText:
             self._ready += paint_markdown(block.text, self._columns())
         else:
             self._ready += self._code(block.language, block.text, ended=True)
+        self._ready, self._inserted = self._ready + self._inserted, []
 
     def _code(self, language: str, code: str, *, ended: bool) -> list[str]:
         lines = code.split("\n") if code else []

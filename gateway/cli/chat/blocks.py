@@ -26,27 +26,33 @@ class TextBlock(NamedTuple):
 
 
 class BlockReader:
-    """Reads a text piece by piece; `open` is the block at its end, which may still grow."""
+    """Reads a text piece by piece; `open` is the block at its end, which may still grow.
 
-    def __init__(self) -> None:
+    The first `ended` characters belong to blocks that have ended; `start` of them were read before.
+    """
+
+    def __init__(self, start: int = 0, *, spaced: bool = False) -> None:
+        self.ended = self._size = start
         self._lines: list[str] = []
         self._rest = ""
         self._blanks = 0
         self._fence = ""
         self._language: str | None = None
-        self._spaced = False
+        self._spaced = spaced
 
     def feed(self, piece: str) -> list[TextBlock]:
         """Return the blocks that a piece of text ends."""
-        *lines, self._rest = (self._rest + piece).split("\n")
+        *lines, self._rest = (
+            (self._rest + piece).split("\n") if "\n" in piece else [self._rest + piece]
+        )
         done = [block for line in lines for block in self._line(line)]
-        return done + self._before(self._rest)
+        return done + self._before(self._rest, self._size)
 
     def close(self) -> list[TextBlock]:
         """Return the blocks that the end of the text ends."""
         done = self._line(self._rest) if self._rest else []
         self._rest = ""
-        return done + (self._end() if self._lines or self._language is not None else [])
+        return done + (self._end(self._size) if self._lines or self._language is not None else [])
 
     @property
     def open(self) -> TextBlock:
@@ -54,17 +60,18 @@ class BlockReader:
         return TextBlock("\n".join(lines), self._language, self._spaced)
 
     def _line(self, line: str) -> list[TextBlock]:
+        start, self._size = self._size, self._size + len(line) + 1
         if self._language is not None:
             mark = line.strip()
             if len(mark) >= len(self._fence) and not mark.strip(self._fence[0]):
-                return self._end()
+                return self._end(self._size)
             self._lines.append(line)
             return []
         if not line.strip():
             self._blanks += bool(self._lines)
             self._spaced = self._spaced or not self._lines
             return []
-        done = self._before(line)
+        done = self._before(line, start)
         fence = None if self._lines else _FENCE.match(line)
         if fence is None:
             self._lines += [*[""] * self._blanks, line]
@@ -74,13 +81,14 @@ class BlockReader:
             self._language = (fence[2] or fence[4] or "").strip()
         return done
 
-    def _before(self, line: str) -> list[TextBlock]:
+    def _before(self, line: str, start: int) -> list[TextBlock]:
         if self._language is not None or not self._lines or not line[:1].strip():
             return []
         ends = self._blanks or _HEADING.match(self._lines[0]) or _BEGINS.match(line)
-        return self._end() if ends else []
+        return self._end(start) if ends else []
 
-    def _end(self) -> list[TextBlock]:
+    def _end(self, place: int) -> list[TextBlock]:
+        self.ended = place
         block = TextBlock("\n".join(self._lines), self._language, self._spaced)
         self._lines, self._language, self._fence = [], None, ""
         self._spaced, self._blanks = self._blanks > 0, 0

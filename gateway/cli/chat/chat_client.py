@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final, Protocol
@@ -29,7 +29,7 @@ RECONNECT_SECONDS: Final = 0.5  # seconds between two looks for a gateway that h
 class ChatClient(Protocol):
     """A terminal's connection to one chat."""
 
-    def events(self) -> AsyncIterator[Json]:
+    def events(self) -> AsyncGenerator[Json, None]:
         """Yield the chat's current state, then each event as it happens.
 
         After an event `lost`, the gateway has stopped; once it is back, its state comes again.
@@ -53,7 +53,7 @@ class LocalChat:
         self._chat = chat
         self._person = person
 
-    async def events(self) -> AsyncIterator[Json]:
+    async def events(self) -> AsyncGenerator[Json, None]:
         async with self._channel.hub.listen(self._chat, OWNER) as events:
             for past in await self._channel.opening(self._chat, OWNER):
                 yield past
@@ -84,7 +84,7 @@ class RemoteChat:
         self._path = f"/api/terminal/{quote(chat, safe='')}"
         self._person = person
 
-    async def events(self) -> AsyncIterator[Json]:
+    async def events(self) -> AsyncGenerator[Json, None]:
         known = False
         while True:
             here = False
@@ -97,15 +97,10 @@ class RemoteChat:
                     raise
             if here:
                 yield {"type": "lost"}
-            await self._find_again()
-
-    async def _find_again(self) -> None:
-        found = None
-        while found is None:
             await anyio.sleep(RECONNECT_SECONDS)
-            found = find_running(self._home)
-        self._client.base_url = httpx2.URL(found.url)
-        self._client.headers["Authorization"] = f"Bearer {found.token}"
+            if (found := find_running(self._home)) is not None:
+                self._client.base_url = httpx2.URL(found.url)
+                self._client.headers["Authorization"] = f"Bearer {found.token}"
 
     async def _stream(self) -> AsyncIterator[Json]:
         with _plain_errors():

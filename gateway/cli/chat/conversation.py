@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import cast
 from uuid import uuid4
 
 import anyio
@@ -59,7 +57,7 @@ class Conversation:
 
     async def show(self) -> None:
         """Show events until cancelled; if patient, wait for a gateway that has stopped."""
-        async with aclosing(events_of(self.link)) as events:
+        async with aclosing(self.link.events()) as events:
             async for event in events:
                 if event["type"] == "lost" and not self._patient:
                     break
@@ -84,7 +82,3 @@ class Conversation:
         self.events += 1
         self._changed.set()
         self._changed = anyio.Event()
-
-
-def events_of(link: ChatClient) -> AsyncGenerator[Json, None]:
-    return cast(AsyncGenerator[Json, None], link.events())

@@ -7,7 +7,7 @@ import sys
 from channels.cli.outbound import Printer
 from channels.room.hub import Json
 from gateway.cli.chat.transcript import GO_ON, GREETING, HISTORY_SHOWN
-from gateway.cli.screen import one_line, safe
+from gateway.cli.screen import clipped, one_line, safe
 
 
 class PlainText:
@@ -36,14 +36,12 @@ class PlainText:
                 self.note(event["hint"])
         elif kind == "history":
             for message in event["messages"][-HISTORY_SHOWN:]:
-                self.note(f"{_name(message)}: {_short(message['text'])}")
+                self.note(f"{_name(message)}: {clipped(one_line(message['text']), 100)}")
         elif kind == "draft":
             message = event["message"]
             self._write(message, self._printer.next(message["id"], message["text"]))
         elif kind == "message":
             self._message(event["message"])
-        elif kind == "lost":
-            self.note("\n(The gateway has stopped; waiting until it is back.)")
         elif kind == "tool" and "arguments" in event and self._names:
             what = one_line(f"{event['name']} {event['arguments']}")
             write("\n" * bool(self._begun) + f"[{what}]\n")
@@ -73,8 +71,3 @@ def write(text: str) -> None:
 
 def _name(message: Json) -> str:
     return one_line(message["author"]["name"])
-
-
-def _short(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= 100 else f"{line[:100]}..."

@@ -21,7 +21,7 @@ from gateway.cli.chat.transcript import ChatTranscript
 from gateway.scheduling.commands import OWN
 
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
-PROMPT: Final = "> "
+PROMPT: Final = ("", "> ")
 
 FRAME_SECONDS: Final = 0.05  # minimum seconds between two changes of the screen
 TICK_SECONDS: Final = 1.0
@@ -57,7 +57,7 @@ class ChatPrompt:
                     except EOFError:
                         break
                     if line.strip():
-                        group.start_soon(self._talk.say, line)
+                        await self._talk.say(line)
                 group.cancel_scope.cancel()
         _print(self._transcript.new_lines())
 
@@ -69,7 +69,7 @@ class ChatPrompt:
                 await run_in_terminal(lambda lines=lines: _print(lines))  # type: ignore[misc]
             self._session.app.invalidate()
             await anyio.sleep(FRAME_SECONDS)
-            with anyio.move_on_after(TICK_SECONDS if self._transcript.is_busy else None):
+            with anyio.move_on_after(TICK_SECONDS):
                 await self._talk.changed(seen)
 
     async def _stop_when_wanted(self) -> None:
@@ -81,8 +81,8 @@ class ChatPrompt:
     def _message(self) -> ANSI:
         app = self._session.app
         rows = app.output.get_size().rows
-        live = [] if app.is_done or rows < 7 else self._transcript.live_lines(rows - 4)
-        return ANSI("\n".join([*live, PROMPT]))
+        live = [] if app.is_done or rows < 8 else self._transcript.live_lines(rows - 5)
+        return ANSI("\n".join([*live, *PROMPT]))
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()

@@ -18,7 +18,7 @@ from channels.clock import SystemClock
 from channels.room.hub import Json
 from channels.room.routes import RoomPerson
 from gateway.cli.chat.chat_client import open_chat
-from gateway.cli.chat.conversation import Conversation, events_of
+from gateway.cli.chat.conversation import Conversation
 from gateway.cli.chat.plain import PlainText, write
 from gateway.cli.chat.prompt import ChatPrompt
 from gateway.cli.chat.transcript import ChatTranscript
@@ -37,7 +37,7 @@ async def chat(settings: Settings, session: str) -> int:
     transcript = ChatTranscript(columns, SystemClock())
     view = transcript if drawn else PlainText(names=typed and on_terminal())
     async with open_chat(settings, session, me()) as link, anyio.create_task_group() as group:
-        talk = Conversation(link, view, patient=typed)
+        talk = Conversation(link, view, patient=drawn)
         group.start_soon(talk.show)
         await talk.opened.wait()
         if drawn:
@@ -77,7 +77,7 @@ def me() -> RoomPerson:
 async def _ask(settings: Settings, text: str, session: str) -> int:
     question_id = uuid4()
     printer = Printer()
-    async with open_chat(settings, session, me()) as link, aclosing(events_of(link)) as events:
+    async with open_chat(settings, session, me()) as link, aclosing(link.events()) as events:
         async for event in events:
             if event["type"] == "lost":
                 break

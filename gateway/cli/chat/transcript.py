@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 import wcwidth
@@ -21,8 +21,6 @@ GREETING: Final = (
 GO_ON: Final = "(Write `go on` to get the rest.)"
 LOST: Final = "⋯ the gateway has stopped; waiting until it is back"
 HISTORY_SHOWN: Final = 6
-UNWRAPPED: Final = 1_000_000
-"""Columns for code that is shown whole, as it is copied best."""
 
 
 class ChatTranscript:
@@ -45,18 +43,9 @@ class ChatTranscript:
 
     def take(self, event: Json) -> None:
         """Handle an event of the chat."""
-        handle: dict[str, Callable[[Any], None]] = {
-            "hello": self._hello,
-            "history": self._history,
-            "typing": self._typing,
-            "reasoning": self._working,
-            "tool": self._working,
-            "draft": self._draft,
-            "draft.removed": self._removed,
-            "message": self._message,
-            "lost": self._gone,
-        }
-        handle.get(event["type"], lambda _event: None)(event)
+        handle = getattr(self, f"_on_{event['type'].replace('.', '_')}", None)
+        if handle is not None:
+            handle(event)
 
     def asked(self, message_id: str) -> None:
         """Note a question of one's own, which is on the screen already."""
@@ -87,7 +76,7 @@ class ChatTranscript:
             name, answer = next(iter(self._answers.values()))
             lines = answer.live()[1 - most :]
             if lines and self._speaker != name:
-                lines = ["", _name(name), *lines][-most:]
+                lines = ["", self._name(name), *lines][-most:]
         busy = list(self._works.values())
         if self._lost:
             lines.append(paint(LOST, DIM))
@@ -96,19 +85,14 @@ class ChatTranscript:
             lines.append(paint(status, DIM))
         return lines
 
-    @property
-    def is_busy(self) -> bool:
-        """Return whether what is shown below changes with time alone."""
-        return bool(self._works)
-
     def unfold(self) -> list[str]:
         """Return the newest folded code whole; after that, the one before it."""
         if not self._folds:
             return [paint("(Nothing is folded.)", DIM)]
         language, code = self._folds.pop()
-        return paint_code(language, code, UNWRAPPED)
+        return paint_code(language, code, 1_000_000)  # unwrapped, as it is copied best
 
-    def _hello(self, event: Json) -> None:
+    def _on_hello(self, event: Json) -> None:
         self._works.clear()
         if self._lost:
             self._lost, self._stale = False, set(self._answers)
@@ -119,69 +103,67 @@ class ChatTranscript:
         if event["hint"]:
             self.note(event["hint"])
 
-    def _history(self, event: Json) -> None:
+    def _on_history(self, event: Json) -> None:
         known, self._known = self._known, True
         for message in event["messages"] if known else event["messages"][-HISTORY_SHOWN:]:
             name = one_line(message["author"]["name"])
             if not known:
                 room = max(self._columns() - wcwidth.width(name) - 3, 10)
                 short = clipped(one_line(message["text"]), room)
-                self._notes.append(("", [f"{_name(name)}: {short}"]))
+                self._notes.append(("", [f"{self._name(name)}: {short}"]))
             elif message["id"] in self._answers or message["id"] not in self._seen:
-                self._message({"message": message})
+                self._on_message({"message": message})
         self._seen |= {message["id"] for message in event["messages"]}
 
-    def _typing(self, event: Json) -> None:
+    def _on_typing(self, event: Json) -> None:
         if event["on"]:
             self._works.setdefault(event["key"], Work(self._clock.monotonic()))
         else:
-            self._fold(event["key"])
+            self._notes.append((self._agent, self._folded(event["key"])))
             self._works.pop(event["key"], None)
 
-    def _working(self, event: Json) -> None:
+    def _on_tool(self, event: Json) -> None:
         now = self._clock.monotonic()
         self._works.setdefault(event["reply_to"], Work(now)).take(event, now)
 
-    def _fold(self, question: str) -> None:
+    _on_reasoning = _on_tool
+
+    def _folded(self, question: str) -> list[str]:
+        """Return what was done since the last text as lines, once no tool runs any more."""
         work = self._works.get(question)
         if work is None or work.running:
-            return
-        if done := work.folded():
-            lines = paint_text(done, self._columns(), DIM)
-            self._notes.append((self._agent, lines))
+            return []
         self._works[question] = Work(self._clock.monotonic())
+        return paint_text(work.folded(), self._columns(), DIM) if work.folded() else []
 
-    def _draft(self, event: Json) -> None:
+    def _on_draft(self, event: Json, *, final: bool = False) -> None:
         message = event["message"]
-        self._fold(message["reply_to"])
-        self._answer(message).write(message["text"])
+        answer = self._answer(message)
+        answer.insert(self._folded(message["reply_to"]))
+        answer.write(message["text"], final=final)
 
-    def _message(self, event: Json) -> None:
+    def _on_message(self, event: Json) -> None:
         message = event["message"]
         if message["id"] in self.own:
             return
         self._seen.add(message["id"])
-        if message["reply_to"] in self._works:
-            self._fold(message["reply_to"])
-            del self._works[message["reply_to"]]
-        self._answer(message).finish(message["text"])
-        if message["cut"]:
-            self.note(GO_ON)
+        self._on_draft(event, final=True)
+        self._works.pop(message["reply_to"] or "", None)
+        self._answers[message["id"]][1].end(GO_ON if message["cut"] else "")
 
-    def _removed(self, event: Json) -> None:
+    def _on_draft_removed(self, event: Json) -> None:
         if event["id"] in self._answers:
-            name, answer = self._answers[event["id"]]
-            answer.end()
-            self._notes.append((name, [paint("(withdrawn)", DIM)]))
+            self._answers[event["id"]][1].end("(withdrawn)")
 
-    def _gone(self, _event: Json) -> None:
+    def _on_lost(self, _event: Json) -> None:
         self._lost = True
         self._works.clear()
 
     def _answer(self, message: Json) -> MessageText:
         self._stale.discard(message["id"])
         if message["id"] not in self._answers:
-            while self._stale:  # the gateway answers in another message than before it stopped
+            # The gateway may answer in another message than before it stopped.
+            while self._stale and message["role"] != "person":
                 self._answers[self._stale.pop()][1].end()
             name = one_line(message["author"]["name"])
             self._answers[message["id"]] = (name, MessageText(self._columns, self._folds))
@@ -192,9 +174,10 @@ class ChatTranscript:
             return
         if name != self._speaker:
             self._speaker = name
-            self._lines += ["", _name(name)] if name else [""]
+            self._lines += ["", self._name(name)] if name else [""]
+            lines = lines[not lines[0] :]
         self._lines += lines
 
-
-def _name(name: str) -> str:
-    return paint(name, f"{BOLD};{LANES[crc32(name.encode(errors='replace')) % len(LANES)]}")
+    def _name(self, name: str) -> str:
+        others = LANES[1 + crc32(name.encode(errors="replace")) % (len(LANES) - 1)]
+        return paint(name, f"{BOLD};{LANES[0] if name == self._agent else others}")

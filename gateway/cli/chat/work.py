@@ -43,7 +43,9 @@ class Work:
             line = f"{what} ({_seconds(now - began)})"
         elif self.thought and not self.done:
             line = f"thinking ({_seconds(now - self.began)}): …"
-            line += one_line(self.thought[-200:])[-max(columns // 2 - len(line), 10) :]
+            tail = one_line(self.thought[-columns:])
+            room = (columns - len(line)) // (1 if tail.isascii() else 2) - 4
+            line += tail[-max(room, 10) :].partition(" ")[2]
         return clipped(f"⋯ {line}", columns - 1)
 
     def folded(self) -> str:

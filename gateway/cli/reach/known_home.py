@@ -13,6 +13,7 @@ from gateway.home import Running, find_running
 DEFAULT_HOME: Final = "~/.tapeway"
 REMEMBERED: Final = "env-file"
 HOME: Final = "TAPEWAY_HOME"
+CLONE: Final = Path(__file__).resolve().parents[3]
 _MENTIONS_HOME: Final = re.compile(rb"^\s*(export\s+)?[\"']?(tapeway_)?home\b", re.I | re.M)
 
 
@@ -40,12 +41,16 @@ def home_of(variables: Mapping[str, str]) -> Path | None:
         named = variables.get("TAPEWAY_ENV_FILE", "")
         if not named and not variables.get("TAPEWAY_CONFIG") and (default / REMEMBERED).exists():
             named = (default / REMEMBERED).read_text().strip()
-        env = _absolute(named) if named else default / ".env"
-        toml = Path(variables.get("TAPEWAY_CONFIG") or env.parent / "tapeway.toml")
+        folders = {default, *([CLONE] if Path.cwd() == CLONE else [])}
+        files = {folder / name for folder in folders for name in (".env", "tapeway.toml")}
+        if named:
+            files |= {_absolute(named), _absolute(named).parent / "tapeway.toml"}
+        if config := variables.get("TAPEWAY_CONFIG"):
+            files.add(Path(config))
         secrets = _absolute(variables.get("TAPEWAY_SECRETS") or "/run/secrets")
         secret = any(path.name.upper() == HOME for path in secrets.glob("*"))
-        unknown = secret or (named and not env.is_file())
-        return None if unknown or _mentions_home(env) or _mentions_home(toml) else default
+        unknown = secret or (named and not _absolute(named).is_file())
+        return None if unknown or any(map(_mentions_home, files)) else default
     except (OSError, ValueError, RuntimeError):
         return None
 

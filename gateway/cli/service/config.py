@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from gateway.settings import EffectiveSetting, effective_settings, load_with_sou
 from gateway.settings.files import with_remembered
 
 HIDDEN: Final = "(set, hidden)"
+SECRET: Final = re.compile(r"token|secret|passw|key|auth|signature", re.IGNORECASE)
 
 
 def show_config(as_json: bool, changed: bool) -> int:
@@ -60,8 +62,13 @@ def _shown(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return {name: _shown(getattr(value, name)) for name in sorted(value.model_fields_set)}
     if isinstance(value, Mapping):
-        return {str(key): _shown(one) for key, one in value.items()}
+        return {str(key): _shown_in_json(str(key), one) for key, one in value.items()}
     return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def _shown_in_json(key: str, value: Any) -> Any:
+    """Return a value of a setting that is JSON, such as a request's body: it may hold a key."""
+    return HIDDEN if isinstance(value, str) and SECRET.search(key) else _shown(value)
 
 
 def _table(found: Iterable[EffectiveSetting]) -> Iterable[str]:

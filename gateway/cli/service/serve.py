@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import signal
 import sys
 from functools import partial
-from pathlib import Path
 
 import anyio
 from anyio.abc import TaskStatus
@@ -24,6 +22,7 @@ from gateway.scheduling.opening.openings import FORMER
 from gateway.scheduling.opening.place import shown
 from gateway.settings import Settings
 from gateway.supervision.local_model import local_model_appears, with_local_model
+from gateway.wording import as_called, command_name
 
 
 async def serve(settings: Settings) -> int:
@@ -98,7 +97,7 @@ async def access_lines(gateway: Gateway) -> list[str]:
             lines += [f"  {line}" for line in pairing_lines({**found, "hints": hints})]
         else:  # a log must not hold a code
             lines += [
-                f"  To become its owner on a platform, print a code with: {_command()} pair",
+                f"  To become its owner on a platform, print a code with: {command_name()} pair",
                 "  (with Docker: docker compose exec tapeway tapeway pair)",
             ]
     former = [one for one in await openings.waiting() if one.state == FORMER]
@@ -107,7 +106,7 @@ async def access_lines(gateway: Gateway) -> list[str]:
         lines += [
             "  Until the upgrade, people listed in TAPEWAY_ACCESS__ALLOW were answered in these",
             f"  groups. Now nobody is, until the group itself is open: {named}",
-            f"  To open them all: {_command()} access grant former",
+            f"  To open them all: {command_name()} access grant former",
         ]
     return lines
 
@@ -116,11 +115,11 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
     lines = [
         "",
         f"  Tapeway is running. Open {gateway.url} and say something.",
-        f"  Or talk to it in another terminal: {_command()} chat",
+        f"  Or talk to it in another terminal: {command_name()} chat",
     ]
     if settings.http.token.get_secret_value() or settings.http.token_file:
         lines += [
-            f"  The page asks for an access token. Print it with: {_command()} token",
+            f"  The page asks for an access token. Print it with: {command_name()} token",
             "  (with Docker: docker compose exec tapeway tapeway token)",
         ]
     for name, channel in gateway.channels.items():
@@ -143,7 +142,7 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
     if settings.agent.model == OFFLINE:
         lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]
-    wrapped = [part for line in lines for part in hanging("", line, 4)]
+    wrapped = [part for line in lines for part in hanging("", as_called(line), 4)]
     print("\n".join(wrapped), file=sys.stderr, flush=True)
 
 
@@ -160,13 +159,5 @@ def _offline_lines(settings: Settings) -> list[str]:
         return [f"  {named} is set, but {missing}: set it, {example}."]
     return [
         "  No model is configured, so the offline model answers. For a real one, run",
-        f"  {_command()} init, which finds keys and servers, and asks the model for a word.",
+        f"  {command_name()} init, which finds keys and servers, and asks the model for a word.",
     ]
-
-
-def _command() -> str:
-    if shutil.which("tapeway"):
-        return "tapeway"
-    called = Path(sys.argv[0])
-    here = Path.cwd()
-    return str(called.relative_to(here)) if called.is_relative_to(here) else str(called)

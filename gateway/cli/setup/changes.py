@@ -23,7 +23,7 @@ from gateway.redaction import Redactor
 from gateway.settings import LoadedSettings, Settings, fields
 from gateway.settings.files import SettingsFiles
 from gateway.settings.load import paths
-from gateway.settings.sources import of_env_file, of_toml, read_text, variable
+from gateway.settings.sources import of_file, read_text, variable
 from tape.private_file import open_private
 
 HEADER: Final = (
@@ -40,8 +40,9 @@ class Changes:
     def __init__(self, files: SettingsFiles, loaded: LoadedSettings) -> None:
         self._files = files
         self._loaded = loaded
+        self._over = Changes(files.over, loaded) if files.over else None
         self._help = {name: field.description or "" for name, _section, field in fields()}
-        self._before = {path: read_text(path) for path in (files.env, files.toml)}
+        self._before = {path: read_text(path) for path in files.paths()}
         self._env = self._before[files.env]
         self._toml = tomlkit.parse(self._before[files.toml])
         self._wanted: dict[str, str | None] = {}
@@ -51,9 +52,13 @@ class Changes:
         """Set a setting, as in `set("http.port", 80)`; None takes it out of the files."""
         name = variable(path)
         self._wanted[path] = None if value is None else str(value)
+        if self._over and (value is None or self._over.has(path)):
+            self._over.set(path, value)
         if value is None:
             self._env = _assignment(name, end=r"\n?").sub("", self._env)
             self._remove(path)
+        elif self._over and self._over.has(path):
+            return  # it would win over the home folder's files
         elif _assignment(name).search(self._env):
             self._put_into_env(name, str(value))  # it would win over tapeway.toml
         else:
@@ -62,7 +67,10 @@ class Changes:
     def set_secret(self, path: str, value: str) -> None:
         """Set a secret; an empty one is taken out of the files."""
         self.redactor.learn(value)
-        if value:
+        if value and self._over and self._over.has(path):
+            self._wanted[path] = value
+            self._over.set_secret(path, value)
+        elif value:
             self._wanted[path] = value
             self._put_into_env(variable(path), value)
             self._remove(path)
@@ -71,17 +79,19 @@ class Changes:
 
     def overruled(self) -> Iterator[str]:
         """Yield a sentence for each changed setting that another place still sets otherwise."""
-        environment, _env, secrets_folder, _toml = self._loaded.sources
-        sources = (
-            environment,
-            of_env_file(Settings, self._files.env, self._env),
-            secrets_folder,
-            of_toml(self._files.toml, tomlkit.dumps(self._toml)),
-        )
+        texts = self._texts()
+        sources = [
+            of_file(Settings, one.path, texts[one.path], one.kind) if one.path in texts else one
+            for one in self._loaded.sources
+        ]
         for path, wanted in self._wanted.items():
             source = next((one for one in sources if one.names(path)), None)
             if source is not None and str(source.value(path)) != wanted:
                 yield f"{variable(path)} is set otherwise in {source.place}: change it there"
+
+    def has(self, path: str) -> bool:
+        """Return whether these files set a setting."""
+        return any(one.names(path) for one in self._loaded.sources if one.path in self._before)
 
     def difference(self) -> list[tuple[Path, list[str]]]:
         """Return the changed lines of each file, marked with + and -, without secrets."""
@@ -116,7 +126,8 @@ class Changes:
                 temporary.unlink(missing_ok=True)
 
     def _texts(self) -> dict[Path, str]:
-        return {self._files.env: self._env, self._files.toml: tomlkit.dumps(self._toml)}
+        own = {self._files.env: self._env, self._files.toml: tomlkit.dumps(self._toml)}
+        return {**(self._over._texts() if self._over else {}), **own}
 
     def _put_into_env(self, name: str, value: str) -> None:
         plain = _PLAIN.fullmatch(value)

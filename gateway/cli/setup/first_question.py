@@ -1,36 +1,69 @@
-"""The one question of `make run` without settings: Enter starts offline at once."""
+"""The one question of the first `make run`: the answer is saved, and Enter starts offline."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
 
-from gateway.cli.setup.providers import find_providers
+from agent.models.offline import OFFLINE
+from gateway.cli.screen import print_note
+from gateway.cli.setup.changes import Changes
+from gateway.cli.setup.model_step import ModelChoice, whole
+from gateway.cli.setup.providers import Found, find_providers
 from gateway.errors import GatewayError
-from gateway.settings import load_with_sources
-from gateway.settings.sources import variable
+from gateway.settings import LoadedSettings, load_with_sources
+from gateway.settings.files import settings_files
 
-ABOUT_A_START = ("agent", "models", "telegram", "discord", "slack")
+ABOUT_A_START: Final = ("agent", "models", "telegram", "discord", "slack")
+_NAME: Final = re.compile(r"\w[\w.:/@+-]+")
 
 
 def ask_first_question() -> None:
-    """Ask for a model, for this start only, if nothing is set and a person is at the terminal."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()) or _is_in_background() or _is_set_up():
+    """Ask for a model if nothing is set, the home is new and a person is at the terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or _is_in_background():
         return
-    found = next(find_providers(os.environ), None)
-    usable = found is not None and found.model
-    print("\n  No model is set up yet; `tapeway init` does that, with your bots.", file=sys.stderr)
-    hint = f", y takes {found.model} of {found.provider.title}" if found and usable else ""
-    print(f"  Model? Enter starts offline{hint}: ", end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline().strip()
-    agrees = answer.lower() in ("y", "yes")
-    name = (found.model if found else "") if agrees else answer
-    if not name or answer.lower() in ("n", "no"):
-        return
-    os.environ[variable("agent.model")] = name
-    if found:
-        os.environ[variable("agent.base_url")] = found.provider.base_url
-        os.environ[variable("agent.api_key")] = found.key
+    with suppress(GatewayError, OSError):  # the start says what is wrong
+        loaded = load_with_sources()
+        if _is_new(loaded):
+            changes = Changes(settings_files(os.environ), loaded)
+            _ask(list(find_providers(os.environ))).put_into(changes)
+            changes.write()
+            written = " and ".join(str(path) for path, _lines in changes.difference())
+            print_note(f"  Saved in {written}; `tapeway init` changes it.")
+
+
+def _ask(found: Sequence[Found]) -> ModelChoice:
+    """Ask until the answer can be used."""
+    usable = next((one for one in found if one.model), None)
+    hint = f", y takes {usable.model} of {usable.provider.title}" if usable else ""
+    print_note("  No model is set up yet; `tapeway init` does that, with your bots.")
+    while True:
+        print(f"  Model? Enter starts offline{hint}: ", end="", file=sys.stderr, flush=True)
+        answer = sys.stdin.readline().strip()
+        if answer.lower() in ("", "n", "no", OFFLINE):
+            return ModelChoice(OFFLINE)
+        agreed = answer.lower() in ("y", "yes") and usable
+        name = agreed.model if agreed else answer
+        server = agreed or _server_of(name, found)
+        if not _NAME.fullmatch(name):
+            print_note(f"  {name} is no model's name; one is gpt-5-mini, for example.")
+        elif server is None:
+            print_note(f"  No server here has {name}, and no key was found; see `tapeway init`.")
+        else:
+            choice = whole(ModelChoice(name, server.provider.base_url, server.key), os.environ)
+            where = f" ({choice.base_url})" if choice.base_url else ""
+            print_note(f"  {name} of {server.provider.title} will answer{where}.")
+            return choice
+
+
+def _server_of(name: str, found: Sequence[Found]) -> Found | None:
+    """Return the server that lists a model, otherwise the first provider with a key."""
+    listed = (one for one in found if name in one.models)
+    return next(listed, None) or next((one for one in found if one.key), None)
 
 
 def _is_in_background() -> bool:
@@ -41,9 +74,7 @@ def _is_in_background() -> bool:
         return False
 
 
-def _is_set_up() -> bool:
-    try:
-        loaded = load_with_sources()
-    except GatewayError:
-        return True  # the start says what is wrong
-    return any(section in source.values for source in loaded.sources for section in ABOUT_A_START)
+def _is_new(loaded: LoadedSettings) -> bool:
+    """Return whether no start is set up or has been: a restart after a crash must not wait."""
+    is_set = any(section in one.values for one in loaded.sources for section in ABOUT_A_START)
+    return not is_set and not any(loaded.settings.home_path.glob("*.db"))

@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+from agent.models.offline import OFFLINE
 from gateway.cli.setup.changes import Changes
 from gateway.cli.setup.model_step import ModelStep
 from gateway.cli.setup.options import InitOptions
@@ -16,14 +17,17 @@ from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 from gateway.home import find_running
 from gateway.settings import Settings, load_with_sources
-from gateway.settings.files import HOME, settings_files, with_remembered
+from gateway.settings.files import ENV_FILE, HOME, settings_files, with_remembered
+from gateway.wording import command_name
 
 
 def init(settings: Settings, options: InitOptions) -> int:
     """Set up the model, the platforms and the home, and show the difference before writing it."""
     variables = with_remembered(os.environ)
     files = settings_files(variables)
-    again = files.env.exists() or files.toml.exists()
+    if os.environ.get(ENV_FILE):
+        files = files.over or files  # who names a file wants it written
+    again = bool(files.existing())
     # Who runs it again with flags wants what they say, not questions.
     keep = again and bool(options.given())
     asks = not options.yes and is_terminal()
@@ -36,12 +40,11 @@ def init(settings: Settings, options: InitOptions) -> int:
             say("Enter takes what stands in [brackets]; Ctrl-C ends this and changes nothing.")
             say("Keys and tokens that you paste are not shown.")
         _head("The model")
-        ModelStep(settings, options, terminal).run(changes, keep=has_model and not terminal.asks)
+        keep_model = has_model and not terminal.asks
+        model = ModelStep(settings, options, terminal).run(changes, keep=keep_model)
         _head("Platforms")
-        found = [
-            PlatformStep(platform, settings, options, terminal).run(changes, keep=keep)
-            for platform in PLATFORMS
-        ]
+        steps = [PlatformStep(one, settings, options, terminal) for one in PLATFORMS]
+        found = [step.run(changes, keep=keep) for step in steps]
         _choose_home(settings, options, terminal, changes, fixed=bool(variables.get(HOME)))
         if not _write(changes, Terminal(asks=asks), anyway=options.save_anyway):
             return 0
@@ -49,6 +52,11 @@ def init(settings: Settings, options: InitOptions) -> int:
         print("\ntapeway: stopped; nothing was changed", file=sys.stderr)
         return 130
     _print_next_steps(settings, changes, bots=any(found))
+    for step in steps:
+        if step.invite:
+            say(f"Then add it to your chats: {step.invite}")
+    if model == OFFLINE:
+        say("The offline model answers, which only repeats. `tapeway init` takes another one.")
     return 0
 
 
@@ -109,7 +117,7 @@ def _write(changes: Changes, terminal: Terminal, *, anyway: bool) -> bool:
 
 def _print_next_steps(settings: Settings, changes: Changes, *, bots: bool) -> None:
     say()
-    start = "make run" if Path("Makefile").exists() else "tapeway gateway"
+    start = "make run" if Path("Makefile").exists() else f"{command_name()} gateway"
     if find_running(settings.home_path) is not None:
         if changes.difference():
             say("The gateway is running: restart it, so that it reads this.")

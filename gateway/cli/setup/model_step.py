@@ -34,6 +34,12 @@ class ModelChoice:
     base_url: str = ""
     key: str = ""
 
+    def put_into(self, changes: Changes, known_key: str = "") -> None:
+        changes.set("agent.model", self.model)
+        changes.set("agent.base_url", self.base_url or None)
+        if self.key != known_key:  # it may stand in the secrets folder
+            changes.set_secret("agent.api_key", self.key)
+
 
 class ModelStep:
     """Chooses the model by flags or questions."""
@@ -43,24 +49,25 @@ class ModelStep:
         self._options = options
         self._terminal = terminal
 
-    def run(self, changes: Changes, *, keep: bool) -> None:
-        """Put a model that answers into the changes; `keep` leaves it unless a flag names one."""
+    def run(self, changes: Changes, *, keep: bool) -> str:
+        """Put a model that answers into the changes, and return its name.
+
+        `keep` leaves it as it is unless a flag names one.
+        """
         given = (self._options.provider, self._options.model, self._options.base_url)
         if keep and not any(given) and self._options.api_key is None:
             say(f"{self._settings.agent.model} stays as it is.")
-            return
+            return self._settings.agent.model
         while True:
             chosen = self._choose()
             if chosen is None:
-                return
-            choice = _whole(chosen, os.environ)
+                return self._settings.agent.model
+            choice = whole(chosen, os.environ)
             changes.redactor.learn(choice.key)
             if choice.model == OFFLINE or self._accepts(choice):
                 break
-        changes.set("agent.model", choice.model)
-        changes.set("agent.base_url", choice.base_url or None)
-        if choice.key != self._settings.agent.key():  # it may stand in the secrets folder
-            changes.set_secret("agent.api_key", choice.key)
+        choice.put_into(changes, self._settings.agent.key())
+        return choice.model
 
     def _accepts(self, choice: ModelChoice) -> bool:
         """Ask the model for a word; return whether to go on with it."""
@@ -179,7 +186,7 @@ class ModelStep:
         return ModelChoice(name, answer, secret if key is None else key)
 
 
-def _whole(choice: ModelChoice, environ: Mapping[str, str]) -> ModelChoice:
+def whole(choice: ModelChoice, environ: Mapping[str, str]) -> ModelChoice:
     """Return a choice that needs nothing of this environment, since a start may have another.
 
     OpenAI's key in the environment goes to no other server than the one that it names.

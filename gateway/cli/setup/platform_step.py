@@ -55,9 +55,13 @@ class PlatformStep:
         self._section: PlatformSettings = getattr(settings, platform.name)
         self._options = options
         self._terminal = terminal
+        self.invite = ""
 
     def run(self, changes: Changes, *, keep: bool) -> bool:
-        """Put accepted tokens into the changes; return whether the platform is set up."""
+        """Put accepted tokens into the changes; return whether the platform is set up.
+
+        `invite` is then the link that adds the bot to a chat, if the platform has one.
+        """
         enabled = bool(getattr(self._section, "enabled", False))
         flags = {key: self._options.secret(name) for key, name, _where in self._platform.tokens}
         given = {key: token for key, token in flags.items() if token is not None}
@@ -98,15 +102,18 @@ class PlatformStep:
             problem = cause.errors()[0]["msg"].removeprefix("Value error, ")
             return self._terminal.refuse(problem, flags)
         examine = import_module(f"channels.{self._platform.name}.checkup").examine
-        if _show(self._platform.title, anyio.run(examine, section)) or self._options.save_anyway:
+        checkup: Checkup = anyio.run(examine, section)
+        if _show(self._platform.title, checkup) or self._options.save_anyway:
+            self.invite = checkup.invite
             return True
         if not self._terminal.asks:
             raise SettingsError(
                 f"{self._platform.title} cannot be used like this, so nothing was written: correct"
                 f" {flags}, or save it all the same with --save-anyway"
             )
-        answers = {"t": "try again", "s": "save it"}
-        return self._terminal.choose("Try again?", answers, "t") == "s"
+        # A question whose answer is shown would show a token that is pasted again.
+        say("Paste it again, or press Enter; with --save-anyway, init saves it all the same.")
+        return False
 
     def _with(self, tokens: dict[str, str]) -> PlatformSettings:
         kept = {key: getattr(self._section, key) for key in self._section.model_fields_set}

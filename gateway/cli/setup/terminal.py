@@ -10,6 +10,7 @@ from typing import Final
 from gateway.cli.screen import columns, safe
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
+from gateway.wording import as_called
 
 WIDTH: Final = 100
 EXAMPLES: Final = {
@@ -45,6 +46,7 @@ class Terminal:
             given = input(f"  {question} ({shown}) [{default}]: ").strip().lower()[:1] or default
             if given in answers:
                 return given
+            say(f"Answer with {' or '.join(answers)}.")
 
     def refuse(self, problem: str, flags: str) -> bool:
         """Show what can't be saved and return False; raises SettingsError if nobody is asked."""
@@ -66,7 +68,7 @@ def say(text: str = "") -> None:
     """Print a sentence, wrapped below itself; what has no spaces, as a link, is never broken."""
     indent = " " * (6 if text[:2] in ("ok", "!!", "  ") else 2)
     lines = wrap(
-        f"  {safe(text)}",
+        f"  {as_called(safe(text))}",
         min(columns(), WIDTH),
         subsequent_indent=indent,
         break_long_words=False,

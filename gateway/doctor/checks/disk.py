@@ -37,7 +37,7 @@ async def check_files(subject: Subject) -> list[CheckResult]:
     if is_open_to_others(home):
         says = f"{home}: run `chmod 700 {home}`"
         found.append(ill(FILES, troubles.HOME_OPEN, says, "warning"))
-    for path in (subject.files.env, subject.files.toml) if subject.files else ():
+    for path in subject.files.paths() if subject.files else ():
         if is_open_to_others(path):
             says = f"{path}: run `chmod 600 {path}`"
             found.append(ill(FILES, troubles.SETTINGS_OPEN, says, "warning"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, cast
 
 from agent.tool import Role
@@ -16,7 +16,7 @@ from gateway.errors import CommandRefused
 from gateway.hooks.messages import session_of
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
-from gateway.scheduling.opening.place import GREETING, Place, shown
+from gateway.scheduling.opening.place import Place, greeting, shown
 from gateway.services import Services
 from gateway.storage.ledger.access import MARKER, AccessRequest, AccessRule, RuleRole
 from gateway.wording import counted
@@ -76,7 +76,13 @@ class Openings:
     def _greeting(self, place: Place) -> OutboundMessage:
         moment = utc_iso(self._services.clock.now())
         key = f"n-opened:{place.account_id}:{place.id}:{moment}"
-        return replace(place.greeting(self._services.settings.agent.name, key), date=moment)
+        address, text = (place.channel, place.chat_id), self.greeting(place.channel)
+        return OutboundMessage(*address, text, key, place.account, kind="notice", date=moment)
+
+    def greeting(self, channel: str) -> str:
+        """Return what a chat of a channel is greeted with."""
+        found = self._services.router.channels.get(channel)
+        return greeting(found, self._services.settings.agent.name)
 
     def _session_of(self, send: OutboundMessage) -> str:
         session_id = session_of(send)
@@ -112,7 +118,7 @@ class Openings:
         by = f"{message.channel}:{message.sender.id}"
         if server or self.access.chat_rule(message) != "member":
             await self.apply(self.rule(place, "member", by, server=server))
-        return GREETING.format(name=self._services.settings.agent.name)
+        return self.greeting(message.channel)
 
     def _check_admin(self, message: InboundMessage, *, server: bool) -> None:
         if self.access.chat_rule(message) == "none":

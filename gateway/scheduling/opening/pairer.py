@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from channels.base import Channel
 from channels.message import OutboundMessage
 from gateway.access.access import Access
 from gateway.access.pairing import NOT_IN_PRIVATE, PAIRED, TOO_MANY, WRONG
@@ -21,9 +22,9 @@ from tape.unit_of_work import Unit
 
 REPLIES: Final[Mapping[str, str]] = {
     PAIRED: (
-        "You are now my owner here. I answer you in private, and when I'm added to a group, I'll"
-        " ask you whether to open it. `,open` lists the chats that wait, and `,help` lists what I"
-        " can do."
+        "You are now my owner here. I answer you in private, and when I'm added to a {joins},"
+        " I'll ask you whether to open it. `,open` lists the chats that wait, and `,help` lists"
+        " what I can do."
     ),
     WRONG: "This code is wrong, used or too old. `tapeway pair` prints a fresh one.",
     TOO_MANY: "Too many tries. Wait ten minutes, then use a fresh code (`tapeway pair`).",
@@ -63,7 +64,8 @@ class Pairer:
         # In a group, one reply a day is enough.
         group = f"{message.channel}:{message.account}:{message.chat_id}:{moment.date()}"
         key = group if message.chat_kind == "group" else row.id
-        text = REPLIES.get(verdict, REPLIES[WRONG])
+        joins = self._services.router.channels.get(message.channel, Channel).joins
+        text = REPLIES.get(verdict, REPLIES[WRONG]).format(joins=joins)
         send = OutboundMessage(
             **address_of(message), text=text, kind="notice", idem=f"n-pairing:{key}"
         )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.tools.words import as_code
-from channels.message import InboundMessage, OutboundMessage
+from channels.base import Channel
+from channels.message import InboundMessage
 from gateway.storage.ledger.access import AccessRequest
 from gateway.storage.ledger.rows import account_id
 
@@ -15,6 +16,11 @@ MAX_NAME: Final = 60
 GREETING: Final = (
     "Hello, I'm {name}. Mention me, reply to me or call me by my name, and I'll answer. I remember"
     " what is said here; `,forget me` makes me forget what you said. `,help` lists what I can do."
+)
+IN_PRIVACY_MODE: Final = (
+    "Hello, I'm {name}. Mention me or reply to me, and I'll answer. Unless I'm an administrator"
+    " here, I see nothing else that is said, and remember only what I see; `{forget}` makes me"
+    " forget what you said. `{help}` lists what I can do."
 )
 
 
@@ -51,9 +57,13 @@ class Place:
         chat = request.chat_id
         return cls(channel, account, chat, chat, request.title, request.server_id)
 
-    def greeting(self, name: str, idem: str) -> OutboundMessage:
-        text = GREETING.format(name=name)
-        return OutboundMessage(self.channel, self.chat_id, text, idem, self.account, kind="notice")
+
+def greeting(channel: Channel | None, name: str) -> str:
+    """Return what a chat is greeted with; without a gateway, its channel is not known."""
+    if channel is None or channel.hears_groups:
+        return GREETING.format(name=name)
+    commands = {command: channel.command_hint(command) for command in ("forget", "help")}
+    return IN_PRIVACY_MODE.format(name=name, **commands)
 
 
 def shown(name: str, number: str) -> str:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from agent.tool import Role
+from channels.base import Channel
 from channels.errors import ChannelError
 from channels.message import Button, InboundMessage, OutboundMessage
 from gateway.access.access import Access
@@ -54,6 +55,9 @@ class AccessRequests(CardHandler):
         owned = bool(self._access.owners(message.channel, message.account))
         return refusal(Place.of(message), message, owned=owned, asked=asked, how=how)
 
+    def _server_word(self, place: Place) -> str:
+        return self._services.router.channels.get(place.channel, Channel).server_word
+
     async def ask(self, message: InboundMessage) -> bool:
         """Ask the owners whether to open the chat of a message; return whether they were asked."""
         owners = self._access.owners(message.channel, message.account)
@@ -79,14 +83,14 @@ class AccessRequests(CardHandler):
         who = f"{message.channel}:{message.sender.id}"
         names = (place.account_id, place.id, place.title, place.server_id, who)
         request = AccessRequest(*names, "sent" if count < MAX_A_DAY else "listed", day)
-        card = self._card(place, message)
+        card, word = self._card(place, message), self._server_word(place)
         sends: list[OutboundMessage] = []
         buttons: tuple[Button, ...]
         for owner in owners:
             text, buttons = OTHERS_WAIT, ()
             idem = f"n-access-list:{place.account_id}:{owner.id}:{day}"
             if request.state == "sent":
-                text, buttons = _question(place, message), _buttons(card, place)
+                text, buttons = _question(place, message), _buttons(card, place, word)
                 idem = f"n-access:{card.card_id}:{owner.id}"
             send = await self._to_owner(owner, place, text, idem, buttons)
             sends += [send] if send is not None else []
@@ -159,7 +163,7 @@ class AccessRequests(CardHandler):
             text = f"I won't answer in {what}."
         else:
             rule = self.openings.rule(place, "member", who, server=choice == SERVER)
-            whole = "the whole server or workspace of " if choice == SERVER else ""
+            whole = f"the whole {self._server_word(place)} of " if choice == SERVER else ""
             text = f"I've opened {whole}{what}."
         after = self.openings.add(unit, rule, None if choice == NO else place)
         return Settled(text, unit=unit, after=after)
@@ -171,7 +175,7 @@ def _question(place: Place, message: InboundMessage) -> str:
     return f"{who} {did} {shown(place.title, place.id)}, which is closed. May I answer there?"
 
 
-def _buttons(card: Card, place: Place) -> tuple[Button, ...]:
+def _buttons(card: Card, place: Place, word: str) -> tuple[Button, ...]:
     one = card.button("This channel" if place.server_id else "This chat", CHAT)
-    server = (card.button("This whole server or workspace", SERVER),) if place.server_id else ()
+    server = (card.button(f"This whole {word}", SERVER),) if place.server_id else ()
     return (one, *server, card.button("No", NO))

@@ -48,7 +48,7 @@ def check_silent(bot: Bot) -> None:
         assert body["flags"] & SUPPRESS_EMBEDS
 
 
-@pytest.mark.parametrize("label", ["This channel", "This whole server or workspace", "No"])
+@pytest.mark.parametrize("label", ["This channel", "This whole server", "No"])
 async def test_the_owner_opens_a_channel_or_a_server_with_one_press(
     tmp_path: Path, label: str
 ) -> None:

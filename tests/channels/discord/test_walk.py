@@ -152,6 +152,7 @@ async def test_the_actions_of_the_guide_lead_to_an_answer_in_a_channel(tmp_path:
         assert "/open" in said[0]
         private = walk.bot.texts(place.fake.dm(walk.olga))
         assert "You are now my owner" in private[-1]
+        assert "added to a server" in private[-1]
 
 
 @pytest.mark.parametrize("left_out", range(1, MOST))

@@ -58,7 +58,7 @@ async def test_the_owner_opens_a_whole_workspace_but_not_its_direct_messages(
         first, second = play.stage.group(), play.stage.group()
         await play.ask(first, bob, "hello?")
         asked = [answer for answer in play.stage.answers(private) if answer.buttons][-1]
-        assert asked.buttons == ("This channel", "This whole server or workspace", "No")
+        assert asked.buttons == ("This channel", "This whole workspace", "No")
         await play.stage.press(private, ada, asked, asked.buttons[1])
         await play.settle()
         said = await play.ask(second, bob, "and here?")

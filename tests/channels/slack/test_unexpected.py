@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
-import anyio
 import pytest
 
 from channels.errors import ChannelDown
 from tests.channels.slack.hosts import running, slack
 from tests.channels.slack.test_adapter import all_delivered, signed
+from tests.clock import ManualClock, rest
 
 pytestmark = pytest.mark.anyio
 
@@ -26,16 +27,17 @@ ODD: list[Any] = [
 
 @pytest.mark.parametrize("payload", [*ODD, [1], 5, None])
 async def test_an_odd_envelope_is_stored_once_and_ends_nothing(payload: Any) -> None:
-    async with slack() as fake, running(fake) as app:
+    clock = ManualClock(datetime.now(UTC))
+    async with slack(clock) as fake, running(fake, clock=clock) as app:
         await app.ready()
         refuses = not isinstance(payload, dict) or "authorizations" in payload
         if refuses:
             app.host.refusals = [ChannelDown("the disk is full")]
         fake.deliveries.add("interactive" if payload is ODD[-1] else "events_api", payload)
         fake.say(fake.im(ada := fake.user("Ada")), ada, "next")
-        await app.host.until(lambda: "next" in app.host.texts())
-        with anyio.fail_after(30):
-            await fake.wait_for(lambda it: len(it.deliveries.pending) <= refuses)
+        while "next" not in app.host.texts() or len(fake.deliveries.pending) > refuses:
+            await clock.advance(1)
+            await rest()
 
 
 async def test_an_envelope_that_bolt_cannot_read_is_stored_and_acknowledged() -> None:

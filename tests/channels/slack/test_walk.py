@@ -103,7 +103,8 @@ class NewSlackOwner:
         written = self._walker.link(r"(?<=`)pair \S+(?=`)")
         self._fake.say(self._im, self._ada, written)
         await self._walker.until(lambda: self._fake.messages(self._im))
-        assert "my owner" in self._last(self._im).text
+        assert "my owner" in (owned := self._last(self._im).text)
+        assert "added to a channel" in owned
 
     async def invites_it(self) -> None:
         self._fake.join(self._place, by=self._ada)

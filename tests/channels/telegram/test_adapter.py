@@ -189,7 +189,7 @@ async def test_after_a_quiet_day_no_offset_is_asked_for() -> None:
     ("method", "fault", "kind", "words"),
     [
         ("getMe", Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
-        ("getMe", Refuse(404, "Not Found"), ChannelUnfit, "TAPEWAY_TELEGRAM__TOKEN"),
+        ("getMe", Refuse(404, "Not Found"), ChannelUnfit, "`tapeway init`"),
         ("getMe", ServerError(502), ChannelDown, "cannot be reached"),
         ("getUpdates", Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
     ],

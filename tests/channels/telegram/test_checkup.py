@@ -27,6 +27,7 @@ from channels.telegram.troubles import (
 from tests.channels.checkups import troubles
 from tests.channels.telegram.hosts import running
 from tests.fakes.base.faults import Hang, LostAnswer, ServerError
+from tests.fakes.raw_http import raw_http
 from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.faults import Fault, Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
@@ -76,6 +77,7 @@ OTHERS = {
     "xapp-1-canary": "a Slack app-level token",
     "MTAxMjM0NTY3ODkwMTIzNDU2.Gcanar.canary-canary-canary-canary-can": "a Discord bot token",
     "sk-canary": "a key of a model",
+    "hello": "a token is digits, a colon",
 }
 
 
@@ -114,7 +116,16 @@ async def test_a_server_that_does_not_answer_is_given_up(monkeypatch: pytest.Mon
     async with FakeTelegram(token=TOKEN) as fake:
         fake.fail("getMe", Hang())
         (result,) = troubles(await examined(fake))
-    assert (result.trouble, result.says) == (CONNECTION.unreachable, "no answer in time")
+    says = "the request was sent but no answer came"
+    assert (result.trouble, result.says) == (CONNECTION.unreachable, says)
+
+
+async def test_a_page_in_the_platform_s_place_is_not_called_silence() -> None:
+    async with raw_http(b"<html>Log in to this network</html>", content_type="text/html") as url:
+        values = {"token": TOKEN, "base_url": f"{url}/bot"}
+        (result,) = troubles(await examine(TelegramSettings.model_validate(values)))
+    says = "the server's answer cannot be parsed"
+    assert (result.trouble, result.says) == (CONNECTION.unreachable, says)
 
 
 async def test_privacy_mode_and_a_bot_kept_out_of_groups_are_warnings() -> None:

@@ -26,6 +26,7 @@ class NewOwner:
         self._ada = fake.user(7, "Ada", "ada")
         self._group = fake.group(GROUP, "Team", member=False)
         self._said = self._token = self._code = ""
+        self.greeting = ""
 
     def actions(self) -> dict[str, Action | None]:
         return {
@@ -77,12 +78,15 @@ class NewOwner:
     async def adds_it(self) -> None:
         self._fake.join(self._group, by=self._ada)
         await self._walker.until(lambda: self._fake.messages(7)[-1].buttons)
+        assert self._fake.messages(GROUP) == []  # the owner is asked about what the owner did
 
     async def opens_the_group(self) -> None:
         asked = self._fake.messages(7)[-1]
         assert "Ada" in asked.text
         self._fake.press(7, self._ada, asked.message_id, "This chat")
         await self._walker.until(lambda: "opened" in asked.text)
+        await self._walker.until(lambda: self._fake.messages(GROUP))
+        self.greeting = self._fake.text_of(GROUP)
 
     async def asks(self) -> None:
         said = self._fake.say(GROUP, self._ada, "@tapeway_bot hello")
@@ -103,5 +107,11 @@ async def test_the_first_answer_in_a_group_takes_12_actions_and_7_once_the_token
         clock=walker.clock.monotonic, can_read_all_group_messages=not privacy
     ) as fake:
         walker.more["TELEGRAM__BASE_URL"] = fake.base_url
-        rows = await walk(walker, "telegram.md", NewOwner(fake, walker).actions())
+        owner = NewOwner(fake, walker)
+        rows = await walk(walker, "telegram.md", owner.actions())
         assert (len(rows), len(rows) - rows.index(START)) == (12, 7)
+        # What is promised in the group is what works there.
+        assert ("call me by my name" in owner.greeting) is not privacy
+        assert ("/forget@tapeway_bot" in owner.greeting) is privacy
+        assert ("/help@tapeway_bot" in owner.greeting) is privacy
+        assert ("I see nothing else" in owner.greeting) is privacy

@@ -163,6 +163,7 @@ async def test_a_held_question_can_be_dropped(tmp_path: Path) -> None:
         async with gateway_of(new, model, Brings(EditingChannel(Platform()))) as gateway:
             await desk_of(gateway).drop("in-2")
             assert await desk_of(gateway).rows("held") == []
+            assert gateway.services.ledger.held.notes() == []
             with pytest.raises(AdminError, match="not held"):
                 await desk_of(gateway).resume("in-2")
 

@@ -34,6 +34,10 @@ async def test_an_old_home_is_saved_verified_restored_and_goes_on(tmp_path: Path
     code, out, err = await run_tapeway(new, "restore", file)
     assert (code, err) == (0, "")
     assert "Held: 2 open messages and sends" in out
+    elsewhere = {"TAPEWAY_TAPE__URL": f"sqlite://{tmp_path}/elsewhere.db"}
+    third = str(tmp_path / "third")
+    _code, out, _err = await run_tapeway(new | elsewhere, "restore", file, "--to", third)
+    assert "Unset TAPEWAY_TAPE__URL, or the gateway" in out
     _code, out, _err = await run_tapeway(new, "ledger", "list", "--status", "held")
     assert {"in-12", "out-7"} <= set(out.split())
     _code, out, _err = await run_tapeway(new, "ledger", "resume")

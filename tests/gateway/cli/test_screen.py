@@ -113,3 +113,11 @@ def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.Monke
     print_json({"text": "Grüße 梅 \x9b2J"})
     sys.stdout.flush()
     assert json.loads(raw.getvalue().decode(encoding)) == {"text": "Grüße 梅 \x9b2J"}
+
+
+def test_a_path_that_is_longer_than_a_line_is_not_cut_in_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    path = "/srv/" + "a" * 60
+    assert hanging("", f"{path} is ignored", 0) == [path, "is ignored"]

@@ -11,7 +11,14 @@ import pytest
 
 from gateway.errors import SettingsError
 from gateway.settings import load_settings
-from gateway.settings.files import ignored, open_files, remember, settings_files, with_remembered
+from gateway.settings.files import (
+    combined,
+    ignored,
+    open_files,
+    remember,
+    settings_files,
+    with_remembered,
+)
 
 OURS = "TAPEWAY_AGENT__BASE_URL=http://127.0.0.1:9/elsewhere\n"
 
@@ -43,13 +50,53 @@ def test_the_ignored_files_are_named_with_how_to_use_them(user: Path) -> None:
     assert "TAPEWAY_CONFIG=tapeway.toml" in said[1]
 
 
-def test_the_files_that_init_wrote_are_named_when_another_file_is_used(user: Path) -> None:
+def test_a_named_file_lies_over_those_that_init_wrote_setting_by_setting(user: Path) -> None:
     home = user / ".tapeway"
     home.mkdir()
-    (home / "tapeway.toml").write_text('[agent]\nmodel = "gpt-5-mini"\n')
-    [said] = ignored(settings_files({"TAPEWAY_ENV_FILE": ".env"}), home)
-    assert said.startswith(f"{home}/tapeway.toml is ignored, because settings come from {user}")
-    assert said.endswith(f"Move what you need into {user}/cloned/tapeway.toml")
+    (home / "tapeway.toml").write_text('[agent]\nmodel = "gpt-5-mini"\nname = "Robin"\n')
+    (home / ".env").write_text("TAPEWAY_AGENT__BASE_URL=http://x/v1\nTAPEWAY_LOG__LEVEL=error\n")
+    environ = {"TAPEWAY_ENV_FILE": ".env", "TAPEWAY_SECRETS": "none"}
+    settings = load_settings(environ)
+    assert (settings.agent.model, settings.agent.name) == ("elsewhere", "Robin")
+    assert settings.agent.base_url == "http://127.0.0.1:9/elsewhere"
+    assert settings.log.level == "error"
+    files = settings_files(environ)
+    assert not list(ignored(files, home))
+    named = f"{user}/cloned/.env and {user}/cloned/tapeway.toml"
+    under = f"{home}/.env and {home}/tapeway.toml"
+    sentence = f"settings come from {named}, and those that are not set there from {under}"
+    assert combined(files) == sentence
+    assert combined(settings_files({})) == ""
+
+
+@pytest.mark.parametrize("file", [".env", "tapeway.toml"])
+def test_below_a_named_file_lie_those_of_the_home_that_it_names(user: Path, file: str) -> None:
+    for folder in (".tapeway", "instance"):
+        (user / folder).mkdir()
+        (user / folder / ".env").write_text(f"TAPEWAY_AGENT__NAME={folder}\n")
+    home = f"{user / 'instance'}"
+    text = f'home = "{home}"' if file == "tapeway.toml" else f"tapeway_home={home}"
+    Path(file).write_text(f"{text}\n")
+    settings = load_settings({"TAPEWAY_ENV_FILE": ".env", "TAPEWAY_SECRETS": "none"})
+    assert (settings.agent.name, str(settings.home_path)) == ("instance", home)
+
+
+def test_a_clone_s_files_are_shown_before_and_after_its_first_start(
+    user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.settings.files.CLONE", user / "cloned")
+    before = with_remembered({})
+    assert before == {"TAPEWAY_ENV_FILE": f"{user}/cloned/.env"}
+    Path(".env").unlink()
+    assert with_remembered({}) == before  # its tapeway.toml is there
+    remember(before)
+    assert with_remembered({}) == before
+    assert load_settings({**before, "TAPEWAY_SECRETS": "none"}).agent.model == "elsewhere"
+    [said] = ignored(settings_files({}), user / ".tapeway")
+    assert said.endswith("Start with `make run`, which uses it")
+    monkeypatch.chdir(user)
+    remember({})
+    assert with_remembered({}) == {}
 
 
 def test_the_env_file_of_another_project_is_not_worth_a_word(user: Path) -> None:
@@ -108,8 +155,8 @@ def test_the_command_line_says_in_one_line_what_it_ignores(user: Path) -> None:
     run = [sys.executable, "-c", code, "token"]
     done = subprocess.run(run, env=environ, capture_output=True, text=True, check=True)
     assert done.stdout == "a-token-of-some-length\n"
-    assert done.stderr.count("\n") == 1
-    assert f"{Path('.env').absolute()} is ignored" in done.stderr
+    assert done.stderr.count("is ignored") == 1
+    assert f"{Path('.env').absolute()} is ignored" in " ".join(done.stderr.split())
 
 
 def test_a_home_that_cannot_be_known_or_written_is_a_sentence_or_nothing(

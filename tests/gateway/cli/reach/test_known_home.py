@@ -39,6 +39,7 @@ def test_the_gateway_of_the_default_home_is_found(default: Path, tmp_path: Path)
         ("bot.env", OTHER, {"TAPEWAY_ENV_FILE": "bot.env"}),
         ("secrets/tapeway_home", "/srv/other", {}),
         (".tapeway/env-file", "bot.env", {}),
+        ("clone/.env", OTHER, {}),
         ("none", "", {"TAPEWAY_HOME": "/srv/other"}),
         ("none", "", {"tapeway_home": "/srv/other"}),
         ("none", "", {"TAPEWAY_HOME": "~nobody-of-this-name/other"}),
@@ -52,7 +53,9 @@ def test_a_home_that_any_other_source_names_is_left_to_the_settings(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clone").mkdir()
+    monkeypatch.setattr("gateway.cli.reach.known_home.CLONE", tmp_path / "clone")
+    monkeypatch.chdir(tmp_path / "clone" if file == "clone/.env" else tmp_path)
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(text)
     assert running_of({"TAPEWAY_SECRETS": str(tmp_path / "secrets"), **variables}) is None

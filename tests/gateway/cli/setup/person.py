@@ -9,7 +9,8 @@ import subprocess
 import sys
 import termios
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TypeVar
 
 import anyio
 import psutil
@@ -23,9 +24,10 @@ class Person:
     """What a person sees on a terminal, and types there."""
 
     def __init__(self, master: int, process: subprocess.Popen[bytes]) -> None:
-        self._master = master
+        self.master = master
         self._process = process
         self._read = 0
+        self.raw = b""
         self.seen = ""
 
     async def sees(self, text: str) -> None:
@@ -36,13 +38,13 @@ class Person:
 
     async def types(self, *lines: str) -> None:
         for line in lines:
-            os.write(self._master, f"{line}\n".encode())
+            os.write(self.master, f"{line}\n".encode())
 
     async def interrupts(self) -> None:
         # A signal just before Python waits for a line would count only after that line.
         while psutil.Process(self._process.pid).status() != psutil.STATUS_SLEEPING:  # noqa: ASYNC110
             await anyio.sleep(0.01)
-        os.write(self._master, b"\x03")
+        os.write(self.master, b"\x03")
 
     async def ends(self) -> int:
         """Read to the end, and return the exit code."""
@@ -51,27 +53,42 @@ class Person:
         return await anyio.to_thread.run_sync(self._process.wait)
 
     async def _more(self) -> bool:
-        await anyio.wait_readable(self._master)
+        await anyio.wait_readable(self.master)
         try:
-            piece = os.read(self._master, 4096)
+            piece = os.read(self.master, 4096)
         except OSError:  # the other side is closed
             return False
-        self.seen += piece.decode().replace("\r\n", "\n")
+        self.raw += piece
+        self.seen = self.raw.decode(errors="replace").replace("\r\n", "\n")
         return bool(piece)
 
 
+Terminal = TypeVar("Terminal", bound=Person)
+
+
 @asynccontextmanager
-async def at_terminal(environ: Mapping[str, str], *arguments: str) -> AsyncIterator[Person]:
-    """Run a command in a terminal of its own."""
+async def terminal_of(
+    kind: type[Terminal],
+    environ: Mapping[str, str],
+    *arguments: str,
+    size: tuple[int, int] = (0, 0),
+) -> AsyncIterator[Terminal]:
+    """Run a command in a terminal of its own, with a size in rows and columns."""
     master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, size)
     process = _start(slave, environ, arguments)
     os.close(slave)
     try:
-        yield Person(master, process)
+        yield kind(master, process)
     finally:
         process.kill()
         process.wait()
         os.close(master)
+
+
+def at_terminal(environ: Mapping[str, str], *arguments: str) -> AbstractAsyncContextManager[Person]:
+    """Run a command in a terminal of its own."""
+    return terminal_of(Person, environ, *arguments)
 
 
 def _start(

@@ -48,6 +48,26 @@ def test_a_setting_that_stands_in_the_env_file_is_changed_there(tmp_path: Path) 
     assert (tmp_path / ".env").read_text() == "# mine\nTAPEWAY_AGENT__MODEL=new\nOTHER=1\n"
 
 
+def test_what_a_named_file_sets_is_changed_there_and_all_else_in_the_home(tmp_path: Path) -> None:
+    (tmp_path / "clone").mkdir()
+    named = tmp_path / "clone" / ".env"
+    named.write_text("TAPEWAY_AGENT__MODEL=old\nTAPEWAY_AGENT__API_KEY=sk-old-key\n")
+    (tmp_path / "clone" / "tapeway.toml").write_text('[agent]\nbase_url = "http://old/v1"\n')
+    made = changes(tmp_path, TAPEWAY_ENV_FILE=str(named))
+    made.set("agent.model", "new")
+    made.set("agent.base_url", None)
+    made.set_secret("agent.api_key", "sk-new-key")
+    made.set_secret("telegram.token", "123456:new")
+    made.set("log.level", "error")
+    assert list(made.overruled()) == []
+    assert "sk-" not in str(made.difference())
+    made.write()
+    assert named.read_text() == "TAPEWAY_AGENT__MODEL=new\nTAPEWAY_AGENT__API_KEY=sk-new-key\n"
+    assert (tmp_path / "clone" / "tapeway.toml").read_text() == "[agent]\n"
+    assert (tmp_path / ".env").read_text().endswith("\nTAPEWAY_TELEGRAM__TOKEN=123456:new\n")
+    assert "model" not in (tmp_path / "tapeway.toml").read_text()
+
+
 @pytest.mark.parametrize("before", ["", "# mine\n", "[agent]\nmodel = 'm'\n", "# a\n\n[agent]\n"])
 def test_the_home_stands_above_all_sections(tmp_path: Path, before: str) -> None:
     (tmp_path / "tapeway.toml").write_text(before)

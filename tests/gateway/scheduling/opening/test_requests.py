@@ -58,7 +58,7 @@ async def test_the_owner_is_asked_once_with_names_and_ids_and_the_chat_opens_hot
             " May I answer there?"
         )
         labels = [button.label for button in card.buttons]
-        assert labels == ["This channel", "This whole server or workspace", "No"]
+        assert labels == ["This channel", "This whole server", "No"]
         (sentence,) = channel.in_group()
         assert sentence == (
             "I'm not enabled in this chat yet (`plain:-100`). I've asked my owner in private."
@@ -80,7 +80,7 @@ async def test_a_whole_server_is_opened_at_once_and_no_other(tmp_path: Path) -> 
     async with court(tmp_path) as (gateway, channel):
         await channel.pair(gateway)
         await channel.say(gateway, "hello?")
-        await channel.press(gateway, "This whole server or workspace")
+        await channel.press(gateway, "This whole server")
         await channel.say(gateway, "in another channel", chat_id="-200")
         assert "in another channel" in channel.in_group("-200")[0]
         await channel.say(gateway, "elsewhere", chat_id="-300", server_id="501")

@@ -252,14 +252,40 @@ DATABASE_IN_MEMORY: Final = Trouble(
 DATABASE_URL: Final = Trouble(
     "database.url",
     "The gateway does not start: it does not know this kind of tape store.",
-    "TAPEWAY_TAPE__URL has a scheme that no built-in store has.",
-    "Write it like sqlite:///srv/tapeway/tapeway.db, or remove it.",
+    "TAPEWAY_TAPE__URL has a scheme that no built-in store has, or cannot be read.",
+    "Write it like sqlite:///srv/tapeway/tapeway.db or postgresql://tapeway@localhost/tapeway, or"
+    " remove it.",
 )
 DATABASE_SHARED: Final = Trouble(
     "database.shared",
     "The gateway does not start: a gateway with another home uses its database.",
     "Two instances name the same file in TAPEWAY_TAPE__URL.",
     "Stop the other one, or give each instance a file of its own.",
+)
+SERVER_AWAY: Final = Trouble(
+    "database.away",
+    "The gateway does not start, or refuses messages: its PostgreSQL server does not answer.",
+    "The server is stopped, its address, user or password in TAPEWAY_TAPE__URL is wrong, or its"
+    " certificate is not the host's.",
+    "Start the server, and try the same address with psql. A running gateway continues by itself.",
+)
+SERVER_UNFIT: Final = Trouble(
+    "database.unfit",
+    "The gateway does not start: the PostgreSQL server does not suit it.",
+    "It is older than version 15, its database is not in UTF-8, or it is a read-only standby.",
+    "Use a newer primary server, and a database that is made with ENCODING 'UTF8'.",
+)
+SERVER_UNSAFE: Final = Trouble(
+    "database.unsafe",
+    "Messages that were accepted can be lost when the PostgreSQL server stops.",
+    "The server does not wait until its disk has what it confirms.",
+    "Set fsync and synchronous_commit to on in postgresql.conf, and reload the server.",
+)
+SERVER_CROWDED: Final = Trouble(
+    "database.crowded",
+    "The gateway waits for connections to its PostgreSQL server.",
+    "The server allows hardly more connections than are open.",
+    "Raise max_connections in postgresql.conf: each gateway needs 9.",
 )
 INDEX_BROKEN: Final = Trouble(
     "search.broken",

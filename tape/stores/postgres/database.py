@@ -136,19 +136,22 @@ def first_line(cause: Exception) -> str:
     return str(cause).strip().partition("\n")[0] or type(cause).__name__
 
 
-def connection_target(url: str) -> str:
+def connection_target(url: str, *, writable: bool = True) -> str:
     """Return what libpq connects to: encrypted and checked, unless the server is on this machine.
 
-    Raises StoreUnusable for a URL that cannot be read.
+    Of several hosts it takes one that is `writable`. Raises StoreUnusable for a URL that cannot be
+    read.
     """
     try:
         given = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError as cause:
         raise StoreUnusable(
             "TAPEWAY_TAPE__URL cannot be read: use a URL like"
-            " postgresql://tapeway:PASSWORD@db.example.com/tapeway"
+            " postgresql://tapeway@db.example.com/tapeway"
         ) from cause
     defaults = dict(CONNECTING)
+    if not writable:
+        defaults["target_session_attrs"] = "any"
     if not all(map(_is_here, str(given.get("host") or "").split(","))):
         defaults |= {"sslmode": "verify-full", "sslrootcert": "system"}
         if "sslmode" in given or "sslrootcert" in given:
@@ -206,19 +209,15 @@ def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> 
             )
         if not known:
             connection.execute(_MIGRATIONS)
-        applied = {schema.name: _applied(connection, schema.name) for schema in schemas}
+        applied = applied_versions(connection)
         for schema in schemas:
-            if applied[schema.name] > schema.version:
-                raise StoreTooNew(
-                    "the database",
-                    schema.name,
-                    applied[schema.name],
-                    schema.version,
-                    _writer(connection, schema.name),
-                )
+            found = applied.get(schema.name, 0)
+            if found > schema.version:
+                by = _writer(connection, schema.name)
+                raise StoreTooNew("the database", schema.name, found, schema.version, by)
         for schema in schemas:
             for number, sql in enumerate(schema.migrations, start=1):
-                if number > applied[schema.name]:
+                if number > applied.get(schema.name, 0):
                     connection.execute(sql.encode())
                     connection.execute(
                         "INSERT INTO migration (name, version, written_by) VALUES (%s, %s, %s)",
@@ -231,10 +230,12 @@ def _exists(connection: psycopg.Connection[Any], table: str) -> bool:
     return row is not None and row[0] is not None
 
 
-def _applied(connection: psycopg.Connection[Any], schema: str) -> int:
-    sql = "SELECT coalesce(max(version), 0) FROM migration WHERE name = %s"
-    row = connection.execute(sql, (schema,)).fetchone()
-    return int(row[0]) if row else 0
+def applied_versions(connection: psycopg.Connection[Any]) -> dict[str, int]:
+    """Return the version of each schema in a database; none if it has no tables yet."""
+    if not _exists(connection, "migration"):
+        return {}
+    rows = connection.execute("SELECT name, max(version) FROM migration GROUP BY name").fetchall()
+    return {str(name): int(version) for name, version in rows}
 
 
 def _writer(connection: psycopg.Connection[Any], schema: str) -> str:

@@ -1,6 +1,6 @@
 """Build the gateway's parts, start the gateway, and stop it.
 
-On startup, lock the instance directory, open the store, load plugins, read the backlog, start the
+On startup, lock the home folder, open the store, load plugins, read the backlog, start the
 channels and the HTTP server, and resume the backlog. On SIGTERM, accept nothing new, give turns and
 sends some time to finish, and leave the rest to the next start. Ctrl-C stops the gateway at once.
 """

@@ -2,7 +2,7 @@
 
 GatewayError        the root; a command exits with its `exit_code`, 1 by default
 +-- SettingsError     a setting is wrong, so nothing was started (exit code 2)
-+-- HomeInUse         another gateway runs in this instance directory (exit code 3)
++-- HomeInUse         another gateway runs in this home folder (exit code 3)
 +-- PortInUse         another program uses the address (exit code 3)
 +-- CommandRefused    a comma command was refused; its author reads the message
 +-- AdminError        an admin action was refused; the operator reads the message

@@ -1,4 +1,4 @@
-"""The instance directory: one running gateway at most, which local tools find there.
+"""The home folder: one running gateway at most, which local tools find there.
 
 A lock keeps out a second gateway. A file, for its owner only, has the running one's address.
 """
@@ -65,7 +65,7 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
 
 
 def is_locked(home: Path, lock: str = LOCK) -> bool:
-    """Return whether a gateway runs in an instance directory, without writing anything."""
+    """Return whether a gateway runs in a home folder, without writing anything."""
     try:
         with (home / lock).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -110,7 +110,7 @@ def withdraw(home: Path) -> None:
 
 
 def find_running(home: Path) -> Running | None:
-    """Return the gateway that runs in an instance directory, or None."""
+    """Return the gateway that runs in a home folder, or None."""
     if not is_locked(home):
         return None
     try:

@@ -23,7 +23,16 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO, Final
 
-from gateway.backup.manifest import DATABASE, IMAGES, LEDGER, SETTINGS, TAPES, BackupError, Manifest
+from gateway.backup.manifest import (
+    AGENTS,
+    DATABASE,
+    IMAGES,
+    LEDGER,
+    SETTINGS,
+    TAPES,
+    BackupError,
+    Manifest,
+)
 from tape.private_file import open_private
 
 MANIFEST: Final = "manifest.json"
@@ -35,7 +44,7 @@ CHUNK: Final = 1024 * 1024
 LEVEL: Final = 5  # a compromise between time and size
 
 _NAMES: Final = re.compile(
-    rf"{re.escape(DATABASE)}|{re.escape(LEDGER)}|{re.escape(SETTINGS)}"
+    rf"{re.escape(DATABASE)}|{re.escape(LEDGER)}|{re.escape(SETTINGS)}|{re.escape(AGENTS)}"
     rf"|(?:{TAPES}|{IMAGES})/(?!\.\.?$)[A-Za-z0-9._%-]{{1,255}}"
 )
 _BROKEN: Final = (

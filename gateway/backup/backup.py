@@ -21,6 +21,7 @@ import apsw
 
 from gateway.backup.archive import ArchiveWriter, Progress, is_member, new_archive
 from gateway.backup.manifest import (
+    AGENTS,
     DATABASE,
     IMAGES,
     LEDGER,
@@ -41,6 +42,8 @@ from tape.stores.jsonl.line import unseal
 PAGES: Final = 2_000  # that are copied at once
 _ROOM: Final = 64 * 1024 * 1024
 """Bytes that a backup leaves free, since the gateway may write to the same disk."""
+
+MAX_AGENTS: Final = 1_000_000  # bytes; a model gets less of it
 
 _MESSAGE_KEY: Final = re.compile(rb'"key":"inbox:(\d+)')
 _COUNTS: Final = {
@@ -105,6 +108,9 @@ def back_up(settings: Settings, path: Path, progress: Progress) -> Manifest:
             counts["entries"] += entries
             counts["tapes"] += 1
         counts["images"] = sum(_add_image(archive, image) for image in sorted(images.glob("*")))
+        agents = settings.workspace_path / Path(AGENTS).name
+        if agents.is_file() and agents.stat().st_size <= MAX_AGENTS:
+            _add_file(archive, AGENTS, agents)
         toml = archive.folder / "settings"
         toml.write_text(public_settings(settings), "utf-8")
         for name, source in ((sources.member, copy), (SETTINGS, toml)):
@@ -190,9 +196,13 @@ def _is_newer(line: bytes, newest: int) -> bool:
 def _add_image(archive: ArchiveWriter, image: Path) -> bool:
     if not is_member(f"{IMAGES}/{image.name}") or image.is_symlink() or not image.is_file():
         return False
+    return _add_file(archive, f"{IMAGES}/{image.name}", image)
+
+
+def _add_file(archive: ArchiveWriter, name: str, path: Path) -> bool:
     try:
-        with image.open("rb") as file:
-            archive.add(f"{IMAGES}/{image.name}", file, os.fstat(file.fileno()).st_size)
+        with path.open("rb") as file:
+            archive.add(name, file, os.fstat(file.fileno()).st_size)
     except FileNotFoundError:  # erased meanwhile
         return False
     return True

@@ -25,6 +25,8 @@ LEDGER: Final = "ledger.db"
 TAPES: Final = "tapes"
 IMAGES: Final = "media"
 SETTINGS: Final = "tapeway.toml"
+WORKSPACE: Final = "workspace"
+AGENTS: Final = f"{WORKSPACE}/AGENTS.md"
 
 _OF_THIS_HOME: Final = {("home",), ("workspace",), ("tape", "url"), ("http", "token_file")}
 

@@ -9,13 +9,20 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 import apsw
 import tomlkit
 
 from gateway.backup.archive import Progress, extract, verify
-from gateway.backup.manifest import DATABASE, LEDGER, SETTINGS, TAPES, BackupError, Manifest
+from gateway.backup.manifest import (
+    DATABASE,
+    LEDGER,
+    SETTINGS,
+    TAPES,
+    WORKSPACE,
+    BackupError,
+    Manifest,
+)
 from gateway.home import LOCK, RESTORING, is_locked, locked
 from gateway.storage.holding import alias_workspace, hold_all, skip_row_ids
 from gateway.storage.ledger.ledger import ledger_schema
@@ -24,8 +31,6 @@ from tape.database.connection import Database, run_step
 from tape.errors import TapeError
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Run, Unit
-
-WORKSPACE: Final = "workspace"
 
 
 def restore(path: Path, home: Path, progress: Progress) -> Manifest:

@@ -52,8 +52,8 @@ def _options(
         str,
         typer.Option(
             metavar="FILE",
-            help="Read settings from this file, and from a tapeway.toml beside it, instead of those"
-            " in the instance directory.",
+            help="Read settings from this file, and from a tapeway.toml beside it, before those in"
+            " the home folder.",
         ),
     ] = "",
 ) -> None:
@@ -156,7 +156,7 @@ def pair(as_json: _AsJson = False) -> None:
 @app.command(examples=["backup", "backup /srv/backups", "backup --verify tapeway.zip"])
 def backup(
     file: Annotated[
-        str, typer.Argument(help="The new file, or a folder for it; by default, this folder.")
+        str, typer.Argument(help="The new .zip file, or a folder for it; by default, this folder.")
     ] = "",
     verify: Annotated[
         bool, typer.Option("--verify", help="Only check that an existing file is intact.")

@@ -51,7 +51,7 @@ class Recovery:
     async def read(self) -> Backlog:
         """Read the backlog; call this before any new message is accepted."""
         try:
-            # We hold the lock of the instance directory, so no other process uses it.
+            # We hold the lock of the home folder, so no other process uses it.
             await self._services.ledger.leases.end_others()
             await self._services.ledger.inbox.count_crash(SUSPECT_CRASHES)
         except StoreUnavailable as away:  # leases expire anyway; the next start counts the crash

@@ -42,7 +42,7 @@ class Settings(BaseSettings):
 
     home: Path = setting(
         Path(DEFAULT_HOME),
-        "The instance directory, which holds the gateway's files, including its database.",
+        "The home folder, which holds the gateway's files, including its database.",
         example="/srv/tapeway",
     )
     workspace: Path | None = setting(
@@ -126,7 +126,7 @@ class LoadedSettings:
 def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Load the settings; `folder` has their files, unless `environ` names them.
 
-    `environ` defaults to the process's own, and `folder` to the instance directory.
+    `environ` defaults to the process's own, and `folder` to the home folder.
 
     Raises SettingsError, which lists every wrong setting with the problem and an example.
     """

@@ -22,7 +22,7 @@ FREE_FACTOR: Final = 3
 
 
 class Ballast:
-    """A reserve file in the instance directory, of `size` bytes; 0 disables it."""
+    """A reserve file in the home folder, of `size` bytes; 0 disables it."""
 
     def __init__(self, home: Path, size: int = SIZE) -> None:
         self._path = home / NAME

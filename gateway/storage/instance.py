@@ -1,4 +1,4 @@
-"""Make the files of an instance directory private at the start."""
+"""Make the files of a home folder private at the start."""
 
 from __future__ import annotations
 

@@ -246,7 +246,11 @@ class TurnRunner:
 
     async def _failed(self, turn: Turn, cause: Exception) -> None:
         error_id = new_error_id()
-        get_log().error("turn.failed", error_id=error_id, exc_info=cause)
+        if isinstance(cause, AgentError):  # its words say it all
+            get_log().error("turn.failed", error_id=error_id, why=describe(cause)[:2000])
+            get_log().debug("turn.traceback", exc_info=cause)
+        else:
+            get_log().error("turn.failed", error_id=error_id, exc_info=cause)
         notice = answer_to(turn.message, error_sentence(cause, error_id), turn.id)
         reason = {"error_id": error_id, "error": describe(cause)[:2000]}
         await self._services.router.end_without_answer(turn.message, silent=False)

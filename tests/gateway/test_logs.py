@@ -26,7 +26,8 @@ async def test_json_lines_have_the_session_turn_channel_and_the_error_s_id(tmp_p
     assert (failed["session"], failed["channel"]) == ("cli:terminal", "cli")
     assert failed["turn"].startswith("t-")
     assert failed["error_id"] in out
-    assert "ModelDown" in failed["exception"]
+    assert "ModelDown" in failed["why"]
+    assert "exception" not in failed  # its words say it all; the traceback is for `debug`
 
 
 def test_a_line_that_is_no_text_is_logged_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:

@@ -133,6 +133,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "turn.done": "An answer is complete, and in the outbox.",
     "turn.end_refused": "The end of a turn was refused, because another process has taken it over.",
     "turn.failed": "A turn ended with an error; the chat was shown the same `error_id`.",
+    "turn.traceback": "Where the error of `turn.failed` arose, if the log shows the level `debug`.",
     "turn.given_up": "A question was given up, because the process crashed with it repeatedly.",
     "turn.hand_over_not_recorded": "A stopping gateway could not record that a turn is to go on.",
     "turn.handed_over": "A stopping gateway left a turn to the next start.",

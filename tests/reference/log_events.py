@@ -14,7 +14,7 @@ from tests.reference.event_sentences import SENTENCES
 from tests.reference.table import table
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LEVELS: Final = ("info", "warning", "error")
+LEVELS: Final = ("debug", "info", "warning", "error")
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ import anyio
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
 from tests.clock import RestingClock
-from tests.gateways import make_settings
+from tests.gateways import make_environ, make_settings, run_process
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 START: Final = "Run `make run`."
@@ -44,9 +44,11 @@ class Walker:
     gateway: Gateway | None = None
     terminal: str = ""
 
-    def save(self, *lines: str) -> None:
-        """Edit the settings."""
-        (self.folder / ".env").write_text("".join(f"{line}\n" for line in lines))
+    async def init(self, *tokens: str) -> None:
+        """Save tokens as `tapeway init` does, which asks the platform about each."""
+        environ = make_environ(self.folder, None, **self.more)
+        code, _out, err = await run_process(environ, "init", "--model", "offline", "--yes", *tokens)
+        assert code == 0, err
 
     @asynccontextmanager
     async def started(self) -> AsyncIterator[None]:

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.backup.archive import verify
-from gateway.backup.backup import back_up
-from gateway.backup.manifest import BackupError, Manifest
+from gateway.backup.backup import HomeData, back_up
+from gateway.backup.manifest import AGENTS, WORKSPACE, BackupError, Manifest
 from gateway.backup.migration import apply_migrations, find_versions
 from gateway.backup.restore import restore
 from gateway.cli.screen import hanging, safe
@@ -51,9 +51,8 @@ class ProgressLine:
 def back_up_home(settings: Settings, file: str) -> int:
     if file == "-":
         raise BackupError("a backup is a file: name it, or a folder")
-    path = Path(file).expanduser().absolute() if file else Path.cwd()
-    if path.is_dir():
-        path /= f"tapeway-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.zip"
+    HomeData.of(settings)  # before a folder is made
+    path = _new_file(file)
     progress = ProgressLine()
     try:
         manifest = back_up(settings, path, progress)
@@ -63,8 +62,25 @@ def back_up_home(settings: Settings, file: str) -> int:
     _print(f"It has {_counts(manifest)}.")
     if manifest.secrets:
         _print(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
-    _print(f"Not in it: the agent's folder {settings.workspace_path}")
+    rest = "the rest of " if AGENTS in manifest.members else ""
+    _print(f"Not in it: {rest}the agent's folder {settings.workspace_path}")
     return 0
+
+
+def _new_file(given: str) -> Path:
+    """Return the file to write: what ends with .zip is a file, and all else a folder for one."""
+    path = Path(given).expanduser().absolute() if given else Path.cwd()
+    if not path.exists() and (given.endswith("/") or path.suffix != ".zip"):
+        try:
+            path.mkdir(mode=0o700, parents=True)
+        except OSError as cause:
+            raise BackupError(
+                f"the folder {path} cannot be created ({cause.strerror}): name another one, or a"
+                " file that ends with .zip"
+            ) from cause
+    if path.is_dir():
+        path /= f"tapeway-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.zip"
+    return path
 
 
 def verify_file(_settings: Settings, file: str) -> int:
@@ -100,6 +116,11 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
         _print(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
     if settings.tape.url:
         _print(f"Unset TAPEWAY_TAPE__URL, or the gateway does not use what is in {home}.")
+    if manifest.chosen and AGENTS in manifest.members:
+        _print(
+            f"AGENTS.md is in {home / WORKSPACE}. The agent reads that of {manifest.workspace}:"
+            " copy it there if there is none."
+        )
     print("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 

@@ -16,7 +16,7 @@ import httpx2
 from anyio import to_thread
 
 from channels.checkup import CheckResult
-from gateway.doctor import troubles
+from gateway.doctor import server_troubles, troubles
 from gateway.doctor.checks.running import ask
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
@@ -72,11 +72,11 @@ def _server(url: str) -> list[CheckResult]:
     except StoreUnusable as cause:
         return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
     except StoreUnavailable as cause:
-        return [ill(CHECK, troubles.SERVER_AWAY, str(cause))]
+        return [ill(CHECK, server_troubles.SERVER_AWAY, str(cause))]
     major, place = found.version // 10000, found.place
     if found.is_old or found.encoding != "UTF8" or found.is_standby:
         kind = "a standby" if found.is_standby else f"PostgreSQL {major}, {found.encoding}"
-        return [ill(CHECK, troubles.SERVER_UNFIT, f"{place} is {kind}")]
+        return [ill(CHECK, server_troubles.SERVER_UNFIT, f"{place} is {kind}")]
     if found.newer:
         return [ill(CHECK, troubles.DATABASE_NEWER, f"{place}: {', '.join(found.newer)}")]
     results = [well(CHECK, f"PostgreSQL {major} at {place} answers", version=found.version)]
@@ -86,10 +86,10 @@ def _server(url: str) -> list[CheckResult]:
     if not found.fsync or found.synchronous_commit == "off":
         fsync = "on" if found.fsync else "off"
         says = f"fsync is {fsync}, synchronous_commit is {found.synchronous_commit}"
-        results.append(ill(CHECK, troubles.SERVER_UNSAFE, says, "warning"))
+        results.append(ill(CHECK, server_troubles.SERVER_UNSAFE, says, "warning"))
     if found.free_connections < report.CONNECTIONS:
         says = f"{found.free_connections} connections are free at {place}"
-        results.append(ill(CHECK, troubles.SERVER_CROWDED, says, "warning"))
+        results.append(ill(CHECK, server_troubles.SERVER_CROWDED, says, "warning"))
     return results
 
 

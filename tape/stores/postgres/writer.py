@@ -243,7 +243,7 @@ class _Job:
                     self._keyed[step.tape, step.key] = Outcome(tuple(block))
 
     async def locked(self, connection: Connection, tape: str) -> TapeState:
-        """Let nobody else append to a tape in this transaction."""
+        """Lock a tape until this transaction ends, and return its state."""
         await self._read(connection, Unit([Append(tape, ())]))
         return self.states[tape]
 

@@ -202,7 +202,7 @@ async def test_after_a_hundred_reconnects_one_connection_lives(tmp_path: Path) -
 async def test_a_wrong_token_is_reported_with_its_remedy(tmp_path: Path) -> None:
     async with discord_bot(tmp_path, DISCORD__TOKEN="wrong") as bot:
         await bot.until(lambda: bot.state == "unfit")
-        assert "TAPEWAY_DISCORD__TOKEN" in bot.why
+        assert "`tapeway init`" in bot.why
         calls = len(bot.fake.calls)
         await bot.pass_by(300, 5)
         assert len(bot.fake.calls) == calls

@@ -59,7 +59,9 @@ class Walk:
             "Choose **Copy**": self.copy,
             "Switch on **Message Content Intent**": self.switch_on,
             "Choose **Save Changes**": self.save,
-            "Put the token in `.env`": self.edit_settings,
+            "Run `make init`, and paste the token; Enter answers every other question": (
+                self.edit_settings
+            ),
             "Start the gateway": self.start,
             "Open the link that it prints": self.open_link,
             "Choose your server and **Authorize**": self.authorize,
@@ -134,7 +136,7 @@ class Walk:
 def test_the_guide_counts_fourteen_actions_and_six_once_the_token_is_set() -> None:
     actions = counted()
     assert list(actions) == list(range(1, MOST + 1))
-    (token_set,) = [number for number, text in actions.items() if "`.env`" in text]
+    (token_set,) = [number for number, text in actions.items() if "`make init`" in text]
     assert len(actions) - token_set == MOST_AFTER_TOKEN
     assert len([text for text in actions.values() if "Start the gateway" in text]) == 1
 

@@ -17,10 +17,7 @@ MANIFEST = (
     "On the tab **YAML**, paste [deploy/slack-manifest.yaml](../../deploy/slack-manifest.yaml) in"
     " place of the text, and choose **Next**."
 )
-SAVED = (
-    "Save both in `.env`: `TAPEWAY_SLACK__BOT_TOKEN=xoxb-...` and"
-    " `TAPEWAY_SLACK__APP_TOKEN=xapp-...`"
-)
+SAVED = "Run `make init`, and paste both; Enter answers every other question."
 
 
 class NewSlackOwner:
@@ -91,10 +88,8 @@ class NewSlackOwner:
         self._app_token = self._pages.app_token()
 
     async def saves_them(self) -> None:
-        self._walker.save(
-            f"TAPEWAY_SLACK__BOT_TOKEN={self._bot_token}",
-            f"TAPEWAY_SLACK__APP_TOKEN={self._app_token}",
-        )
+        given = ("--slack-bot-token", self._bot_token, "--slack-app-token", self._app_token)
+        await self._walker.init(*given)
 
     async def opens_the_chat(self) -> None:
         self._im = self._fake.im(self._ada).id

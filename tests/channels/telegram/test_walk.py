@@ -15,6 +15,7 @@ from tests.scenarios.walk import START, Action, Walker, walk
 pytestmark = pytest.mark.anyio
 
 GROUP = -1001
+SAVED = "Run `make init`, and paste the token; Enter answers every other question."
 
 
 class NewOwner:
@@ -34,7 +35,7 @@ class NewOwner:
             "Send a name for the bot, which people will see.": self.names_it,
             "Send a username for it, which must end in `bot`.": self.names_it_in_links,
             "Copy the token from BotFather's reply.": self.copies_the_token,
-            "Save it in `.env`: `TAPEWAY_TELEGRAM__TOKEN=123456789:AAE...`": self.saves_it,
+            SAVED: self.saves_it,
             START: None,
             "Open the link with the pairing code, which the gateway prints.": self.opens_the_chat,
             "Press **Start**: you are the bot's owner now.": self.starts,
@@ -59,7 +60,7 @@ class NewOwner:
         self._token = found[0]
 
     async def saves_it(self) -> None:
-        self._walker.save(f"TAPEWAY_TELEGRAM__TOKEN={self._token}")
+        await self._walker.init("--telegram-token", self._token)
 
     async def opens_the_chat(self) -> None:
         link = urlsplit(self._walker.link(r"https://t\.me/\w+\?start=\S+"))

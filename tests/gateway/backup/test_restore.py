@@ -13,8 +13,8 @@ import pytest
 from channels.message import InboundMessage, OutboundMessage
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
-from gateway.backup.backup import back_up
-from gateway.backup.manifest import BackupError, Manifest, public_settings, secret_names
+from gateway.backup.backup import MAX_AGENTS, back_up
+from gateway.backup.manifest import AGENTS, BackupError, Manifest, public_settings, secret_names
 from gateway.backup.restore import restore
 from gateway.errors import AdminError, GatewayError
 from gateway.home import locked
@@ -286,8 +286,28 @@ def test_an_image_is_saved_and_other_files_of_the_home_are_not(tmp_path: Path) -
     os.mkfifo(media / "pipe.png")
     for name in (".env", "http-token", "chat-history"):
         (tmp_path / "old" / name).write_text("secret")
+    (tmp_path / "old" / "workspace").mkdir()
+    (tmp_path / "old" / "workspace" / "notes.md").write_text("own")
     back_up(settings, tmp_path / "own.zip", quiet)
     restore(tmp_path / "own.zip", tmp_path / "new", quiet)
     found = {str(one.relative_to(tmp_path / "new")) for one in (tmp_path / "new").rglob("*")}
     assert found == {"gateway.lock", "tapeway.db", "tapeway.toml", "media", "media/0a1b.png"}
     assert all((tmp_path / "new" / name).stat().st_mode & 0o077 == 0 for name in found)
+
+
+def test_the_agent_s_instructions_are_saved_unless_they_are_larger_than_any_model_reads(
+    tmp_path: Path,
+) -> None:
+    settings = make_settings(tmp_path / "old", WORKSPACE=str(tmp_path / "desk"))
+    Database.open(tmp_path / "old" / "tapeway.db", (tape_schema(), ledger_schema()))
+    (tmp_path / "desk").mkdir()
+    own = tmp_path / "desk" / "AGENTS.md"
+    own.write_text("You are the librarian of a chess club.")
+    back_up(settings, tmp_path / "own.zip", quiet)
+    own.write_text("You are newer.")
+    manifest = restore(tmp_path / "own.zip", tmp_path / "new", quiet)
+    restored = tmp_path / "new" / "workspace" / "AGENTS.md"
+    assert restored.read_text() == "You are the librarian of a chess club."
+    assert (manifest.chosen, own.read_text()) == (True, "You are newer.")
+    own.write_bytes(b"x" * (MAX_AGENTS + 1))
+    assert AGENTS not in back_up(settings, tmp_path / "other.zip", quiet).members

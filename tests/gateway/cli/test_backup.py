@@ -25,8 +25,13 @@ async def test_an_old_home_is_saved_verified_restored_and_goes_on(tmp_path: Path
     _code, versions, _err = await run_tapeway(old, "migrate")
     assert "ledger: version 4 of" in versions
     assert "Save a backup first" in versions
-    code, out, err = await run_tapeway(old, "backup", str(tmp_path))
+    (tmp_path / "old" / "workspace").mkdir()
+    (tmp_path / "old" / "workspace" / "AGENTS.md").write_text("You are dry.")
+    code, out, err = await run_tapeway(old, "backup", f"{tmp_path}/backups")  # a new folder
     assert (code, err) == (0, "")
+    (made,) = (tmp_path / "backups").glob("tapeway-*.zip")
+    assert f"{made} (" in out
+    assert "Not in it: the rest of the agent's folder" in out
     assert "77 entries, 4 tapes, 12 messages, 7 sends, 2 open" in out
     file = next(word for word in out.split() if word.endswith(".zip"))
     _code, out, _err = await run_tapeway(new, "backup", "--verify", file)

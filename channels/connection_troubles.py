@@ -41,15 +41,16 @@ class ConnectionTroubles:
 
 def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
     """Return a platform's troubles; `host` is where its API is."""
-    name, proxy = platform.lower(), f"TAPEWAY_{platform.upper()}__PROXY"
+    name, setting = platform.lower(), f"TAPEWAY_{platform.upper()}__"
+    proxy, own = f"{setting}PROXY", f"{setting}BASE_URL"
     return ConnectionTroubles(
         unreachable=Trouble(
             f"{name}.unreachable",
             f"{platform} cannot be reached now.",
-            f"There is no way to {host}: the network, its name server, a firewall, or {platform}"
-            " itself.",
-            f"Check that this machine reaches {host}; if it needs a proxy, set {proxy}. The gateway"
-            " keeps trying.",
+            f"There is no way to {host}, or to the server that {own} names: the network, its name"
+            f" server, a firewall, or {platform} itself.",
+            f"Check that this machine reaches that server; if it needs a proxy, set {proxy}. The"
+            " gateway keeps trying.",
         ),
         proxy=Trouble(
             f"{name}.proxy",

@@ -69,6 +69,17 @@ def test_a_new_python_goes_on_to_the_installation(checkout: Path) -> None:
     assert "--require-hashes -r requirements.txt" in made.stdout
 
 
+@pytest.mark.parametrize("file", [".env", "tapeway.toml"])
+def test_make_run_uses_the_settings_of_its_own_folder_and_closes_them(
+    checkout: Path, file: str
+) -> None:
+    assert "--env-file" not in make(checkout, "--dry-run", "run").stdout
+    (checkout / file).touch()
+    said = make(checkout, "--dry-run", "run").stdout
+    assert f'--env-file "{checkout}/.env" gateway' in said
+    assert ("chmod go-rwx .env" in said) == (file == ".env")
+
+
 @pytest.mark.parametrize(
     ("lacks", "remedy"),
     [

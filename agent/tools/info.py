@@ -19,7 +19,7 @@ MAX_COUNTED_ENTRIES = 1000  # maximum newest entries to count
 
 @tool(name="tape.info", side_effects=False, first=True)
 async def tape_info(context: ToolContext) -> object:
-    """How much this chat's tape holds, and what came since the last anchor."""
+    """How much this chat's tape holds, and what came since the last checkpoint."""
     tape = context.tape
     anchor = await tape.last_anchor(lane=context.lane)
     after = await tape.find(
@@ -55,5 +55,5 @@ def _usage(entry: Entry) -> dict[str, Any]:
 
 @tool(name="tape.context_summary", side_effects=False)
 async def summarize_context(context: ToolContext) -> object:
-    """The tape in figures: anchors with dates, tokens and kinds since the last one."""
+    """The tape in figures: checkpoints with dates, tokens and kinds since the last one."""
     return await context.tape.context_summary()

@@ -64,7 +64,7 @@ def _search(found: Mapping[str, Any]) -> str:
 
 def _hit(hit: Mapping[str, Any]) -> str:
     by = _ID.sub("", str(hit.get("by") or hit["kind"]))
-    name = "I" if by == "you" else " ".join(_MARKUP.sub(" ", by).split())
+    name = "me" if by == "you" else " ".join(_MARKUP.sub(" ", by).split())
     link = f", [show]({hit['link']})" if hit.get("link") else ""
     return f"> {_quoted(hit['text'])}\n\n{name}, {_date(hit['date'])}{link}"
 

@@ -30,7 +30,9 @@ def thread_for(message: InboundMessage) -> str | None:
 
 def question_of(message: OutboundMessage) -> str | None:
     """Return the timestamp of the question, which all pieces of an answer share."""
-    for found in (message.reply_to or "", (message.answers or "").rpartition("/")[2]):
+    # The id of a change or of a command has a word between the channel and a stamp of no message.
+    answered = (message.answers or "").removeprefix(f"{message.chat_id}/")
+    for found in (message.reply_to or "", answered):
         if TS.fullmatch(found):
             return found
     return None

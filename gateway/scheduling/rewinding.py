@@ -34,7 +34,7 @@ async def _offer(tape: Tape) -> str:
     anchors = await tape.anchors(limit=MAX_OFFERED)
     listed = ", ".join(f"{as_code(entry.name)} ({entry.id})" for entry in reversed(anchors))
     return (
-        f"Name an anchor or its number, the newest first: {listed}."
+        f"Name a checkpoint or its number, the newest first: {listed}."
         if listed
-        else ("There is no anchor here yet: `,handoff` sets one.")
+        else ("There is no checkpoint here yet: `,handoff` sets one.")
     )

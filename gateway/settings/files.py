@@ -112,8 +112,9 @@ def ignored(files: SettingsFiles, home: Path) -> Iterator[str]:
 
 def combined(files: SettingsFiles) -> str:
     """Return a sentence that names the files if some lie over the home folder's, otherwise ""."""
-    named = files.over.existing() if files.over else []
-    own = [path for path in files.existing() if path not in named]
+    ours = [path for path in files.existing() if _is_ours(path)]
+    named = [path for path in ours if files.over and path in files.over.paths()]
+    own = [path for path in ours if path not in named]
     if not named or not own:
         return ""
     over, under = (" and ".join(map(str, paths)) for paths in (named, own))

@@ -61,6 +61,9 @@ class StatusBoard:
 
     def down(self, name: str, why: str) -> None:
         """Record that a channel has lost its connection and is reconnecting without a restart."""
+        known = self.states[name]
+        if (known.state, known.why) == ("waiting", why):
+            return
         self.change(name, "waiting", why)
         get_log().warning("channel.down", channel=name, why=why)
 

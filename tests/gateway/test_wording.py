@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from gateway.wording import counted, megabytes
+from gateway.wording import as_called, counted, megabytes
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,17 @@ def test_what_is_less_than_a_megabyte_is_not_none() -> None:
     assert [megabytes(size) for size in (0, 999_999, 1_000_000, 2_900_000)] == [
         *("under 1 MB", "under 1 MB", "1 MB", "2 MB")
     ]
+
+
+def test_a_command_is_named_as_it_was_called_unless_the_shell_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = tmp_path / "own" / "tapeway", tmp_path / "other" / "tapeway"
+    for path in (own, other):
+        path.parent.mkdir()
+        path.touch(0o700)
+    monkeypatch.setattr("sys.argv", [str(own), "health"])
+    monkeypatch.setenv("PATH", str(other.parent))
+    assert as_called("Run `tapeway init`.") == f"Run `{own} init`."
+    monkeypatch.setenv("PATH", str(own.parent))
+    assert as_called("Run `tapeway init`.") == "Run `tapeway init`."

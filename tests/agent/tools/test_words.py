@@ -32,6 +32,13 @@ def found(text: str) -> str:
     return in_words("tape.search", {"query": "x", "hits": [hit]})
 
 
+def test_a_hit_in_the_agent_s_own_words_is_signed_like_one_of_a_person() -> None:
+    hit = {"text": "as agreed", "by": "you", "date": "2026-01-01T10:00", "kind": "message"}
+    assert in_words("tape.search", {"query": "x", "hits": [hit]}).endswith(
+        "\n\nme, 2026-01-01 10:00"
+    )
+
+
 @pytest.mark.parametrize("text", LIVE)
 def test_what_somebody_wrote_is_quoted_and_not_rendered(text: str) -> None:
     said = found(text)

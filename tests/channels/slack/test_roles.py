@@ -47,6 +47,19 @@ async def test_who_of_a_workspace_may_start_over_in_a_channel(
         assert bool(found) is may
 
 
+async def test_what_is_said_after_somebody_adds_the_app_is_no_answer_in_a_thread(
+    tmp_path: Path,
+) -> None:
+    async with playing("slack", tmp_path, ACCESS__MODE="paired") as play:
+        fake = fake_of(play)
+        place = fake.channel("new", member=False)
+        fake.join(place, by=fake.user("Bob"))
+        await fake.wait_for_calls("chat.postMessage", 1)
+        await play.settle()
+        (said,) = fake.calls_of("chat.postMessage")
+        assert (said.error, said.params.get("thread_ts")) == ("", None)
+
+
 async def test_the_owner_opens_a_whole_workspace_but_not_its_direct_messages(
     tmp_path: Path,
 ) -> None:

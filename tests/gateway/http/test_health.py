@@ -121,7 +121,7 @@ def test_settings_that_name_no_home_are_a_sentence(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".tapeway").mkdir()
-    (tmp_path / ".tapeway" / "tapeway.toml").write_text("[http\n")
+    (tmp_path / ".tapeway" / "tapeway.toml").write_text("home = [\n")
     assert health({}) == 1
     assert "tapeway.toml" in capsys.readouterr().err
 

@@ -62,8 +62,8 @@ async def test_without_a_known_anchor_it_lists_those_that_are_there(tmp_path: Pa
         await tape_of(gateway, CHAT).handoff("phase:one")
         listed = await run(gateway, ",rewind", Role.OWNER, "private")
         unknown = await run(gateway, ",rewind phase:two", Role.OWNER, "private")
-    assert nothing == "There is no anchor here yet: `,handoff` sets one."
+    assert nothing == "There is no checkpoint here yet: `,handoff` sets one."
     anchors = "the newest first: `phase:one` (3), `session/start` (1)."
-    assert listed == f"Name an anchor or its number, {anchors}"
+    assert listed == f"Name a checkpoint or its number, {anchors}"
     assert unknown.startswith("There is no anchor named 'phase:two' on this tape")
     assert unknown.endswith(anchors)

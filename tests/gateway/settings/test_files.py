@@ -67,6 +67,9 @@ def test_a_named_file_lies_over_those_that_init_wrote_setting_by_setting(user: P
     sentence = f"settings come from {named}, and those that are not set there from {under}"
     assert combined(files) == sentence
     assert combined(settings_files({})) == ""
+    (home / "tapeway.toml").unlink()
+    (home / ".env").write_text("OF_ANOTHER_PROGRAM=1\n")
+    assert combined(settings_files(environ)) == ""
 
 
 @pytest.mark.parametrize("file", [".env", "tapeway.toml"])

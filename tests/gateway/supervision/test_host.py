@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from channels.message import InboundMessage
 from gateway.hooks.specs import hookimpl
@@ -60,3 +61,19 @@ async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(tmp_path: Pat
         gateway.services.aliases["plain:-777"] = "plain:-100"
         shown = await channel.host.history("plain", "-777", 10)
     assert shown[0].text == MESSAGE.text
+
+
+async def test_a_lost_connection_is_logged_once_for_each_reason(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel)):
+        with capture_logs() as logs:
+            for why in ("stalled", "stalled", "the key was revoked"):
+                channel.host.down(why)
+            channel.host.ready()
+            channel.host.down("stalled")
+        assert [log.get("why") for log in logs] == [
+            "stalled",
+            "the key was revoked",
+            None,
+            "stalled",
+        ]

@@ -191,6 +191,29 @@ async def test_a_second_run_keeps_what_is_there_with_enter_alone(tmp_path: Path)
     assert files(tmp_path) == before
 
 
+async def test_a_named_file_is_written_and_a_remembered_one_only_where_it_counts(
+    tmp_path: Path,
+) -> None:
+    named = tmp_path / "bot" / ".env"
+    named.parent.mkdir()
+    named.write_text("TAPEWAY_AGENT__MODEL=old\n")
+    flags = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--save-anyway", "--yes")
+    code, _out, err = await run_process(
+        environ(tmp_path), "--env-file", str(named), "init", "--model", "offline", "--yes"
+    )
+    assert (code, err, files(tmp_path)) == (0, "", {})
+    assert named.read_text() == "TAPEWAY_AGENT__MODEL=offline\n"
+    (tmp_path / ".tapeway").mkdir(mode=0o700)
+    (tmp_path / ".tapeway" / "env-file").write_text(str(named))
+    code, out, err = await run_process(environ(tmp_path), "init", *flags)
+    assert (code, err) == (0, "")
+    assert named.read_text() == "TAPEWAY_AGENT__MODEL=m\n"
+    assert str(named) in out
+    written = files(tmp_path)["tapeway.toml"]
+    assert 'base_url = "http://127.0.0.1:9/v1"' in written
+    assert "model = " not in written
+
+
 async def test_a_misspelt_variable_stops_the_start_with_one_sentence(tmp_path: Path) -> None:
     code, out, err = await run_process(environ(tmp_path, TAPEWAY_ACESS__MODE="open"), "gateway")
     assert (code, out, err.count("\n")) == (2, "", 1)

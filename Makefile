@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -58,10 +58,14 @@ init: $(VENV)/.run ## set up a model, bots and a folder, with questions
 CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 
 test: $(VENV)/.dev ## the tests
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not postgresql"
+
+test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them
+	$(BIN)/python -m tests.postgres $(BIN)/python -m pytest --numprocesses=auto -m postgresql
 
 check: $(VENV)/.dev lint types layers ## what CI runs: format, lint, types, layers, tests
 	$(MAKE) test
+	$(MAKE) test-postgres
 
 format: $(VENV)/.dev ## put the sources into their format
 	$(BIN)/ruff format .

@@ -72,7 +72,7 @@ from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
-from tape.stores.registry import is_tapes_only, open_store, open_tapes
+from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
@@ -295,7 +295,7 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
         return SplitStore(found, open_store(database, [ledger_schema()], clock.now))
-    schemas = [ledger_schema()]
+    schemas = [ledger_schema(dialect_of(settings.tape_url))]
     if settings.tape_url.startswith("memory:"):
         schemas.insert(0, tape_schema())
     return open_store(settings.tape_url, schemas, clock.now)

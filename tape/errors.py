@@ -9,6 +9,7 @@ TapeError
 +-- NotFound          the tape has no such anchor; lists similar names
 +-- WeightsInvalid    the linker's weights are missing or damaged, so rules are used instead
 +-- EmbedderFailed    an embedder could not make vectors
++-- OutcomeUnknown    the database did not say whether it wrote an append without a key
 +-- StoreUnavailable  the store is closed, or its disk or database is unavailable
 +-- StoreTooNew       a newer version wrote the store; nothing was changed
 +-- StoreUnusable     the store is not a tape store or is damaged, or this SQLite could damage it
@@ -98,8 +99,18 @@ class StoreUnavailable(TapeError):
         super().__init__(message)
 
 
+class OutcomeUnknown(TapeError):
+    """An append without a key may have been written or not; with a key it would be run again."""
+
+    def __init__(self, tapes: Iterable[str]) -> None:
+        super().__init__(
+            "the database did not say whether it wrote the entries: look at the end of"
+            f" {', '.join(tapes)} before you append them again"
+        )
+
+
 class StoreTooNew(TapeError):
-    def __init__(self, path: Path, schema: str, found: int, known: int, by: str = "") -> None:
+    def __init__(self, path: Path | str, schema: str, found: int, known: int, by: str = "") -> None:
         self.path = path
         which = f"Tapeway {by} or a newer one" if by else "that version"
         super().__init__(

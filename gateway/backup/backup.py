@@ -74,6 +74,12 @@ class HomeData:
             return cls(path, DATABASE, None)
         if ledger.exists():  # beside tapes in files, or in the store of a plugin
             return cls(ledger, LEDGER, path if scheme == "file" else None)
+        if scheme == "postgresql":
+            raise BackupError(
+                "the chats are in PostgreSQL, which makes its own backups: run pg_dump"
+                " --format=custom --file=tapeway.dump with the address in TAPEWAY_TAPE__URL, and"
+                f" copy {settings.home_path} for images and settings"
+            )
         raise BackupError(
             f"there is nothing to back up: {settings.home_path} has no database yet"
             if scheme != "memory"

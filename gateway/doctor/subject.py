@@ -49,7 +49,7 @@ class Subject:
         """The file or folder of the tapes, None if they have none."""
         scheme, _, rest = self.settings.tape_url.partition(":")
         path = rest.removeprefix("//").partition("?")[0]
-        return Path(path) if path and scheme != "memory" else None
+        return Path(path) if path and scheme in ("sqlite", "file") else None
 
 
 def find_subject(variables: Mapping[str, str], *, deep: bool) -> Subject:

@@ -252,8 +252,9 @@ DATABASE_IN_MEMORY: Final = Trouble(
 DATABASE_URL: Final = Trouble(
     "database.url",
     "The gateway does not start: it does not know this kind of tape store.",
-    "TAPEWAY_TAPE__URL has a scheme that no built-in store has.",
-    "Write it like sqlite:///srv/tapeway/tapeway.db, or remove it.",
+    "TAPEWAY_TAPE__URL has a scheme that no built-in store has, or cannot be read.",
+    "Write it like sqlite:///srv/tapeway/tapeway.db or postgresql://tapeway@localhost/tapeway, or"
+    " remove it.",
 )
 DATABASE_SHARED: Final = Trouble(
     "database.shared",

@@ -87,8 +87,8 @@ class TapeSettings(Section):
 
     url: str = setting(
         "",
-        "Where the tapes are stored: a SQLite database, or a folder of JSONL files"
-        " (file:///folder). Default: tapeway.db in the home folder.",
+        "Where the tapes are stored: a SQLite database, a folder of JSONL files (file:///folder),"
+        " or PostgreSQL (postgresql://user@host/database). Default: tapeway.db in the home folder.",
         example="sqlite:///srv/tapeway/tapeway.db",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,6 +20,7 @@ UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = M
         "sqlite": lambda rest, schemas, now: SqliteStore.open(
             _path(rest, "sqlite:///srv/tapeway.db"), schemas, now
         ),
+        "postgresql": lambda rest, schemas, now: _postgres(f"postgresql:{rest}", schemas, now),
     }
 )
 """Stores with a unit of work, which can hold the ledger in the same database as the tapes."""
@@ -41,6 +43,11 @@ def is_tapes_only(url: str) -> bool:
     return scheme in TAPE_STORES
 
 
+def dialect_of(url: str) -> str:
+    """Return the dialect of SQL that the schemas of a URL's store have to be in."""
+    return "postgres" if url.partition(":")[0] == "postgresql" else "sqlite"
+
+
 def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
     """Open the store at a URL, `sqlite:///absolute/file.db` or `memory:`.
 
@@ -59,6 +66,14 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
         return open_store(url, now=now)
     scheme, _, rest = url.partition(":")
     return TAPE_STORES[scheme](rest, now)
+
+
+def _postgres(url: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
+    # Who has no such server does not wait for the driver to be imported.
+    store: UnitStore = import_module("tape.stores.postgres.store").PostgresStore.open(
+        url, schemas, now
+    )
+    return store
 
 
 def _path(rest: str, example: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Unit
+from tests.postgres import fresh_database
 
 pytestmark = pytest.mark.anyio
 
@@ -48,11 +50,19 @@ OPENED: dict[str, Callable[[Path], UnitStore]] = {
 }
 
 
-@pytest.fixture(params=sorted(OPENED))
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgresql)
+
+
+@pytest.fixture(params=[*sorted(OPENED), POSTGRESQL])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
-    store = OPENED[request.param](tmp_path)
-    yield store
-    await store.close()
+    with ExitStack() as stack:
+        if request.param in OPENED:
+            store = OPENED[request.param](tmp_path)
+        else:
+            url = stack.enter_context(fresh_database())
+            store = open_store(url, [ledger_schema("postgres")])
+        yield store
+        await store.close()
 
 
 @pytest.mark.parametrize("check", LEDGER_CHECKS, ids=lambda check: check.__name__)
@@ -129,4 +139,4 @@ async def test_usage_is_summed_up_outside_the_thread_of_the_event_loop(tmp_path:
 
 
 def test_every_store_of_the_registry_holds_a_ledger() -> None:
-    assert {*UNIT_STORES, *TAPE_STORES} <= OPENED.keys()
+    assert {*UNIT_STORES, *TAPE_STORES} <= {*OPENED, "postgresql"}

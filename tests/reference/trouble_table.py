@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from channels.checkup import Trouble
+from gateway.doctor.server_troubles import SERVER_TROUBLES
 from gateway.doctor.troubles import TROUBLES
 from tests.reference.table import table
 
@@ -14,12 +15,18 @@ _SETTING = re.compile(r"(?<![`\w])(TAPEWAY_\w+)(?![`\w])")
 
 
 def lines() -> Iterator[str]:
-    for topic, found in groupby(TROUBLES, key=lambda one: one.id.partition(".")[0]):
+    topics = list(dict.fromkeys(map(_topic, TROUBLES)))
+    ordered = sorted([*TROUBLES, *SERVER_TROUBLES], key=lambda one: topics.index(_topic(one)))
+    for topic, found in groupby(ordered, key=_topic):
         yield f"## {topic}"
         yield ""
         rows = ((one.sign, one.cause, one.remedy, f"`{one.id}`") for one in found)
         yield from table(("What you notice", "Why", "What to do", "In JSON"), rows)
         yield ""
+
+
+def _topic(trouble: Trouble) -> str:
+    return trouble.id.partition(".")[0]
 
 
 def lines_for(platform: Sequence[Trouble]) -> Callable[[], Iterator[str]]:

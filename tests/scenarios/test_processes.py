@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,7 @@ from bench.stage import distribution
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_process, make_environ, run_process
+from tests.postgres import fresh_database
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
@@ -32,12 +34,22 @@ class Impatient:
 """
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def tape_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty database."""
+    if request.param == "sqlite":
+        yield f"sqlite://{tmp_path / 'home' / 'tapeway.db'}"
+        return
+    with fresh_database() as url:
+        yield url
+
+
 async def test_d1_killed_in_the_middle_of_a_streamed_answer_it_is_answered_once(
-    tmp_path: Path,
+    tmp_path: Path, tape_url: str
 ) -> None:
     home = tmp_path / "home"
     async with FakeOpenAI() as server:
-        environ = make_environ(home, server)
+        environ = make_environ(home, server, TAPE__URL=tape_url)
         server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
         async with gateway_process(environ, home) as first:
             async with visit(await first.url(), "Alice") as (alice,):

@@ -123,6 +123,11 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
 
 
 def migrate_home(settings: Settings, apply: bool) -> int:
+    if settings.tape_url.startswith("postgresql:"):
+        print(
+            "The gateway migrates PostgreSQL's tables when it starts. Save them with pg_dump first."
+        )
+        return 0
     versions = find_versions(settings)
     if not versions:
         print("There is no database yet: the first start makes one.")

@@ -37,7 +37,7 @@ def report(message: str) -> Mapping[str, Any]:
 
 
 async def _with_plugins(settings: Settings, message: str) -> Report:
-    # A plugin may store the tapes, so this opens a gateway in this process, with the plugins.
+    # A plugin or a server may store the tapes: this opens a gateway here, with the plugins.
     running_gateway = import_module("gateway.app").running_gateway
     async with running_gateway(settings, only=[], http=False) as gateway:
         found: Report = await Explainer(gateway.services.store, settings).explain(message)
@@ -46,6 +46,8 @@ async def _with_plugins(settings: Settings, message: str) -> Report:
 
 def _database(settings: Settings) -> Path | None:
     url = settings.tape_url
+    if url.startswith("postgresql:"):
+        return None
     if not url.startswith("sqlite:"):
         raise GatewayError(
             "no gateway is running on this home, and its tapes are kept in memory only: there is"

@@ -49,8 +49,9 @@ MAX_CRASHES: Final = SUSPECT_CRASHES + 3
 
 
 @functools.cache
-def ledger_schema() -> Schema:
-    return read_schema("ledger", "gateway.storage.ledger", "sqlite")
+def ledger_schema(dialect: str = "sqlite") -> Schema:
+    """Return the tables and statements of the ledger; `postgres` is the other dialect."""
+    return read_schema("ledger", "gateway.storage.ledger", dialect)
 
 
 class Ledger:

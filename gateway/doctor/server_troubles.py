@@ -1,0 +1,35 @@
+"""The known troubles of a PostgreSQL server, as doctor and the documentation name them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from channels.checkup import Trouble
+
+SERVER_AWAY: Final = Trouble(
+    "database.away",
+    "The gateway does not start, or refuses messages: its PostgreSQL server does not answer.",
+    "The server is stopped, its address, user or password in TAPEWAY_TAPE__URL is wrong, or its"
+    " certificate is not the host's.",
+    "Start the server, and try the same address with psql. A running gateway continues by itself.",
+)
+SERVER_UNFIT: Final = Trouble(
+    "database.unfit",
+    "The gateway does not start: the PostgreSQL server does not suit it.",
+    "It is older than version 15, its database is not in UTF-8, or it is a read-only standby.",
+    "Use a newer primary server, and a database that is made with ENCODING 'UTF8'.",
+)
+SERVER_UNSAFE: Final = Trouble(
+    "database.unsafe",
+    "Messages that were accepted can be lost when the PostgreSQL server stops.",
+    "The server does not wait until its disk has what it confirms.",
+    "Set fsync and synchronous_commit to on in postgresql.conf, and reload the server.",
+)
+SERVER_CROWDED: Final = Trouble(
+    "database.crowded",
+    "The gateway waits for connections to its PostgreSQL server.",
+    "The server allows hardly more connections than are open.",
+    "Raise max_connections in postgresql.conf: each gateway needs 9.",
+)
+
+SERVER_TROUBLES: Final = (SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED)

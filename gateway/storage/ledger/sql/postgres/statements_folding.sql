@@ -1,0 +1,32 @@
+-- name: folded_up_to
+SELECT up_to FROM folding WHERE box = :box
+
+-- name: fold_up_to
+INSERT INTO folding (box, up_to) VALUES (:box, :up_to)
+ON CONFLICT (box) DO UPDATE SET up_to = greatest(folding.up_to, excluded.up_to)
+
+-- name: next_inbox
+-- The next messages up to a moment that can be emptied.
+SELECT id, payload FROM inbox
+WHERE id > :after AND folded = 0 AND received_at < :until
+  AND status IN ('done', 'taped', 'refused', 'joined', 'failed', 'stopped', 'dropped')
+ORDER BY id LIMIT :limit
+
+-- name: next_outbox
+-- The next sends up to a moment; one with buttons that wait for an answer keeps them.
+SELECT id, payload FROM outbox
+WHERE id > :after AND folded = 0 AND status IN ('sent', 'dropped')
+  AND coalesce(json_text(payload, '{date}'), '') < :until
+  AND NOT EXISTS (
+    SELECT 1 FROM card WHERE choice IS NULL AND expires_at > :now
+      AND strpos(outbox.payload, card.card_id || ':') > 0)
+ORDER BY id LIMIT :limit
+
+-- name: fold_inbox
+-- Empty messages of their content; `rows` is a JSON list of ids and of what is left.
+UPDATE inbox SET folded = 1, payload = rows.value ->> 1
+FROM json_array_elements(:rows) AS rows WHERE inbox.id = (rows.value ->> 0)::bigint
+
+-- name: fold_outbox
+UPDATE outbox SET folded = 1, payload = rows.value ->> 1
+FROM json_array_elements(:rows) AS rows WHERE outbox.id = (rows.value ->> 0)::bigint

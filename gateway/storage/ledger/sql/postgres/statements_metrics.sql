@@ -1,0 +1,18 @@
+-- What /metrics counts: both read only the open rows, by their partial indexes.
+
+-- name: open_messages
+-- How many messages of each account have not ended, and when the oldest was accepted.
+SELECT account_id, count(*) AS messages, min(received_at) AS oldest
+FROM inbox
+WHERE status IN ('accepted', 'waiting', 'taken')
+GROUP BY account_id
+
+-- name: open_sends
+-- How many messages of each account wait to be sent.
+SELECT account_id, count(*) AS messages FROM outbox
+WHERE status IN ('draft', 'pending', 'sending') AND status <> 'draft'
+GROUP BY account_id
+
+-- name: asked_at
+-- When the newest question of a turn was accepted.
+SELECT max(received_at) AS asked_at FROM inbox WHERE turn_id = :turn_id

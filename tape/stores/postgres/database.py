@@ -1,0 +1,251 @@
+"""Check, migrate and connect to the PostgreSQL databases that hold tapes."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+import psycopg
+from psycopg import AsyncConnection, conninfo
+from psycopg.rows import tuple_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from tape.database.schema import Schema
+from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
+from tape.stores.postgres.binding import driver_sql
+
+MIN_SERVER: Final = 150000
+POOL_SIZE: Final = 8
+"""Connections of one process; `max_connections` of the server has to hold all processes."""
+
+WAIT_SECONDS: Final = 10.0
+CONNECTING: Final[Mapping[str, str]] = {
+    "connect_timeout": "5",
+    "target_session_attrs": "read-write",
+    "application_name": "tapeway",
+    "tcp_user_timeout": "15000",
+    "keepalives_idle": "15",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+}
+"""What a URL says itself comes first."""
+
+DISK_FULL: Final = "53100"
+UNIT_CLASSES: Final = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError)
+"""Errors that concern one unit; others concern the server."""
+
+_MIGRATION_LOCK: Final = 0x54505759  # "TPWY"
+_OWN_LOCK: Final = 0x54505741  # "TPWA"
+_MIGRATIONS: Final = """
+CREATE TABLE IF NOT EXISTS migration (
+    name TEXT NOT NULL, version BIGINT NOT NULL, written_by TEXT, PRIMARY KEY (name, version)
+)"""
+
+Connection = AsyncConnection[tuple[Any, ...]]
+
+
+class PostgresDatabase:
+    """A checked and migrated database, and the pool of this process's connections to it."""
+
+    def __init__(
+        self, url: str, statements: Mapping[str, str], held: psycopg.Connection[Any]
+    ) -> None:
+        self.statements = dict(statements)
+        self._held = held  # keeps the lock of this database
+        self._pool = AsyncConnectionPool(
+            url,
+            connection_class=AsyncConnection[tuple[Any, ...]],
+            kwargs={"autocommit": True, "row_factory": tuple_row},
+            min_size=1,
+            max_size=POOL_SIZE,
+            timeout=WAIT_SECONDS,
+            reconnect_timeout=0,
+            open=False,
+            name="tapeway",
+        )
+        self._opened = False
+
+    @classmethod
+    def open(cls, url: str, schemas: Sequence[Schema]) -> PostgresDatabase:
+        """Check a server, and apply the missing migrations of `schemas`.
+
+        One process may use a database at a time. Raises StoreUnusable, StoreTooNew, or
+        StoreUnavailable.
+        """
+        target = connection_target(url)
+        try:
+            held = psycopg.connect(target, autocommit=True)
+            try:
+                _check_server(held)
+                _take_alone(held, url)
+                _migrate(held, schemas)
+            except BaseException:
+                held.close()
+                raise
+        except psycopg.Error as cause:
+            raise StoreUnavailable(
+                f"the PostgreSQL database of {place_of(url)} cannot be opened"
+                f" ({first_line(cause)}): check that the server runs, and user, password and"
+                " database in TAPEWAY_TAPE__URL"
+            ) from cause
+        return cls(target, {n: sql for s in schemas for n, sql in s.statements.items()}, held)
+
+    def sql(self, name: str) -> str:
+        """Return a named statement as psycopg reads it."""
+        return driver_sql(self.statements[name])
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """Borrow a connection; its errors become errors of the store."""
+        if not self._opened:
+            await self._pool.open()
+            self._opened = True
+        with translated():
+            async with self._pool.connection() as connection:
+                yield connection
+
+    async def close(self) -> None:
+        await self._pool.close()
+        self._held.close()
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise psycopg's errors as TapeError."""
+    try:
+        yield
+    except (psycopg.Error, PoolTimeout) as cause:
+        raise as_tape_error(cause) from cause
+    except UnicodeEncodeError as cause:
+        raise AppendRefused(f"a value is not valid Unicode text ({cause}): remove it") from cause
+
+
+def as_tape_error(cause: Exception) -> TapeError:
+    """Return StoreUnavailable for a server's trouble, and AppendRefused for a statement's."""
+    if isinstance(cause, UNIT_CLASSES):
+        return AppendRefused(f"the database refused a statement: {first_line(cause)}")
+    full = getattr(cause, "sqlstate", None) == DISK_FULL
+    return StoreUnavailable(f"the database is away ({first_line(cause)}): try again", full=full)
+
+
+def first_line(cause: Exception) -> str:
+    """Return the first line of an error's text; further ones hold statements and values."""
+    return str(cause).strip().partition("\n")[0] or type(cause).__name__
+
+
+def connection_target(url: str, *, writable: bool = True) -> str:
+    """Return what libpq connects to: encrypted and checked, unless the server is on this machine.
+
+    Of several hosts it takes one that is `writable`. Raises StoreUnusable for a URL that cannot be
+    read.
+    """
+    try:
+        given = conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError as cause:
+        raise StoreUnusable(
+            "TAPEWAY_TAPE__URL cannot be read: use a URL like"
+            " postgresql://tapeway@db.example.com/tapeway"
+        ) from cause
+    defaults = dict(CONNECTING)
+    if not writable:
+        defaults["target_session_attrs"] = "any"
+    if not all(map(_is_here, str(given.get("host") or "").split(","))):
+        defaults |= {"sslmode": "verify-full", "sslrootcert": "system"}
+        if "sslmode" in given or "sslrootcert" in given:
+            del defaults["sslrootcert"]
+    return conninfo.make_conninfo(url, **{k: v for k, v in defaults.items() if k not in given})
+
+
+def place_of(url: str) -> str:
+    """Return the host and database of a URL, without its password."""
+    given = conninfo.conninfo_to_dict(url)
+    return f"{given.get('host') or 'this machine'}/{given.get('dbname') or ''}"
+
+
+def _is_here(host: str) -> bool:
+    if not host or host.startswith(("/", "@")) or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_server(connection: psycopg.Connection[Any]) -> None:
+    found = connection.info.server_version
+    if found < MIN_SERVER:
+        raise StoreUnusable(
+            f"the server is PostgreSQL {found // 10000}: Tapeway needs {MIN_SERVER // 10000} or"
+            " newer"
+        )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreUnusable(
+            f"the database has the encoding {encoding}: create one with"
+            " CREATE DATABASE tapeway TEMPLATE template0 ENCODING 'UTF8'"
+        )
+
+
+def _take_alone(connection: psycopg.Connection[Any], url: str) -> None:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWN_LOCK,)).fetchone()
+    if row is None or not row[0]:
+        raise StoreUnavailable(
+            f"another gateway uses the database of {place_of(url)}: stop it first, or name another"
+            " database in TAPEWAY_TAPE__URL"
+        )
+
+
+def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> None:
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
+        known = _exists(connection, "migration")
+        if not known and (_exists(connection, "tape") or _exists(connection, "entry")):
+            raise StoreUnusable(
+                "the database holds another program's tables: name an empty one in"
+                " TAPEWAY_TAPE__URL; nothing was changed"
+            )
+        if not known:
+            connection.execute(_MIGRATIONS)
+        applied = applied_versions(connection)
+        for schema in schemas:
+            found = applied.get(schema.name, 0)
+            if found > schema.version:
+                by = _writer(connection, schema.name)
+                raise StoreTooNew("the database", schema.name, found, schema.version, by)
+        for schema in schemas:
+            for number, sql in enumerate(schema.migrations, start=1):
+                if number > applied.get(schema.name, 0):
+                    connection.execute(sql.encode())
+                    connection.execute(
+                        "INSERT INTO migration (name, version, written_by) VALUES (%s, %s, %s)",
+                        (schema.name, number, _own_version()),
+                    )
+
+
+def _exists(connection: psycopg.Connection[Any], table: str) -> bool:
+    row = connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()
+    return row is not None and row[0] is not None
+
+
+def applied_versions(connection: psycopg.Connection[Any]) -> dict[str, int]:
+    """Return the version of each schema in a database; none if it has no tables yet."""
+    if not _exists(connection, "migration"):
+        return {}
+    rows = connection.execute("SELECT name, max(version) FROM migration GROUP BY name").fetchall()
+    return {str(name): int(version) for name, version in rows}
+
+
+def _writer(connection: psycopg.Connection[Any], schema: str) -> str:
+    sql = "SELECT written_by FROM migration WHERE name = %s ORDER BY version DESC LIMIT 1"
+    row = connection.execute(sql, (schema,)).fetchone()
+    return str(row[0] or "") if row else ""
+
+
+def _own_version() -> str:
+    try:
+        return version("tapeway")
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,130 @@
+"""Answer queries from a PostgreSQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from tape.database.query_compiler import compose
+from tape.entry import Entry
+from tape.errors import AppendRefused, QueryRefused, StoreUnavailable
+from tape.query import Query, fold, locating
+from tape.store import TapeInfo
+from tape.stores.postgres.binding import bound, driver_sql
+from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.rows import read_entries, rows_of
+from tape.unit_of_work import Row
+
+PAGE: Final = 1000  # entries that a search for a substring reads at once
+MAX_REMEMBERED: Final = 100_000
+
+
+class PostgresReader:
+    """Reads committed data."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+        self._numbers: dict[str, int] = {}
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query; raises NotFound for an anchor that does not exist."""
+        query = await self._located(query)
+        tape = await self._number(query.tape)
+        if tape is None or query.is_empty:
+            return []
+        if query.since is not None or query.until is not None:
+            query = await self._between_dates(tape, query)
+        if query.text is not None:
+            return await self._saying(tape, query, fold(query.text))
+        return await self._answer(tape, query)
+
+    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a named SELECT statement."""
+        try:
+            async with self._database.connection() as connection:
+                sql = self._database.sql(statement)
+                cursor = await connection.execute(sql, bound(values))
+                return rows_of(cursor, await cursor.fetchall())
+        except AppendRefused as cause:
+            raise StoreUnavailable(f"the database cannot be read ({cause}): try again") from cause
+
+    async def tapes(self, prefix: str) -> list[TapeInfo]:
+        """List the tapes with entries whose names start with a prefix."""
+        rows = await self._fetch(self._database.sql("tape.tapes"), {"prefix": prefix})
+        return [TapeInfo(name, size, last or "") for name, size, last in rows]
+
+    async def size(self, tape: str) -> int:
+        """Return the number of entries of a tape."""
+        rows = await self._fetch(self._database.sql("tape.size"), {"tape": tape})
+        return int(rows[0][0]) if rows else 0
+
+    async def _located(self, query: Query) -> Query:
+        if query.after_anchor is None and query.before_anchor is None:
+            return query
+        steps = locating(query)
+        try:
+            question = next(steps)
+            while True:
+                question = steps.send(await self.query(question))
+        except StopIteration as done:
+            found: Query = done.value
+            return found
+
+    async def _answer(self, tape: int, query: Query) -> list[Entry]:
+        sql, values = compose(query, self._database.statements)
+        rows = await self._fetch(driver_sql(sql), {"tape": tape, **values})
+        entries = read_entries(rows)
+        return entries[::-1] if query.newest else entries
+
+    async def _saying(self, tape: int, query: Query, folded: str) -> list[Entry]:
+        """Compare texts here: no function of the database folds case as Python does."""
+        found: list[Entry] = []
+        page = replace(query, text=None, limit=PAGE)
+        while True:
+            read = await self._answer(tape, page)
+            found += [
+                entry
+                for entry in (reversed(read) if query.newest else read)
+                if folded in fold(entry.text)
+            ]
+            if len(read) < PAGE or (query.limit is not None and len(found) >= query.limit):
+                break
+            page = (
+                replace(page, before=read[0].id)
+                if query.newest
+                else replace(page, after=read[-1].id)
+            )
+        hits = found[: query.limit]
+        return hits[::-1] if query.newest else hits
+
+    async def _between_dates(self, tape: int, query: Query) -> Query:
+        values = {"tape": tape, "since": query.since, "until": query.until}
+        rows = await self._fetch(self._database.sql("tape.between_dates"), values)
+        after, behind = rows[0]
+        before = query.before
+        if query.until is not None:
+            before = behind if before is None else min(before, behind)
+        if query.since is not None:
+            query = replace(query, after=max(query.after, after))
+        return replace(query, before=before)
+
+    async def _number(self, tape: str) -> int | None:
+        if tape not in self._numbers:
+            rows = await self._fetch(self._database.sql("tape.find_tape"), {"name": tape})
+            if not rows:
+                return None
+            if len(self._numbers) > MAX_REMEMBERED:
+                self._numbers.clear()
+            self._numbers[tape] = rows[0][0]
+        return self._numbers[tape]
+
+    async def _fetch(self, sql: str, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        try:
+            async with self._database.connection() as connection:
+                cursor = await connection.execute(sql, bound(values))
+                return await cursor.fetchall()
+        except AppendRefused as cause:
+            raise QueryRefused(
+                f"the query holds a value that no entry can have ({cause}): remove it"
+            ) from cause

@@ -1,0 +1,76 @@
+"""Look at a PostgreSQL server without changing or locking anything, for whoever looks after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import psycopg
+
+from tape.database.schema import Schema
+from tape.errors import StoreUnavailable
+from tape.stores.postgres.database import (
+    MIN_SERVER,
+    POOL_SIZE,
+    applied_versions,
+    connection_target,
+    first_line,
+    place_of,
+)
+
+CONNECTIONS: Final = POOL_SIZE + 1
+"""What one process needs: its pool, and the connection that holds the database's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """What a server says of itself; `older` and `newer` name the schemas of another version."""
+
+    place: str
+    version: int
+    encoding: str
+    fsync: bool
+    synchronous_commit: str
+    is_standby: bool
+    free_connections: int
+    older: tuple[str, ...]
+    newer: tuple[str, ...]
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the server is older than Tapeway needs."""
+        return self.version < MIN_SERVER
+
+
+def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
+    """Ask a server; raises StoreUnusable for a wrong URL, and StoreUnavailable."""
+    target = connection_target(url, writable=False)
+    try:
+        with psycopg.connect(target, autocommit=True) as connection:
+            connection.read_only = True
+            found = applied_versions(connection)
+            known = {schema.name: schema.version for schema in schemas}
+            return ServerReport(
+                place=place_of(url),
+                version=connection.info.server_version,
+                encoding=connection.info.parameter_status("server_encoding") or "",
+                fsync=_setting(connection, "fsync") == "on",
+                synchronous_commit=_setting(connection, "synchronous_commit"),
+                is_standby=bool(_value(connection, "SELECT pg_is_in_recovery()")),
+                free_connections=int(_setting(connection, "max_connections"))
+                - int(_value(connection, "SELECT count(*) FROM pg_stat_activity")),
+                older=tuple(n for n, v in known.items() if 0 < found.get(n, 0) < v),
+                newer=tuple(n for n, v in known.items() if found.get(n, 0) > v),
+            )
+    except psycopg.Error as cause:
+        raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause
+
+
+def _setting(connection: psycopg.Connection[Any], name: str) -> str:
+    return str(_value(connection, "SELECT current_setting(%s)", name))
+
+
+def _value(connection: psycopg.Connection[Any], sql: str, *values: str) -> Any:
+    row = connection.execute(sql.encode(), values).fetchone()
+    return row[0] if row else None

@@ -1,0 +1,389 @@
+"""Run units of work on PostgreSQL, each in one transaction and, usually, in one round trip.
+
+Ids are given here, by what this process remembers of a tape; the server refuses an append to a tape
+that has another size (TW001). Then the unit runs once more: it locks its tapes, reads them, and
+cannot be too late a second time. Units of one tape or session go out in the order in which they
+were submitted, others side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+import anyio
+import psycopg
+from psycopg import AsyncCursor, AsyncPipeline
+
+from tape.database.staging import next_piece
+from tape.entry import Entry, numbered, utc_iso
+from tape.erasing import check_left
+from tape.errors import AppendRefused, OutcomeUnknown, StoreUnavailable, TapeMismatch, UnitFailed
+from tape.payloads import check
+from tape.store import Now
+from tape.stores.postgres.binding import bound, driver_sql
+from tape.stores.postgres.database import Connection, PostgresDatabase, as_tape_error
+from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, was_committed
+from tape.stores.postgres.rows import read_entries, rows_of
+from tape.stores.postgres.tape_state import TapeState, append_values, erase_values, written
+from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Run, Unit, resolve
+
+STALE: Final = "TW001"
+UNEXPECTED: Final = "TW002"
+AGAIN: Final = frozenset({STALE, "40001", "40P01"})
+"""The server asks for the same unit once more: somebody else was quicker, or had to come first."""
+
+MAX_TRIES: Final = 10
+MAX_REMEMBERED: Final = 100_000
+
+Cursor = AsyncCursor[tuple[Any, ...]]
+
+
+class UnitWriter:
+    """Writes the units of one process."""
+
+    def __init__(self, database: PostgresDatabase, now: Now) -> None:
+        self._database = database
+        self._now = now
+        self._known: dict[str, TapeState] = {}
+        self._lines: dict[str, _Line] = {}
+
+    async def run(self, unit: Unit) -> list[Outcome]:
+        """Run a unit; raises TapeError, and then nothing was written."""
+        async with AsyncExitStack() as stack:
+            for name in sorted(_lines_of(unit)):
+                stack.enter_context(self._standing(name))
+                await stack.enter_async_context(self._lines[name].lock)
+            with anyio.CancelScope(shield=True):  # what has begun ends, whoever waits for it
+                outcomes = await self._run(unit)
+            return outcomes  # noqa: RET504 - a scope may swallow, says mypy
+
+    async def import_batch(self, tape: str, batch: Batch, prepare: Prepare) -> None:
+        """Append a batch of any size to a tape that has `batch.after` entries."""
+        rest, newest = map(prepare, batch), batch.after
+        with self._standing(f"tape {tape}"):
+            async with (
+                self._lines[f"tape {tape}"].lock,
+                self._database.connection() as connection,
+                connection.transaction(),
+            ):
+                self.forget(tape)
+                job = _Job(self._database, utc_iso(self._now()), {})
+                state = await job.locked(connection, tape)
+                if state.size != batch.after:
+                    raise TapeMismatch(tape, batch.after, state.size)
+                while piece := await next_piece(rest):
+                    check(piece, imported=True)
+                    entries = numbered(piece, newest, utc_iso(self._now()))
+                    state = await job.extend(connection, tape, state, entries)
+                    newest += len(entries)
+                batch.check(newest)
+
+    async def vacuum(self, *, full: bool) -> None:
+        """Remove what is left of rows that were changed."""
+        sql = "VACUUM (FULL) entry" if full else "VACUUM entry"
+        async with self._database.connection() as connection:
+            await connection.execute(sql)
+
+    def forget(self, tape: str) -> None:
+        """Read a tape once more before the next append."""
+        self._known.pop(tape, None)
+
+    async def _run(self, unit: Unit) -> list[Outcome]:
+        tapes = appended(unit)
+        at_once = all(tape in self._known for tape in tapes)
+        for _ in range(MAX_TRIES):
+            states = {tape: self._known[tape] for tape in tapes} if at_once else {}
+            for tape in tapes:
+                self.forget(tape)  # until it is known how this ends
+            job = _Job(self._database, utc_iso(self._now()), states)
+            try:
+                async with self._database.connection() as connection:
+                    run = job.at_once if at_once else job.step_by_step
+                    outcomes = await run(connection, unit)
+            except _Again:
+                at_once = False
+                continue
+            except LostAnswer as lost:
+                outcomes = await self._settled(unit, job, lost)
+            if len(self._known) > MAX_REMEMBERED:
+                self._known.clear()
+            self._known |= job.states
+            return outcomes
+        raise StoreUnavailable("the database asked too often to try again: try again later")
+
+    async def _settled(self, unit: Unit, job: _Job, lost: LostAnswer) -> list[Outcome]:
+        """Find out how a transaction ended whose answer was lost."""
+        if is_repeatable(unit):
+            raise StoreUnavailable("the connection broke during a write: try again") from lost
+        committed = await was_committed(self._database, lost.transaction)
+        if committed is False:
+            raise StoreUnavailable("the connection broke before the write: try again") from lost
+        if committed and all(isinstance(step, Append) for step in unit.steps):
+            return job.planned
+        raise OutcomeUnknown(appended(unit)) from lost
+
+    @contextmanager
+    def _standing(self, name: str) -> Iterator[None]:
+        line = self._lines.setdefault(name, _Line())
+        line.units += 1
+        try:
+            yield
+        finally:
+            line.units -= 1
+            if not line.units:
+                del self._lines[name]
+
+
+@dataclass(slots=True)
+class _Line:
+    """Units of one tape or session, one after another."""
+
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    units: int = 0
+
+
+def _lines_of(unit: Unit) -> set[str]:
+    lines = set()
+    for step in unit.steps:
+        if isinstance(step, Append | Erase):
+            lines.add(f"tape {step.tape}")
+        elif isinstance(step, Run) and step.values.get("session_id"):
+            lines.add(f"session {step.values['session_id']}")
+        elif isinstance(step, Run) and step.values.get("chat_id"):
+            lines.add(f"chat {step.values.get('account_id')} {step.values['chat_id']}")
+    return lines
+
+
+class _Again(Exception):
+    """The unit has to run once more."""
+
+
+class _Job:
+    """One attempt at a unit."""
+
+    def __init__(self, database: PostgresDatabase, now: str, states: dict[str, TapeState]) -> None:
+        self._database = database
+        self._now = now
+        self._keyed: dict[tuple[str, str], Outcome] = {}
+        self._sent: dict[int, tuple[Cursor, Run]] = {}
+        self._transaction: str | None = None
+        self.states = states
+        self.planned: list[Outcome] = []
+
+    async def at_once(self, connection: Connection, unit: Unit) -> list[Outcome]:
+        """Send the whole transaction, then read the answers: one round trip."""
+        with _judged():
+            try:
+                async with connection.pipeline() as pipeline:
+                    failure = await self._pipelined(connection, pipeline, unit)
+            except psycopg.Error as cause:
+                failure = cause  # the connection is gone
+            if failure is not None:
+                await self._fail(connection, failure)
+            return await self._received()
+
+    async def _pipelined(
+        self, connection: Connection, pipeline: AsyncPipeline, unit: Unit
+    ) -> Exception | None:
+        """Send a transaction; return what was wrong, since a pipeline has to end in peace."""
+        try:
+            await connection.execute("BEGIN")
+            if not is_repeatable(unit):  # the one case that costs another round trip
+                number = await connection.execute(NUMBER)
+                self._transaction = (await number.fetchall())[0][0]
+            self.planned = await self._send(connection, unit)
+            await connection.execute("COMMIT")
+            await pipeline.sync()
+        except Exception as cause:
+            with suppress(psycopg.Error):
+                await pipeline.sync()  # drops what stands behind the failed statement
+            return cause
+        return None
+
+    async def step_by_step(self, connection: Connection, unit: Unit) -> list[Outcome]:
+        """Lock the tapes of a unit and read them first."""
+        with _judged():
+            try:
+                await connection.execute("BEGIN")
+                await self._read(connection, unit)
+                number = await connection.execute(NUMBER)
+                self._transaction = (await number.fetchall())[0][0]
+                self.planned = await self._send(connection, unit)
+                done = await self._received()
+            except BaseException:
+                await _roll_back(connection)
+                raise
+            try:
+                await connection.execute("COMMIT")
+            except psycopg.Error as cause:
+                await self._fail(connection, cause)
+            return done
+
+    async def _fail(self, connection: Connection, cause: Exception) -> NoReturn:
+        if connection.closed and isinstance(cause, psycopg.Error):
+            raise LostAnswer(self._transaction) from cause
+        await _roll_back(connection)
+        raise cause
+
+    async def _read(self, connection: Connection, unit: Unit) -> None:
+        names = {"names": appended(unit)}
+        if not names["names"]:
+            return
+        for statement in ("tape.make", "tape.lock"):
+            await self._run(connection, statement, names)
+        found = await self._run(connection, "tape.state", names)
+        self.states = {str(row[0]): TapeState(*row[1:]) for row in await found.fetchall()}
+        for step in unit.steps:
+            if isinstance(step, Append) and step.key is not None:
+                block = await self._block(connection, step.tape, step.key)
+                if block is not None:
+                    self._keyed[step.tape, step.key] = Outcome(tuple(block))
+
+    async def locked(self, connection: Connection, tape: str) -> TapeState:
+        """Lock a tape until this transaction ends, and return its state."""
+        await self._read(connection, Unit([Append(tape, ())]))
+        return self.states[tape]
+
+    async def extend(
+        self, connection: Connection, tape: str, state: TapeState, entries: Sequence[Entry]
+    ) -> TapeState:
+        """Append numbered entries, and return the tape's new state."""
+        values = append_values(tape, None, state, entries, entries)
+        await self._run(connection, "tape.append", values)
+        return state.after(entries)
+
+    async def _block(self, connection: Connection, tape: str, key: str) -> list[Entry] | None:
+        found = await self._run(connection, "tape.keyed", {"tape": tape, "key": key})
+        row = await found.fetchone()
+        if row is None:
+            return None
+        span = {"tape": tape, "first": row[0], "last": row[0] + row[1] - 1}
+        block = await self._run(connection, "tape.block", span)
+        return read_entries(await block.fetchall())
+
+    async def _send(self, connection: Connection, unit: Unit) -> list[Outcome]:
+        """Send the steps, and return what is known of their outcomes before the answers."""
+        planned: list[Outcome] = []
+        for number, step in enumerate(unit.steps):
+            if isinstance(step, Append):
+                planned.append(await self._append(connection, step))
+            elif isinstance(step, Run):
+                sql, values = self._statement(step, planned)
+                cursor = await connection.execute(driver_sql(sql), bound(values))
+                self._sent[number] = cursor, step
+                planned.append(Outcome())
+            elif isinstance(step, Erase):
+                planned.append(await self._erase(connection, step))
+            else:
+                raise AppendRefused(f"PostgreSQL has no {type(step).__name__}")
+        return planned
+
+    async def _received(self) -> list[Outcome]:
+        for number, (cursor, step) in self._sent.items():
+            self.planned[number] = await _outcome(cursor, step, self._database)
+        return self.planned
+
+    async def _append(self, connection: Connection, step: Append) -> Outcome:
+        key = (step.tape, step.key or "")
+        if step.key is not None and key in self._keyed:
+            return self._keyed[key]
+        state = self.states.get(step.tape, TapeState())
+        entries, own = written(step, state, self._now)
+        if entries or step.key is not None:
+            values = append_values(step.tape, step.key, state, entries, own)
+            await self._run(connection, "tape.append", values)
+        self.states[step.tape] = state.after(entries)
+        outcome = Outcome(tuple(own))
+        if step.key is not None:
+            self._keyed[key] = outcome
+        return outcome
+
+    async def _erase(self, connection: Connection, step: Erase) -> Outcome:
+        old: list[Entry] = []
+        for entry in step.entries:
+            span = {"tape": step.tape, "first": entry.id, "last": entry.id}
+            found = await self._run(connection, "tape.block", span)
+            old += read_entries(await found.fetchall())
+        check_left(step.tape, old, step.entries)
+        for entry in step.entries:
+            await self._run(connection, "tape.erase_entry", erase_values(step.tape, entry))
+        return Outcome(changed=len(step.entries))
+
+    def _statement(self, step: Run, outcomes: Sequence[Outcome]) -> tuple[str, dict[str, Any]]:
+        sql = self._database.statements.get(step.statement)
+        if sql is None:
+            raise AppendRefused(f"no statement has the name {step.statement}")
+        values = resolve(step.values, outcomes)
+        if step.expect is None:
+            return sql, values
+        if is_select(sql):
+            if step.expect:
+                raise UnitFailed(step.statement, step.expect, 0)
+            return sql, values
+        frame = self._database.statements["tape.expects"]
+        values |= {"unit_name": step.statement, "unit_expected": step.expect}
+        return expecting(frame, sql), values
+
+    async def _run(
+        self, connection: Connection, statement: str, values: Mapping[str, Any]
+    ) -> Cursor:
+        return await connection.execute(self._database.sql(statement), bound(values))
+
+
+def appended(unit: Unit) -> list[str]:
+    """Return the tapes to which a unit appends, sorted."""
+    return sorted({step.tape for step in unit.steps if isinstance(step, Append)})
+
+
+def expecting(frame: str, sql: str) -> str:
+    """Return a statement that fails unless it changes the expected number of rows."""
+    bare = sql.rstrip()
+    return frame.replace(":statement", bare if _returns(sql) else bare + "\nRETURNING 1")
+
+
+def is_select(sql: str) -> bool:
+    """Return whether a statement only reads."""
+    return driver_sql(sql).upper().startswith("SELECT")
+
+
+def _returns(sql: str) -> bool:
+    return "RETURNING" in driver_sql(sql)
+
+
+async def _outcome(cursor: Cursor, step: Run, database: PostgresDatabase) -> Outcome:
+    sql = database.statements[step.statement]
+    if is_select(sql):
+        return Outcome(rows=tuple(rows_of(cursor, await cursor.fetchall())))
+    changed = cursor.rowcount if step.expect is None else step.expect
+    if not _returns(sql) or not changed:
+        return Outcome(changed=changed)
+    return Outcome(rows=tuple(rows_of(cursor, await cursor.fetchall())), changed=changed)
+
+
+async def _roll_back(connection: Connection) -> None:
+    with anyio.CancelScope(shield=True), suppress(psycopg.Error):
+        await connection.execute("ROLLBACK")  # a connection that is gone has rolled back
+
+
+@contextmanager
+def _judged() -> Iterator[None]:
+    """Raise `_Again` where the unit may succeed the next time, else an error of the tape."""
+    try:
+        yield
+    except psycopg.Error as cause:
+        if cause.sqlstate in AGAIN:
+            raise _Again from cause
+        if cause.sqlstate == UNEXPECTED:
+            raise unit_failed(cause) from cause
+        raise as_tape_error(cause) from cause
+    except UnicodeEncodeError as cause:
+        raise AppendRefused(f"a value is not valid Unicode text ({cause}): remove it") from cause
+
+
+def unit_failed(cause: psycopg.Error) -> UnitFailed:
+    """Read what `unit_expects` raised."""
+    expected, changed = (cause.diag.message_detail or "0 0").split()
+    return UnitFailed(cause.diag.message_primary or "", int(expected), int(changed))

@@ -1,0 +1,86 @@
+"""Doctor and other commands on an instance whose tapes are in PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import psycopg
+import pytest
+
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.stores.postgres.store import PostgresStore
+from tests.doctor.scene import Scene, examined, results
+from tests.gateways import run_tapeway
+from tests.postgres import fresh_database
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+SECRET = "geheimes-wort"
+
+
+async def database_says(scene: Scene, url: str) -> list[tuple[str, str, str]]:
+    """Return what doctor says of the database: state, trouble and sentence."""
+    _code, report = await examined(scene.environ(TAPE__URL=url))
+    own = [one for one in results(report) if one["check"] == "database"]
+    return [(o["state"], o["trouble"]["id"] if o["trouble"] else "", o["says"]) for o in own]
+
+
+async def test_a_server_that_answers_is_named_and_one_that_may_forget_is_a_warning(
+    tmp_path: Path,
+) -> None:
+    with fresh_database() as url:
+        well, unsafe = await database_says(Scene(tmp_path), url)
+    assert (well[0], unsafe[:2]) == ("ok", ("warning", "database.unsafe"))
+    assert "fsync is off" in unsafe[2]
+
+
+async def test_doctor_neither_migrates_nor_locks_a_database(tmp_path: Path) -> None:
+    with fresh_database() as url:
+        await database_says(Scene(tmp_path), url)
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT to_regclass('migration')").fetchone() == (None,)
+        store = PostgresStore.open(url, [ledger_schema("postgres")])
+        try:
+            well, _unsafe = await database_says(Scene(tmp_path), url)
+        finally:
+            await store.close()
+    assert well[0] == "ok"
+
+
+async def test_a_server_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
+    ((state, trouble, says),) = await database_says(
+        Scene(tmp_path), f"postgresql://tapeway:{SECRET}@127.0.0.1:1/tapeway"
+    )
+    assert (state, trouble) == ("failure", "database.away")
+    assert "127.0.0.1/tapeway" in says
+    assert SECRET not in says
+
+
+async def test_a_newer_database_is_refused_by_doctor_and_by_the_start(tmp_path: Path) -> None:
+    with fresh_database() as url:
+        await PostgresStore.open(url).close()
+        with psycopg.connect(url) as connection:
+            connection.execute("INSERT INTO migration VALUES ('tape', 99, '9.9.9')")
+        ((state, trouble, _says),) = await database_says(Scene(tmp_path), url)
+        assert (state, trouble) == ("failure", "database.newer")
+        code, _out, err = await run_tapeway(Scene(tmp_path).environ(TAPE__URL=url), "tape", "list")
+    assert code == 1
+    assert "Tapeway 9.9.9 or a newer one" in " ".join(err.split())
+
+
+async def test_a_second_gateway_on_the_database_is_refused_until_the_first_ends() -> None:
+    with fresh_database() as url:
+        first = await anyio.to_thread.run_sync(PostgresStore.open, url)
+        with pytest.raises(Exception, match="another gateway uses the database"):
+            PostgresStore.open(url)
+        await first.close()
+        await PostgresStore.open(url).close()
+
+
+async def test_backup_and_migrate_name_the_server_s_own_tools(tmp_path: Path) -> None:
+    environ = Scene(tmp_path).environ(TAPE__URL="postgresql://tapeway@127.0.0.1:1/tapeway")
+    _code, _out, err = await run_tapeway(environ, "backup", str(tmp_path / "a.zip"))
+    assert "pg_dump" in err
+    _code, out, _err = await run_tapeway(environ, "migrate")
+    assert "pg_dump" in out

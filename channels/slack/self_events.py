@@ -31,17 +31,22 @@ class SelfEvents:
         self._kind = self._overdue_kind = ""
         self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._without_event: set[str] = set()
+        self._early: set[tuple[str, str]] = set()  # where an event came before Slack's answer
 
     def sent(self, account: str, channel: str, kind: str) -> None:
         is_delivered = (account, channel) in self._heard and kind not in self._without_event
-        if is_delivered and self._since is None:
+        if (account, channel) in self._early:
+            self._early.discard((account, channel))
+        elif is_delivered and self._since is None:
             self._since, self._kind = self._clock.monotonic(), kind
             self._sent.set()
 
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
         """Record that an event arrived, which proves that events are delivered."""
-        self._since = None
+        was_expected, self._since = self._since is not None, None
         if event.get("type") == "message" and isinstance(event.get("channel"), str):
+            if event.get("bot_id") and not was_expected:
+                self._early.add((account, event["channel"]))
             self._heard[account, event["channel"]] = None
             while len(self._heard) > MAX_CHANNELS:
                 self._heard.popitem(last=False)
@@ -63,6 +68,7 @@ class SelfEvents:
 
     def expect_nothing(self) -> None:
         self._since = None
+        self._early.clear()
 
     def forgive(self) -> None:
         """Stop expecting events of the overdue kind, since other events arrived without it."""

@@ -22,7 +22,8 @@ def no_token(platform: str) -> Trouble:
         f"The log has no `channel.ready` for {name}.",
         f"{platform} is off, since the gateway got no token. It reads the `.env` of a clone only if"
         " you start it there with `make run`.",
-        "Run `tapeway init`, paste the token, and restart.",
+        f"Run `tapeway init`, paste the token, and restart. For scripts and Docker, set"
+        f" TAPEWAY_{platform.upper()}__TOKEN.",
     )
 
 

@@ -37,7 +37,8 @@ class CliChannel(RoomChannel):
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
         await super().on_event(event, message)
-        if not message.owner:  # a message of another channel may be answered here
+        # A message of another channel may be answered here, too.
+        if not (message.owner and self.settings.reasoning):
             return
         self._reasoning.take(event, message)
         if event.kind in ("tool_call", "tool_result"):

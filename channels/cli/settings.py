@@ -15,3 +15,8 @@ class CliSettings(BaseModel):
     enabled: bool = Field(
         True, description="Allow `tapeway chat` to connect to this gateway.", examples=["false"]
     )
+    reasoning: bool = Field(
+        True,
+        description="Show the model's reasoning and its tools in `tapeway chat`, to the owner.",
+        examples=["false"],
+    )

@@ -9,7 +9,10 @@ from channels.common_troubles import ANSWER_FAILED, no_token, not_open, wrong_to
 from channels.connection_troubles import connection_troubles
 
 _PAGE: Final = "Open discord.com/developers/applications, choose the application, then Bot"
-_TOKEN: Final = f"{_PAGE}, Reset Token, paste the new token into `tapeway init`, and restart."
+_TOKEN: Final = (
+    f"{_PAGE}, Reset Token. Paste the new token into `tapeway init`, or set"
+    " TAPEWAY_DISCORD__TOKEN, and restart."
+)
 
 NO_TOKEN: Final = no_token("Discord")
 WRONG_TOKEN: Final = wrong_token("Discord", _TOKEN)

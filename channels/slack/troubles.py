@@ -11,11 +11,12 @@ from channels.connection_troubles import connection_troubles
 _PAGE: Final = "Open https://api.slack.com/apps, choose the app, then"
 _BOT_TOKEN: Final = (
     f"{_PAGE} OAuth & Permissions. Copy the Bot User OAuth Token (xoxb-...; if there is"
-    " none, install the app first), paste it into `tapeway init`, and restart."
+    " none, install the app first). Paste it into `tapeway init`, or set"
+    " TAPEWAY_SLACK__BOT_TOKEN, and restart."
 )
 _APP_TOKEN: Final = (
     f"{_PAGE} Basic Information, App-Level Tokens. Copy one with the scope connections:write"
-    " (xapp-...), paste it into `tapeway init`, and restart."
+    " (xapp-...). Paste it into `tapeway init`, or set TAPEWAY_SLACK__APP_TOKEN, and restart."
 )
 
 NO_TOKEN: Final = Trouble(
@@ -23,7 +24,8 @@ NO_TOKEN: Final = Trouble(
     "The log does not mention slack.",
     "Slack is off, since the gateway got no token. It reads the `.env` of a clone only if you start"
     " it there with `make run`.",
-    "Run `tapeway init`, paste the tokens, and restart.",
+    "Run `tapeway init`, paste the tokens, and restart. For scripts and Docker, set"
+    " TAPEWAY_SLACK__BOT_TOKEN and TAPEWAY_SLACK__APP_TOKEN.",
 )
 NO_BOT_TOKEN: Final = Trouble(
     "slack.no_bot_token",

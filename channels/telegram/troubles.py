@@ -9,8 +9,8 @@ from channels.common_troubles import ANSWER_FAILED, no_token, not_open, wrong_to
 from channels.connection_troubles import connection_troubles
 
 _TOKEN: Final = (
-    "Get the token from @BotFather (/mybots, API Token), paste it into `tapeway init`, and"  # noqa: S105 - not a token
-    " restart."
+    "Get the token from @BotFather (/mybots, API Token). Paste it into `tapeway init`, or set"  # noqa: S105 - not a token
+    " TAPEWAY_TELEGRAM__TOKEN, and restart."
 )
 
 NO_TOKEN: Final = no_token("Telegram")

@@ -106,7 +106,7 @@ async def test_e3_what_cannot_be_drawn_is_its_text(channel: str, tmp_path: Path)
 async def test_e4_reasoning_and_what_tools_are_told_and_tell_reach_no_chat(
     channel: str, tmp_path: Path
 ) -> None:
-    async with playing(channel, tmp_path, Secretive()) as play:
+    async with playing(channel, tmp_path, Secretive(), CLI__REASONING="false") as play:
         chat = play.chat()
         calls = tuple(
             Call(f"canary-{name}", f"canary_{name}", '{"text": "canary-arguments"}')

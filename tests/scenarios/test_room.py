@@ -234,7 +234,7 @@ async def test_e4_a_setting_shows_reasoning_on_the_page_and_nowhere_else(
 ) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server, WEB__REASONING="true") as gateway,
+        gateway_of(tmp_path, server, WEB__REASONING="true", CLI__REASONING="false") as gateway,
         httpx2.AsyncClient(base_url=gateway.url, timeout=60, trust_env=False) as client,
         anyio.create_task_group() as group,
     ):

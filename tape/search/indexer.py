@@ -271,9 +271,9 @@ class Indexer:
         entries = tapes.query(Query(name, after=high, limit=min(room, PAGE)))
         if entries:
             changed = [number for number in edited_ids(entries) if low <= number <= high]
-            for number in changed:
-                self._write("forget_talk", (tape * IDS_PER_TAPE + number,))
             again = tapes.query(Query(name, ids=tuple(changed), kinds=(MESSAGE,)))
+            for entry in again:
+                self._write("forget_talk", (tape * IDS_PER_TAPE + entry.id,))
             self._put(tape, tapes, name, [*again, *entries])
             last = entries[-1]
             self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})

@@ -96,10 +96,9 @@ class PostgresIndexer:
                 return  # whoever indexes the tape later reads what is left
             number, low, high = held
             left = await self._reader.query(Query(tape, ids=tuple(ids)))
-            about = tuple(edited_ids(left))
-            left += await self._reader.query(Query(tape, ids=about, kinds=(MESSAGE,)))
+            left += await self._messages(tape, tuple(edited_ids(left)))
             kept = {entry.id: entry for entry in left if low <= entry.id <= high}
-            await self._ask(connection, "drop", {"tape": number, "ids": [*ids, *about]})
+            await self._ask(connection, "drop", {"tape": number, "ids": list(kept)})
             again = [entry for entry in kept.values() if not erased_on(entry)]
             await self._put(connection, number, tape, again)
 
@@ -179,10 +178,12 @@ class PostgresIndexer:
                 entries = await self._reader.query(Query(tape, after=high, limit=PAGE))
                 if not entries:
                     return
-                if changed := tuple(n for n in edited_ids(entries) if low <= n <= high):
-                    await self._ask(connection, "drop", {"tape": number, "ids": list(changed)})
-                    again = Query(tape, ids=changed, kinds=(MESSAGE,))
-                    entries = [*await self._reader.query(again), *entries]
+                changed = tuple(n for n in edited_ids(entries) if low <= n <= high)
+                if changed:
+                    edited = await self._messages(tape, changed)
+                    gone = {"tape": number, "ids": [entry.id for entry in edited]}
+                    await self._ask(connection, "drop", gone)
+                    entries = [*edited, *entries]
                 await self._put(connection, number, tape, entries)
                 await self._cover(connection, number, low, entries[-1].id)
         if entries[-1].id >= high + PAGE:
@@ -216,6 +217,9 @@ class PostgresIndexer:
         self._older[tape] = first - 1
         if first == 1:
             del self._older[tape]
+
+    async def _messages(self, tape: str, ids: tuple[int, ...]) -> list[Entry]:
+        return await self._reader.query(Query(tape, ids=ids, kinds=(MESSAGE,)))
 
     async def _put(
         self, connection: Connection, number: int, tape: str, entries: Sequence[Entry]

@@ -31,7 +31,7 @@ from tape.search.indexer import (
 )
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import Connection, PostgresDatabase
-from tape.stores.postgres.reader import MAX_REMEMBERED, PostgresReader
+from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_lookup import RULES
 from tape.stores.postgres.search_terms import is_work, terms_of
 
@@ -51,7 +51,6 @@ class PostgresIndexer:
         self._awaited: list[asyncio.Future[None]] = []
         self._fresh: dict[str, None] = {}
         self._older: dict[str, int] = {}
-        self._begun: set[str] = set()
         self._rebuild = False
         self._planned = False
         self._closed = False
@@ -155,7 +154,6 @@ class PostgresIndexer:
     async def _plan(self) -> None:
         """Find what the index lacks; an index made by other rules is cleared."""
         self._planned = True
-        self._begun.clear()
         async with self._database.connection() as connection:
             other = await self._ask(connection, "other_rules", {"rules": RULES})
             if self._rebuild or (await other.fetchall())[0][0]:
@@ -168,48 +166,46 @@ class PostgresIndexer:
 
     async def _newer(self, tape: str) -> None:
         del self._fresh[tape]  # `wrote` may note it again while this runs
-        async with self._database.connection() as connection:
-            await self._begin(connection, tape)
-            async with connection.transaction():
-                held = await self._held(connection, tape)
-                if held is None:
-                    return  # there is no such tape
+        async with self._database.connection() as connection, connection.transaction():
+            held = await self._held(connection, tape)
+            if held is not None:
                 number, low, high = held
                 entries = await self._reader.query(Query(tape, after=high, limit=PAGE))
-                if not entries:
-                    return
+                if len(entries) == PAGE:
+                    self._fresh[tape] = None
                 changed = tuple(n for n in edited_ids(entries) if low <= n <= high)
-                if changed:
-                    edited = await self._messages(tape, changed)
+                edited = await self._messages(tape, changed)
+                if edited:
                     gone = {"tape": number, "ids": [entry.id for entry in edited]}
                     await self._ask(connection, "drop", gone)
-                    entries = [*edited, *entries]
-                await self._put(connection, number, tape, entries)
-                await self._cover(connection, number, low, entries[-1].id)
-        if entries[-1].id >= high + PAGE:
-            self._fresh[tape] = None
+                await self._put(connection, number, tape, [*edited, *entries])
+                last = entries[-1].id if entries else high
+                await self._cover(connection, number, low, last)
+        if held is None:
+            await self._begin(tape)
 
-    async def _begin(self, connection: Connection, tape: str) -> None:
-        """Cover a part of a tape of which the index has nothing.
+    async def _begin(self, tape: str) -> None:
+        """Begin to cover a tape, in its newest part.
 
         That is committed before entries are read, so that whoever erases some sees it.
         """
-        if tape in self._begun:
-            return
-        found = await self._ask(connection, "covered", {"name": tape, "rules": RULES})
-        row = await found.fetchone()
-        if row is not None and row[2] is None:
+        async with self._database.connection() as connection:
+            found = await self._ask(connection, "covered", {"name": tape, "rules": RULES})
+            row = await found.fetchone()
+            if row is None:
+                return  # there is no such tape
             low = max(row[1] - NEWEST + 1, 1)
             await self._ask(connection, "cover", {"tape": row[0], "low": low, "rules": RULES})
-            if low > 1:
-                self._older[tape] = low - 1
-        if len(self._begun) > MAX_REMEMBERED:
-            self._begun.clear()
-        self._begun.add(tape)
+        self._fresh[tape] = None
+        if low > 1:
+            self._older[tape] = low - 1
 
     async def _more(self, tape: str) -> None:
         async with self._database.connection() as connection, connection.transaction():
-            number, low, high = await self._locked(connection, tape)
+            held = await self._held(connection, tape)
+            if held is None:
+                raise StoreUnavailable("the index was cleared by another process")
+            number, low, high = held
             first = max(low - PAGE, 1)
             older = Query(tape, after=first - 1, before=low)
             await self._put(connection, number, tape, await self._reader.query(older))
@@ -228,6 +224,8 @@ class PostgresIndexer:
         shown = with_edits(entries, await self._reader.query(asked)) if asked else entries
         made = await to_thread.run_sync(_terms_of_all, number, shown)
         rows = [(entry, terms) for entry, terms in zip(shown, made, strict=True) if terms]
+        if not rows:
+            return
         values = {
             "tape": number,
             "ids": [entry.id for entry, _terms in rows],
@@ -239,12 +237,6 @@ class PostgresIndexer:
     async def _cover(self, connection: Connection, number: int, low: int, high: int) -> None:
         values = {"tape": number, "low": low, "high": high}
         await self._ask(connection, "cover_more", values)
-
-    async def _locked(self, connection: Connection, tape: str) -> tuple[int, int, int]:
-        held = await self._held(connection, tape)
-        if held is None:
-            raise StoreUnavailable("the index was cleared by another process")
-        return held
 
     async def _held(self, connection: Connection, tape: str) -> tuple[int, int, int] | None:
         found = await self._ask(connection, "hold", {"name": tape, "rules": RULES})

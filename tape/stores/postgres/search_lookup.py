@@ -1,8 +1,8 @@
 """Search a tape with the index in PostgreSQL.
 
 A frequent word is found soon by walking back from the newest entry, a rare one by the index of
-terms, which returns all of its entries at once. So the walk comes first, and how often the word was
-met decides what comes next.
+terms, which returns all of its entries in a stretch of the tape at once. So the walk comes first,
+and how often the word was met decides what comes next.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tape.search.tokenizer import VERSION
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.reader import PostgresReader
-from tape.stores.postgres.search_terms import wanted_of, works_of
+from tape.stores.postgres.search_terms import STRETCH, wanted_of, works_of
 
 RULES: Final = f"1 {VERSION}"
 """Identifies how terms are made; an index with other rules can't be used."""
@@ -31,6 +31,7 @@ MAX_PAGE: Final = 2000  # maximum ids that the index returns at once
 MAX_READ: Final = 250  # maximum entries to compare before the event loop may run other tasks
 FIRST_WALK: Final = 1000  # ids of the first walk, by which the frequency is counted
 MAX_WALK: Final = 20_000
+MAX_FIND: Final = 16 * STRETCH
 FIND_COST: Final = 4.0
 """Cost of an entry that the index of terms returns, if the cost of walking past one is 1."""
 
@@ -95,13 +96,21 @@ class PostgresLookup:
         placed = await self._reader.between_dates(part.tape, query)
         first = max(part.low, placed.after + 1)
         last = part.high if placed.before is None else min(part.high, placed.before - 1)
-        terms = {"wanted": wanted_of(part.tape, wanted, query), "works": works_of(query)}
         size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
         looked = met = 0
         walk: int | None = FIRST_WALK
         while first <= last:
-            down = first if walk is None else max(first, last - walk + 1)
-            ids = await self._ids(part, terms, (down, last), size, walking=walk is not None)
+            down = max(first, last - (walk or MAX_FIND) + 1)
+            spans = stretches(down, last)
+            asked = {
+                "tape": part.tape,
+                "made": part.made,
+                "firsts": [span[0] for span in spans],
+                "lasts": [span[1] for span in spans],
+                "wanted": [wanted_of(part.tape, s[0] // STRETCH, wanted, query) for s in spans],
+                "most": size,
+            }
+            ids = await self._ids(asked, works_of(query) if walk else None)
             for start in range(0, len(ids), MAX_READ):
                 yield ids[start : start + MAX_READ]
             passed = last - (ids[-1] if len(ids) == size else down) + 1
@@ -112,19 +121,10 @@ class PostgresLookup:
             if walk is not None:
                 walk = next_walk(size, met / looked, last - first + 1)
 
-    async def _ids(
-        self,
-        part: IndexedPart,
-        terms: dict[str, Any],
-        span: tuple[int, int],
-        size: int,
-        *,
-        walking: bool,
-    ) -> list[int]:
-        statement = self._database.sql("search.walk" if walking else "search.find")
-        values = {"tape": part.tape, "made": part.made, "first": span[0], "last": span[1]}
+    async def _ids(self, asked: dict[str, Any], works: list[bool] | None) -> list[int]:
+        statement = self._database.sql("search.walk" if works else "search.find")
         async with self._database.connection() as connection:
-            cursor = await connection.execute(statement, values | terms | {"most": size})
+            cursor = await connection.execute(statement, asked | {"works": works})
             row = await cursor.fetchone()
         if row is None or row[0] is None:
             raise _Cleared
@@ -138,9 +138,18 @@ class PostgresLookup:
         return IndexedPart(*row) if row is not None and row[2] is not None else None
 
 
+def stretches(first: int, last: int) -> list[tuple[int, int]]:
+    """Cut a range of ids at the ends of stretches, newest first."""
+    return [
+        (max(first, start), min(last, start + STRETCH - 1))
+        for start in range(last // STRETCH * STRETCH, first // STRETCH * STRETCH - 1, -STRETCH)
+    ]
+
+
 def next_walk(wanted: int, frequency: float, rest: int) -> int | None:
     """Return how many ids to walk, or None if the index of terms costs less."""
     if not frequency:
         return None
     ids = min(wanted / frequency, rest)
-    return min(int(ids * 1.2) + 1, MAX_WALK) if ids <= FIND_COST * frequency * rest else None
+    found = frequency * min(rest, max(ids, STRETCH))
+    return min(int(ids * 1.2) + 1, MAX_WALK) if ids <= FIND_COST * found else None

@@ -1,8 +1,9 @@
 """Turn entries and searches into terms for PostgreSQL's text search, which only compares them.
 
-A term is a short digest of a tape's number, a column and a word: so the index of all tapes can be
-one, and holds no words that can be read. Two words may share a digest, and the place of a word in
-its text is not kept, so every hit is compared with its entry.
+A term is a short digest of a tape's number, a stretch of its ids, a column and a word: so one index
+serves all tapes, returns no more than a stretch at once, and holds no words that can be read. Two
+words may share a digest, and the place of a word in its text is not kept, so every hit is compared
+with its entry.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tape.search.entry_terms import TALK, words
 from tape.search.query_text import SearchQuery
 from tape.search.tokenizer import alone, pairs
 
+STRETCH: Final = 2**16
 MAX_TERMS: Final = 50_000
 """Maximum terms of an entry, of which PostgreSQL takes a megabyte; one with more is always read."""
 
@@ -41,7 +43,7 @@ def terms_of(tape: int, entry: Entry) -> str:
     found = words(entry)
     if not found.text:
         return ""
-    made = _Terms(tape, work=is_work(entry.kind))
+    made = _Terms(tape, entry.id // STRETCH, work=is_work(entry.kind))
     distinct = {*(("text", word) for word in (*found.text, *pairs(found.text)))}
     distinct |= {("who", word) for word in found.who}
     if len(distinct) > MAX_TERMS:
@@ -52,9 +54,10 @@ def terms_of(tape: int, entry: Entry) -> str:
     return " ".join(made.term(*one) for one in distinct)
 
 
-def wanted_of(tape: int, wanted: SearchQuery, query: Query) -> str:
-    """Return the search as PostgreSQL reads it; all that matches has these terms."""
-    return _any(_wanted(_Terms(tape, work=work), wanted, query) for work in works_of(query))
+def wanted_of(tape: int, stretch: int, wanted: SearchQuery, query: Query) -> str:
+    """Return the search of a stretch as PostgreSQL reads it; all that matches has these terms."""
+    tables = [_Terms(tape, stretch, work=work) for work in works_of(query)]
+    return _any([_wanted(made, wanted, query) for made in tables])
 
 
 def _wanted(made: _Terms, wanted: SearchQuery, query: Query) -> str:
@@ -80,10 +83,10 @@ def _needed(phrase: Sequence[str]) -> Iterator[str]:
 
 
 class _Terms:
-    """Makes the terms of one tape."""
+    """Makes the terms of one stretch of a tape."""
 
-    def __init__(self, tape: int, *, work: bool) -> None:
-        self._prefix = f"{tape}{'w' if work else 't'}"
+    def __init__(self, tape: int, stretch: int, *, work: bool) -> None:
+        self._prefix = f"{tape} {stretch}{'w' if work else 't'}"
 
     def term(self, column: str, word: str) -> str:
         text = f"{self._prefix}{column} {word}".encode("utf-8", "surrogatepass")

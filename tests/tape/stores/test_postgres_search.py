@@ -24,8 +24,8 @@ from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_here, scanning
 from tape.service import TapeService
 from tape.stores.postgres.search_index import NEWEST
-from tape.stores.postgres.search_lookup import FIRST_WALK, next_walk
-from tape.stores.postgres.search_terms import MAX_TERMS, terms_of, wanted_of
+from tape.stores.postgres.search_lookup import FIRST_WALK, next_walk, stretches
+from tape.stores.postgres.search_terms import MAX_TERMS, STRETCH, terms_of, wanted_of
 from tape.stores.postgres.store import PostgresStore
 from tape.testing.stores import said
 from tape.testing.tapes import T
@@ -348,8 +348,14 @@ def test_a_frequent_word_is_walked_to_and_a_rare_one_is_not() -> None:
     assert next_walk(20, 0.0, 1_000_000) is None
 
 
+def test_a_range_of_ids_is_cut_at_the_ends_of_stretches() -> None:
+    cut = [(2 * STRETCH, 2 * STRETCH), (STRETCH, 2 * STRETCH - 1), (7, STRETCH - 1)]
+    assert stretches(7, 2 * STRETCH) == cut
+    assert stretches(STRETCH + 2, STRETCH + 3) == [(STRETCH + 2, STRETCH + 3)]
+
+
 def test_terms_do_not_show_words() -> None:
     entry = Entry(3, "message", {"role": "user", "content": "plum"}, {"author": "7"}, "2026")
-    wanted = wanted_of(1, SearchQuery.read("plum"), Query(T, kinds=("message",), author="7"))
+    wanted = wanted_of(1, 0, SearchQuery.read("plum"), Query(T, kinds=("message",), author="7"))
     assert "plum" not in terms_of(1, entry) + wanted
     assert set(terms_of(1, entry).split()).isdisjoint(terms_of(2, entry).split())

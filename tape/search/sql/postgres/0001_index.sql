@@ -25,41 +25,58 @@ CREATE TABLE search_entry (
 CREATE INDEX search_entry_terms ON search_entry USING gin (terms)
 WITH (fastupdate = on, gin_pending_list_limit = 512);
 
--- The newest ids among some of a tape that match: `search_walk` reads entry by entry, from the newest
--- one, `search_find` all that the index has. Who asks chooses, so the planner has no other way. Both
--- return NULL if the index was cleared meanwhile: each statement in a volatile function sees what was
--- committed before it, so the clearing cannot slip in between.
+-- The newest ids of a tape that match, in stretches of ids: `search_walk` reads entry by entry, from
+-- the newest one, `search_find` all that the index has of a stretch. Who asks chooses, so the planner
+-- has no other way. Both return NULL if the index was cleared; while one runs, that has to wait.
 CREATE FUNCTION search_walk(
-    number bigint, stamp bigint, first bigint, last bigint, works boolean[], wanted tsquery,
-    most bigint
+    number bigint, stamp bigint, firsts bigint[], lasts bigint[], wanted tsquery[],
+    works boolean[], most bigint
 ) RETURNS bigint[] LANGUAGE plpgsql VOLATILE
 SET enable_bitmapscan = off SET enable_seqscan = off SET enable_sort = off SET jit = off
 SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
-    found bigint[];
+    found bigint[] := '{}';
+    low bigint;
+    high bigint;
+    query tsquery;
 BEGIN
-    found := ARRAY(
-        SELECT id FROM search_entry
-        WHERE tape = number AND id BETWEEN first AND last
-          AND CASE WHEN work = ANY (works) THEN terms @@ wanted ELSE false END
-        ORDER BY id DESC LIMIT most
-    );
-    RETURN (SELECT found FROM search_covered WHERE tape = number AND made = stamp);
+    IF NOT EXISTS (SELECT FROM search_covered WHERE tape = number AND made = stamp) THEN
+        RETURN NULL;
+    END IF;
+    FOR low, high, query IN SELECT * FROM unnest(firsts, lasts, wanted) LOOP
+        found := found || ARRAY(
+            SELECT id FROM search_entry
+            WHERE tape = number AND id BETWEEN low AND high
+              AND CASE WHEN work = ANY (works) THEN terms @@ query ELSE false END
+            ORDER BY id DESC LIMIT most - cardinality(found)
+        );
+        EXIT WHEN cardinality(found) >= most;
+    END LOOP;
+    RETURN found;
 END $$;
 
 CREATE FUNCTION search_find(
-    number bigint, stamp bigint, first bigint, last bigint, wanted tsquery, most bigint
+    number bigint, stamp bigint, firsts bigint[], lasts bigint[], wanted tsquery[], most bigint
 ) RETURNS bigint[] LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
-    found bigint[];
+    found bigint[] := '{}';
+    low bigint;
+    high bigint;
+    query tsquery;
 BEGIN
-    found := ARRAY(
-        WITH matching AS MATERIALIZED (
-            SELECT tape, id FROM search_entry WHERE terms @@ wanted
-        )
-        SELECT id FROM matching WHERE tape = number AND id BETWEEN first AND last
-        ORDER BY id DESC LIMIT most
-    );
-    RETURN (SELECT found FROM search_covered WHERE tape = number AND made = stamp);
+    IF NOT EXISTS (SELECT FROM search_covered WHERE tape = number AND made = stamp) THEN
+        RETURN NULL;
+    END IF;
+    FOR low, high, query IN SELECT * FROM unnest(firsts, lasts, wanted) LOOP
+        found := found || ARRAY(
+            WITH matching AS MATERIALIZED (
+                SELECT tape, id FROM search_entry WHERE terms @@ query
+            )
+            SELECT id FROM matching WHERE tape = number AND id BETWEEN low AND high
+            ORDER BY id DESC LIMIT most - cardinality(found)
+        );
+        EXIT WHEN cardinality(found) >= most;
+    END LOOP;
+    RETURN found;
 END $$;

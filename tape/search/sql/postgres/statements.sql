@@ -43,10 +43,12 @@ FROM unnest(:ids ::bigint[], :works ::boolean[], :terms ::text[]) AS given (id, 
 ON CONFLICT (tape, id) DO UPDATE SET terms = excluded.terms
 
 -- name: clear
+-- In the order in which everybody else locks the two.
 TRUNCATE search_covered, search_entry
 
 -- name: walk
-SELECT search_walk(:tape, :made, :first, :last, :works ::boolean[], :wanted ::tsquery, :most)
+SELECT search_walk(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted ::tsquery[],
+    :works ::boolean[], :most)
 
 -- name: find
-SELECT search_find(:tape, :made, :first, :last, :wanted ::tsquery, :most)
+SELECT search_find(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted ::tsquery[], :most)

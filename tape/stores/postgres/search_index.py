@@ -35,6 +35,9 @@ from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_lookup import RULES
 from tape.stores.postgres.search_terms import is_work, terms_of
 
+GATHER_SECONDS: Final = 2.0
+"""Seconds to wait for more entries: a transaction costs more than to scan a few of them."""
+
 PAGE: Final = 500  # maximum entries in one transaction
 NEWEST: Final = 2000  # entries of a tape that are indexed before those of other tapes
 

@@ -22,13 +22,7 @@ from tape.erasing import erased_on
 from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.search.edits import edited_ids, edits_of, with_edits
-from tape.search.indexer import (
-    GATHER_SECONDS,
-    RETRY_SECONDS,
-    SLICE_SECONDS,
-    SearchState,
-    is_indexed,
-)
+from tape.search.indexer import RETRY_SECONDS, SLICE_SECONDS, SearchState, is_indexed
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import Connection, PostgresDatabase
 from tape.stores.postgres.reader import PostgresReader

@@ -21,9 +21,9 @@ CREATE TABLE search_entry (
     PRIMARY KEY (tape, id)
 );
 
--- A search also reads what waits to be put into the index, so that must not be much.
+-- A search also reads, for each stretch, what waits to be put into the index: that must not be much.
 CREATE INDEX search_entry_terms ON search_entry USING gin (terms)
-WITH (fastupdate = on, gin_pending_list_limit = 512);
+WITH (fastupdate = on, gin_pending_list_limit = 64);
 
 -- The newest ids of a tape that match, in stretches of ids: `search_walk` reads entry by entry, from
 -- the newest one, `search_find` all that the index has of a stretch. Who asks chooses, so the planner

@@ -1,13 +1,9 @@
-"""Search with the index, on the connections of one thread.
-
-The newest entries, which are not indexed yet, are scanned. Then the index returns ids, newest
-first, and the tapes return the entries: a hit always shows what the tape has, never erased text.
-"""
+"""Search an SQLite store with its index, on the connections of one thread."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import apsw
@@ -15,12 +11,12 @@ import apsw
 from tape.database.connection import Database, Reader
 from tape.entry import Entry
 from tape.query import Query
-from tape.search.edits import edited_ids, edits, edits_of, with_edits
 from tape.search.entry_terms import searchable_text
 from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, match_of, tables_of
+from tape.search.index_search import index_searching
 from tape.search.query_text import SearchQuery
-from tape.search.scan import MAX_SCANNED, Scanned, newest_first, scan_here, scanning
+from tape.search.scan import MAX_SCANNED, Scanned, scan_here, scanning
 
 MAX_PAGE: Final = 2000
 _EVER: Final = "\U0010ffff"
@@ -92,45 +88,15 @@ class Lookup:
 
     def _search(self, query: Query, wanted: SearchQuery) -> Scanned:
         part = self._part(query.tape)
-        newer = replace(query, after=max(query.after, part.high if part else 0))
-        found = self.scan(newer, wanted)
-        if part is None or _full(found.hits, query):
+        pages = self._pages(query, match_of(wanted, query), part) if part else iter(())
+        steps = index_searching(query, wanted, part, self._most, searchable_text)
+        try:
+            asked = next(steps)
+            while True:
+                asked = steps.send(next(pages, None) if asked is None else self._entries(asked))
+        except StopIteration as end:
+            found: Scanned = end.value
             return found
-        moved, changed = self._changed(query, wanted, part)
-        hits, whole = found.hits, found.whole
-        for page in self._pages(query, match_of(wanted, query), part):
-            entries = self._read(replace(query, ids=tuple(page), limit=None), wanted)
-            entries = [entry for entry in entries if entry.id not in moved]
-            hits += [entry for entry in reversed(entries) if searchable_text(entry)]
-            if _full(hits, query):
-                return Scanned(newest_first(*hits, *changed)[: query.limit], whole)
-        hits = newest_first(*hits, *changed)
-        if _full(hits, query):
-            return Scanned(hits[: query.limit], whole)
-        if part.low > query.after + 1:
-            before = part.low if query.before is None else min(part.low, query.before)
-            rest = None if query.limit is None else query.limit - len(hits)
-            older = replace(query, before=before, limit=rest)
-            found = self.scan(older, wanted)
-            hits, whole = [*hits, *found.hits], whole and found.whole
-        return Scanned(hits, whole)
-
-    def _changed(
-        self, query: Query, wanted: SearchQuery, part: Part
-    ) -> tuple[set[int], list[Entry]]:
-        """Return the messages whose text in the index is not the one to search, and the hits."""
-        known = part.high if wanted.asof is None else min(part.high, wanted.asof)
-        numbers = edited_ids(self._entries(edits(query.tape, known)))
-        moved = {number for number in numbers if part.low <= number <= part.high}
-        if not moved:
-            return moved, []
-        entries = self._read(replace(query, ids=tuple(moved), limit=None), wanted)
-        return moved, [entry for entry in entries if wanted.matches(entry)]
-
-    def _read(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        entries = self._entries(query)
-        asked = edits_of(query.tape, entries, wanted.asof)
-        return with_edits(entries, self._entries(asked)) if asked else entries
 
     def _part(self, name: str) -> Part | None:
         rows = self._ask("covered", {"name": name})
@@ -182,7 +148,3 @@ class Lookup:
     def _ask(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         assert self._index is not None
         return list(self._index.execute(self._sql[f"search.{statement}"], values))
-
-
-def _full(hits: list[Entry], query: Query) -> bool:
-    return query.limit is not None and len(hits) >= query.limit

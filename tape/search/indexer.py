@@ -204,7 +204,7 @@ class Indexer:
         if not self._planned:
             self._plan(self._index, self._tapes)
         with self._noted:
-            self._fresh |= {n: name for n, name in self._written.items() if _is_indexed(name)}
+            self._fresh |= {n: name for n, name in self._written.items() if is_indexed(name)}
             self._written.clear()
         while job := self._next_to_forget():
             self._forget(self._index, *job)
@@ -236,7 +236,7 @@ class Indexer:
         if {row["pos"]: row["date"] for row in dates} != places:
             raise apsw.CorruptError("the tapes have another history than the index")
         for tape, row in found.items():
-            if row["newest"] and _is_indexed(row["name"]):
+            if row["newest"] and is_indexed(row["name"]):
                 self._fresh[tape] = row["name"]
         self._planned = self.checked = True
 
@@ -271,9 +271,9 @@ class Indexer:
         entries = tapes.query(Query(name, after=high, limit=min(room, PAGE)))
         if entries:
             changed = [number for number in edited_ids(entries) if low <= number <= high]
-            for number in changed:
-                self._write("forget_talk", (tape * IDS_PER_TAPE + number,))
             again = tapes.query(Query(name, ids=tuple(changed), kinds=(MESSAGE,)))
+            for entry in again:
+                self._write("forget_talk", (tape * IDS_PER_TAPE + entry.id,))
             self._put(tape, tapes, name, [*again, *entries])
             last = entries[-1]
             self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
@@ -357,5 +357,6 @@ class Indexer:
         return list(self._index.execute(self._sql[statement], values))
 
 
-def _is_indexed(name: str) -> bool:
+def is_indexed(name: str) -> bool:
+    """Return whether a tape's words belong into an index; a fork's are indexed once merged."""
     return INFIX not in name and not name.startswith(STAGING)

@@ -33,8 +33,7 @@ class PostgresReader:
         tape = await self._number(query.tape)
         if tape is None or query.is_empty:
             return []
-        if query.since is not None or query.until is not None:
-            query = await self._between_dates(tape, query)
+        query = await self.between_dates(tape, query)
         if query.text is not None:
             return await self._saying(tape, query, fold(query.text))
         return await self._answer(tape, query)
@@ -58,6 +57,20 @@ class PostgresReader:
         """Return the number of entries of a tape."""
         rows = await self._fetch(self._database.sql("tape.size"), {"tape": tape})
         return int(rows[0][0]) if rows else 0
+
+    async def between_dates(self, tape: int, query: Query) -> Query:
+        """Return a query for the ids that may have its dates, too."""
+        if query.since is None and query.until is None:
+            return query
+        values = {"tape": tape, "since": query.since, "until": query.until}
+        rows = await self._fetch(self._database.sql("tape.between_dates"), values)
+        after, behind = rows[0]
+        before = query.before
+        if query.until is not None:
+            before = behind if before is None else min(before, behind)
+        if query.since is not None:
+            query = replace(query, after=max(query.after, after))
+        return replace(query, before=before)
 
     async def _located(self, query: Query) -> Query:
         if query.after_anchor is None and query.before_anchor is None:
@@ -97,17 +110,6 @@ class PostgresReader:
             )
         hits = found[: query.limit]
         return hits[::-1] if query.newest else hits
-
-    async def _between_dates(self, tape: int, query: Query) -> Query:
-        values = {"tape": tape, "since": query.since, "until": query.until}
-        rows = await self._fetch(self._database.sql("tape.between_dates"), values)
-        after, behind = rows[0]
-        before = query.before
-        if query.until is not None:
-            before = behind if before is None else min(before, behind)
-        if query.since is not None:
-            query = replace(query, after=max(query.after, after))
-        return replace(query, before=before)
 
     async def _number(self, tape: str) -> int | None:
         if tape not in self._numbers:

@@ -10,10 +10,14 @@ from tape.database.schema import Schema, read_schema
 from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable
 from tape.query import Query
+from tape.search.indexer import SearchState
+from tape.search.query_text import SearchQuery
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.reader import PostgresReader
-from tape.stores.postgres.writer import UnitWriter
+from tape.stores.postgres.search_index import PostgresIndexer
+from tape.stores.postgres.search_lookup import PostgresLookup
+from tape.stores.postgres.writer import UnitWriter, appended
 from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Row, Unit, as_given, prepared
 
 
@@ -27,13 +31,16 @@ class PostgresStore:
         self._database = database
         self._writer = UnitWriter(database, now)
         self._reader = PostgresReader(database)
+        self._indexer = PostgresIndexer(database, self._reader)
+        self._lookup = PostgresLookup(database, self._reader)
+        self._partial = 0
         self._closed = False
         self.prepare: Prepare = as_given
 
     @classmethod
     def open(cls, url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> PostgresStore:
         """Open a database, which also gets the tables of `schemas`."""
-        return cls(PostgresDatabase.open(url, (tape_schema(), *schemas)), now)
+        return cls(PostgresDatabase.open(url, (tape_schema(), search_schema(), *schemas)), now)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
@@ -43,12 +50,16 @@ class PostgresStore:
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         self._require_open()
-        return await self._writer.run(prepared(unit, self.prepare))
+        outcomes = await self._writer.run(prepared(unit, self.prepare))
+        if names := appended(unit):
+            self._indexer.wrote(names)
+        return outcomes
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
         """Append a batch in one transaction, during which nobody else appends to the tape."""
         self._require_open()
         await self._writer.import_batch(tape, batch, self.prepare)
+        self._indexer.wrote([tape])
 
     async def query(self, query: Query) -> list[Entry]:
         self._require_open()
@@ -64,12 +75,39 @@ class PostgresStore:
         self._require_open()
         return await self._reader.select(statement, values)
 
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        self._require_open()
+        self._indexer.wake()
+        found = await self._lookup.search(query, wanted)
+        self._partial += not found.whole
+        return found.hits
+
+    def search_state(self) -> SearchState:
+        return self._indexer.state(self._partial)
+
+    def reindex(self) -> None:
+        """Rebuild the search index in the background; searches keep working."""
+        self._indexer.rebuild()
+
+    async def indexed(self) -> None:
+        self._require_open()
+        await self._indexer.indexed()
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Remove the terms of erased entries from the search index."""
+        self._require_open()
+        await self._indexer.forget(tape, ids)
+
     async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
         await self.commit(Unit([Erase(tape, tuple(entries))]))
+        await self.forget(tape, [entry.id for entry in entries])
 
     async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
         """Remove dead rows, and with `rewrite` what they leave in the files."""
         self._require_open()
+        if resumed:
+            self.reindex()  # an earlier process may have erased words whose terms are still there
+            await self.indexed()
         await self._writer.vacuum(full=rewrite or resumed)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
@@ -83,6 +121,7 @@ class PostgresStore:
     async def close(self) -> None:
         if not self._closed:
             self._closed = True
+            await self._indexer.close()
             await self._database.close()
 
     def _require_open(self) -> None:
@@ -94,3 +133,9 @@ class PostgresStore:
 def tape_schema() -> Schema:
     """Return the tables and statements of tapes for PostgreSQL."""
     return read_schema("tape", "tape", "postgres")
+
+
+@functools.cache
+def search_schema() -> Schema:
+    """Return the tables and statements of the search index for PostgreSQL."""
+    return read_schema("search", "tape.search", "postgres")

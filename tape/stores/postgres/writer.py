@@ -83,7 +83,7 @@ class UnitWriter:
 
     async def vacuum(self, *, full: bool) -> None:
         """Remove what is left of rows that were changed."""
-        sql = "VACUUM (FULL) entry" if full else "VACUUM entry"
+        sql = f"VACUUM {'(FULL) ' if full else ''}entry, search_entry"
         async with self._database.connection() as connection:
             await connection.execute(sql)
 

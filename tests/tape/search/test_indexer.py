@@ -17,7 +17,7 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.database.connection import Database
-from tape.entry import NewEntry, message
+from tape.entry import NewEntry, anchor, event, message
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
@@ -137,6 +137,14 @@ async def test_the_words_of_a_fork_are_indexed_where_they_are_merged(
         assert [entry.text for entry in await fork.search("pear")] == ["pear"]
     await store.indexed()
     assert places(path, "pear") == [IDS_PER_TAPE + 4]
+
+
+async def test_an_edit_of_what_is_no_message_leaves_it_in_the_index(store: SqliteStore) -> None:
+    await store.append(T, [anchor("plum", {})])
+    await store.indexed()
+    await store.append(T, [event("message.edit", {"entry": 3, "content": "pear"})])
+    await store.indexed()
+    assert [entry.id for entry in await Tape(store, T).search("plum")] == [3]
 
 
 # Crashes. The child indexes what the parent has written, and is killed at a random moment.

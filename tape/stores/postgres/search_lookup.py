@@ -1,0 +1,155 @@
+"""Search a tape with the index in PostgreSQL.
+
+A frequent word is found soon by walking back from the newest entry, a rare one by the index of
+terms, which returns all of its entries in a stretch of the tape at once. So the walk comes first,
+and how often the word was met decides what comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+import anyio.lowlevel
+
+from tape.query import Query
+from tape.search.index_search import index_searching
+from tape.search.query_text import SearchQuery
+from tape.search.scan import MAX_SCANNED, Scanned
+from tape.search.tokenizer import VERSION
+from tape.stores.postgres.binding import bound
+from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.reader import PostgresReader
+from tape.stores.postgres.search_terms import STRETCH, wanted_of, works_of
+
+RULES: Final = f"1 {VERSION}"
+"""Identifies how terms are made; an index with other rules can't be used."""
+
+MAX_PAGE: Final = 2000  # maximum ids that the index returns at once
+MAX_READ: Final = 250  # maximum entries to compare before the event loop may run other tasks
+FIRST_WALK: Final = 1000  # ids of the first walk, by which the frequency is counted
+MAX_WALK: Final = 20_000
+MAX_FIND: Final = 16 * STRETCH
+FIND_COST: Final = 4.0
+"""Cost of an entry that the index of terms returns, if the cost of walking past one is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPart:
+    """The indexed part of a tape: its lowest and highest id, and when it was made."""
+
+    tape: int
+    size: int
+    low: int
+    high: int
+    made: int
+
+
+class _Cleared(Exception):
+    """The index was cleared during the search."""
+
+
+class PostgresLookup:
+    """Searches tapes; `most` is the maximum number of entries to scan beside the index."""
+
+    def __init__(
+        self, database: PostgresDatabase, reader: PostgresReader, most: int = MAX_SCANNED
+    ) -> None:
+        self._database = database
+        self._reader = reader
+        self._most = most
+
+    async def search(self, query: Query, wanted: SearchQuery) -> Scanned:
+        """Return the newest hits; they are not `whole` if too many entries aren't indexed."""
+        part = await self._part(query.tape)
+        try:
+            return await self._search(query, wanted, part)
+        except _Cleared:
+            return await self._search(query, wanted, None)
+
+    async def _search(self, query: Query, wanted: SearchQuery, part: IndexedPart | None) -> Scanned:
+        steps = index_searching(query, wanted, part, self._most, wanted.matches)
+        async with aclosing(self._pages(query, wanted, part)) as pages:
+            try:
+                asked = next(steps)
+                while True:
+                    if asked is None:
+                        answer: object = await anext(pages, None)
+                    elif part is not None and part.size <= asked.after:
+                        answer = []  # nothing stands there
+                    else:
+                        answer = await self._reader.query(asked)
+                    asked = steps.send(answer)
+                    await anyio.lowlevel.checkpoint()
+            except StopIteration as end:
+                found: Scanned = end.value
+                return found
+
+    async def _pages(
+        self, query: Query, wanted: SearchQuery, part: IndexedPart | None
+    ) -> AsyncGenerator[list[int], None]:
+        """Yield the ids of the indexed part that have the terms, page by page, newest first."""
+        if part is None or query.is_empty:
+            return
+        placed = await self._reader.between_dates(part.tape, query)
+        first = max(part.low, placed.after + 1)
+        last = part.high if placed.before is None else min(part.high, placed.before - 1)
+        size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
+        looked = met = 0
+        walk: int | None = FIRST_WALK
+        while first <= last:
+            down = max(first, last - (walk or MAX_FIND) + 1)
+            spans = stretches(down, last)
+            asked = {
+                "tape": part.tape,
+                "made": part.made,
+                "firsts": [span[0] for span in spans],
+                "lasts": [span[1] for span in spans],
+                "wanted": [wanted_of(part.tape, s[0] // STRETCH, wanted, query) for s in spans],
+                "most": size,
+            }
+            ids = await self._ids(asked, works_of(query) if walk else None)
+            for start in range(0, len(ids), MAX_READ):
+                yield ids[start : start + MAX_READ]
+            passed = last - (ids[-1] if len(ids) == size else down) + 1
+            last -= passed
+            looked, met = looked + passed, met + len(ids)
+            if len(ids) == size:
+                size = min(4 * size, MAX_PAGE)
+            if walk is not None:
+                walk = next_walk(size, met / looked, last - first + 1)
+
+    async def _ids(self, asked: dict[str, Any], works: list[bool] | None) -> list[int]:
+        statement = self._database.sql("search.walk" if works else "search.find")
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(statement, asked | {"works": works})
+            row = await cursor.fetchone()
+        if row is None or row[0] is None:
+            raise _Cleared
+        return list(row[0])
+
+    async def _part(self, name: str) -> IndexedPart | None:
+        values = bound({"name": name, "rules": RULES})
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(self._database.sql("search.covered"), values)
+            row = await cursor.fetchone()
+        return IndexedPart(*row) if row is not None and row[2] is not None else None
+
+
+def stretches(first: int, last: int) -> list[tuple[int, int]]:
+    """Cut a range of ids at the ends of stretches, newest first."""
+    return [
+        (max(first, start), min(last, start + STRETCH - 1))
+        for start in range(last // STRETCH * STRETCH, first // STRETCH * STRETCH - 1, -STRETCH)
+    ]
+
+
+def next_walk(wanted: int, frequency: float, rest: int) -> int | None:
+    """Return how many ids to walk, or None if the index of terms costs less."""
+    if not frequency:
+        return None
+    ids = min(wanted / frequency, rest)
+    found = frequency * min(rest, max(ids, STRETCH))
+    return min(int(ids * 1.2) + 1, MAX_WALK) if ids <= FIND_COST * found else None

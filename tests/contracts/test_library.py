@@ -32,16 +32,15 @@ from tape.fork import Forking
 from tape.store import BatchStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES
 from tape.unit_of_work import Batch
-from tests.contracts.test_stores import opened
+from tests.contracts.opened import opened, params
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=sorted({**UNIT_STORES, **TAPE_STORES}))
+@pytest.fixture(params=params({**UNIT_STORES, **TAPE_STORES}))
 async def tape(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Tape]:
-    store = opened(request.param, tmp_path)
-    yield Tape(store, "notes")
-    await store.close()
+    async with opened(request.param, tmp_path) as store:
+        yield Tape(store, "notes")
 
 
 def said(text: str, **meta: Any) -> NewEntry:

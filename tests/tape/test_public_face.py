@@ -80,6 +80,6 @@ async def test_a_service_opens_any_store_and_closes_it(url: str, tmp_path: Path)
 
 @pytest.mark.anyio
 async def test_an_unknown_scheme_names_the_known_ones() -> None:
-    with pytest.raises(tape.StoreUnusable, match="known: file, memory, sqlite"):
+    with pytest.raises(tape.StoreUnusable, match="known: file, memory, postgresql, sqlite"):
         async with tape.TapeService.open("redis://localhost"):
             raise AssertionError("a store was opened")

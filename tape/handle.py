@@ -17,7 +17,7 @@ from tape.errors import ForkClosed, TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Forking, opening
 from tape.fork_block import block_of
 from tape.payloads import sound
-from tape.query import MAX_NAMES, Query, locating, subject_of
+from tape.query import MAX_NAMES, Query, located_by, subject_of
 from tape.reads import Reads
 from tape.rewind import OF_THE_WORDS, find_anchor, state_of
 from tape.search.edits import edited_ids, edits, with_edits
@@ -213,7 +213,7 @@ class ForkTape(Tape):
         A query for deletions up to the fork's end also returns the parent's deletions after `at`,
         with their ids on the parent: a message that is deleted on the parent is deleted here, too.
         """
-        query = await self._located(query)
+        query = await located_by(query, self.run_query)
         if await self._asks_for_deletions(query):
             return await self._with_later(query)
         if query.newest:
@@ -281,18 +281,6 @@ class ForkTape(Tape):
     async def discard(self, why: str) -> None:
         """Close an open fork without a merge; the fork's tape stays in the store."""
         await self._end.close(DISCARDED, why=why)
-
-    async def _located(self, query: Query) -> Query:
-        if query.after_anchor is None and query.before_anchor is None:
-            return query
-        steps = locating(query)
-        try:
-            question = next(steps)
-            while True:
-                question = steps.send(await self.run_query(question))
-        except StopIteration as done:
-            found: Query = done.value
-            return found
 
     async def _asks_for_deletions(self, query: Query) -> bool:
         if query.about is None:

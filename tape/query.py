@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter
@@ -175,6 +175,20 @@ def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
         question = next(steps)
         while True:
             question = steps.send(answer(question))
+    except StopIteration as done:
+        found: Query = done.value
+        return found
+
+
+async def located_by(query: Query, answer: Callable[[Query], Awaitable[Sequence[Entry]]]) -> Query:
+    """Do what `located` does, with answers that are awaited."""
+    if query.after_anchor is None and query.before_anchor is None:
+        return query
+    steps = locating(query)
+    try:
+        question = next(steps)
+        while True:
+            question = steps.send(await answer(question))
     except StopIteration as done:
         found: Query = done.value
         return found

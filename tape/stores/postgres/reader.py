@@ -9,7 +9,7 @@ from typing import Any, Final
 from tape.database.query_compiler import compose
 from tape.entry import Entry
 from tape.errors import AppendRefused, QueryRefused, StoreUnavailable
-from tape.query import Query, fold, locating
+from tape.query import Query, fold, located_by
 from tape.store import TapeInfo
 from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.database import PostgresDatabase
@@ -29,7 +29,7 @@ class PostgresReader:
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query; raises NotFound for an anchor that does not exist."""
-        query = await self._located(query)
+        query = await located_by(query, self.query)
         tape = await self._number(query.tape)
         if tape is None or query.is_empty:
             return []
@@ -71,18 +71,6 @@ class PostgresReader:
         if query.since is not None:
             query = replace(query, after=max(query.after, after))
         return replace(query, before=before)
-
-    async def _located(self, query: Query) -> Query:
-        if query.after_anchor is None and query.before_anchor is None:
-            return query
-        steps = locating(query)
-        try:
-            question = next(steps)
-            while True:
-                question = steps.send(await self.query(question))
-        except StopIteration as done:
-            found: Query = done.value
-            return found
 
     async def _answer(self, tape: int, query: Query) -> list[Entry]:
         sql, values = compose(query, self._database.statements)

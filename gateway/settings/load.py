@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     )
     http: sections.HttpSettings = Field(default_factory=sections.HttpSettings)
     tape: sections.TapeSettings = Field(default_factory=sections.TapeSettings)
+    sharing: sections.SharingSettings = Field(default_factory=sections.SharingSettings)
     access: sections.AccessSettings = Field(default_factory=sections.AccessSettings)
     buffer: sections.BufferSettings = Field(default_factory=sections.BufferSettings)
     turn: sections.TurnSettings = Field(default_factory=sections.TurnSettings)

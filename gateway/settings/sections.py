@@ -119,6 +119,33 @@ class TapeSettings(Section):
         return value
 
 
+class SharingSettings(Section):
+    """How processes over one PostgreSQL database share the work."""
+
+    lease: float = setting(
+        60,
+        "Seconds after which a session is taken over from a process that no longer answers.",
+        gt=0,
+        le=3600,
+    )
+    poller_lease: float = setting(
+        30,
+        "Seconds after which another process receives a platform's messages in the place of one"
+        " that no longer answers.",
+        gt=0,
+        le=3600,
+    )
+    keep: float = setting(
+        10, "Seconds for which a process keeps a session that has nothing to do.", ge=0, le=3600
+    )
+    listen_url: SecretStr = setting(
+        SecretStr(""),
+        "The database's own address, if TAPEWAY_TAPE__URL is a PgBouncer that cannot LISTEN."
+        " Default: the same URL.",
+        example="postgresql://tapeway@db.example.com/tapeway",
+    )
+
+
 class AccessSettings(Section):
     """Who may talk to the agent."""
 

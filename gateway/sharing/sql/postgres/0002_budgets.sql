@@ -1,0 +1,1 @@
+-- Kept for the part of this name.

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 EventKind = Literal[
-    "accepted", "text", "reasoning", "tool_call", "tool_result", "usage", "reset", "error", "final"
+    "accepted",
+    "text",
+    "reasoning",
+    "tool_call",
+    "tool_result",
+    "usage",
+    "reset",
+    "error",
+    "final",
+    "abandoned",
 ]
 
 
@@ -24,6 +33,7 @@ class AgentEvent:
     reset        `why`: discard the text so far
     error        `message`
     final        `text`: the text of the last step
+    abandoned    another process goes on with the turn: what is shown stays as it is
     """
 
     kind: EventKind

@@ -335,6 +335,9 @@ class Channel(ABC):
             self._type(message, on=False)
             if event.data.get("silent"):  # otherwise a notice will replace the draft
                 self.host.start_soon("draft", lambda: self.drop_draft(message))
+        elif event.kind == "abandoned":
+            self._type(message, on=False)
+            self.host.start_soon("draft", lambda: self._leave_draft(message))
         elif event.kind == "text":
             self._editor(message, event.data["delta"])
         elif event.kind == "reset":
@@ -348,6 +351,9 @@ class Channel(ABC):
         draft = await self._close_draft(message.ext_id)
         if draft is not None and draft.platform_id is not None:
             await self.remove_draft(message, draft)
+
+    async def _leave_draft(self, message: InboundMessage) -> None:
+        await self._close_draft(message.ext_id)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
         """Delete a draft from the platform, if the platform allows it."""

@@ -31,6 +31,7 @@ from gateway.background import Background
 from gateway.clock import Clock, SystemClock
 from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
+from gateway.errors import SettingsError
 from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, make_workspace, refuse_half_restored, withdraw
 from gateway.hooks.loader import Failure, load_plugins
@@ -54,6 +55,8 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.sharing.schema import sharing_schema
+from gateway.sharing.shared import SharedWork
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
@@ -71,13 +74,17 @@ from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.service import TapeService
-from tape.store import TapeStore, UnitStore
+from tape.store import SharedStore, TapeStore, UnitStore
 from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
 """Seconds that a stopping gateway waits for turns and sends; the next start resumes the rest."""
 
+ALONE: Final = (
+    "roles divide the work of processes over one PostgreSQL database: name one in"
+    " TAPEWAY_TAPE__URL, or leave TAPEWAY_SHARING__ROLE and --role away"
+)
 SETTLE_SECONDS: Final = 10.0
 """Maximum seconds that startup waits for every channel to connect or fail once."""
 
@@ -116,6 +123,8 @@ class Gateway:
     async def finish(self, seconds: float = FINISH_SECONDS) -> None:
         """Start no more turns, and wait a limited time for running turns and sends to finish."""
         self.parts.dispatcher.close()
+        if self.parts.claimer is not None:
+            self.parts.claimer.close()
         with anyio.move_on_after(seconds):
             await self.idle()
 
@@ -151,7 +160,12 @@ async def running_gateway(
                 anyio.create_task_group() as group,
             ):
                 gateway.services.redactor.learn(bearer)
+                shared, claimer = gateway.services.shared, gateway.parts.claimer
                 backlog = await gateway.parts.recovery.read()
+                if shared is not None and claimer is not None:
+                    claimer.listen()
+                    await claimer.begin()
+                    group.start_soon(shared.bus.run, name="bus")
                 server: QuietServer | None = None
                 try:
                     if sockets:
@@ -163,6 +177,8 @@ async def running_gateway(
                         await gateway.status.settled()
                     await gateway.services.settle_threads(gateway.channels, SETTLE_SECONDS)
                     await gateway.parts.recovery.resume(backlog)
+                    if claimer is not None:
+                        group.start_soon(claimer.run, name="claims")
                     await gateway.parts.eraser.resume()
                     _fold(gateway)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
@@ -208,6 +224,8 @@ async def _opened(
         access = Access(settings.access, services.aliases, rules)
         register_builtin(hooks, AgentPlugin(services, VisionModel(model, settings.home_path)))
         parts = make_parts(services, access)
+        if parts.claimer is not None:
+            stack.push_async_callback(_shielded, parts.claimer.leave)
         await parts.requests.openings.find_former()
         channels.update(await open_channels(settings, hooks, only))
         stack.push_async_callback(_shielded, lambda: close_channels(channels))
@@ -247,6 +265,13 @@ async def _services(
     router = OutboundChannelRouter(channels)
     redactor = Redactor(secrets_of(settings))
     store.prepare = redactor.entry
+    shared = None
+    if isinstance(store, SharedStore):
+        url = settings.sharing.listen_url.get_secret_value()
+        shared = SharedWork.of(settings, ledger, clock, partial(store.listen, url))
+        store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
+    elif settings.sharing.role != "all":
+        raise SettingsError(ALONE)
     return Services(
         settings=settings,
         clock=clock,
@@ -262,6 +287,7 @@ async def _services(
         spawn=background.spawn,
         redactor=redactor,
         meters=meters,
+        shared=shared,
     )
 
 
@@ -295,7 +321,8 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
         return SplitStore(found, open_store(database, [ledger_schema()], clock.now))
-    schemas = [ledger_schema(dialect_of(settings.tape_url))]
+    dialect = dialect_of(settings.tape_url)
+    schemas = [ledger_schema(dialect), *([sharing_schema()] if dialect == "postgres" else [])]
     if settings.tape_url.startswith("memory:"):
         schemas.insert(0, tape_schema())
     return open_store(settings.tape_url, schemas, clock.now)

@@ -14,6 +14,7 @@ from gateway.erasing.eraser import Eraser
 from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.intake.intake import Intake
 from gateway.pipeline.turn import RunningTurns
+from gateway.scheduling.claimer import Claimer
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.confirmations import Confirmations
 from gateway.scheduling.debounce import Debouncer
@@ -49,6 +50,7 @@ class GatewayParts:
     requests: AccessRequests
     pairing: Pairing
     eraser: Eraser
+    claimer: Claimer | None  # None: this process works alone
 
 
 def make_parts(services: Services, access: Access) -> GatewayParts:
@@ -81,4 +83,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     intake = Intake(services, access, dispatcher, lanes, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)
     handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
-    return GatewayParts(*handling, presses, requests, pairing, eraser)
+    claimer = None
+    if (shared := services.shared) is not None:
+        shared.controls.on("stop", stopper.stop_for)
+        claimer = Claimer(services, shared, recovery, memories, access)
+    return GatewayParts(*handling, presses, requests, pairing, eraser, claimer)

@@ -16,6 +16,8 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
+from gateway.sharing.claims import EVERY_SESSION, SessionClaims
+from gateway.sharing.shared import SharedWork
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.write_guard import WriteGuard
@@ -40,6 +42,12 @@ class Services:
     spawn: Spawn
     redactor: Redactor
     meters: Meters
+    shared: SharedWork | None = None  # None: this process works alone
+
+    @property
+    def claims(self) -> SessionClaims:
+        """The sessions that are this process's business."""
+        return EVERY_SESSION if self.shared is None else self.shared.held
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit of work once the store is available; the log calls the wait `waiting`."""

@@ -6,6 +6,7 @@ TapeError
 +-- ForkClosed        a fork was merged or discarded before an append to it
 +-- QueryRefused      a condition of a query has an invalid value
 +-- UnitFailed        a statement of a unit of work changed the wrong number of rows
++-- SessionLost       another process works on the session now, so nothing was written
 +-- NotFound          the tape has no such anchor; lists similar names
 +-- WeightsInvalid    the linker's weights are missing or damaged, so rules are used instead
 +-- EmbedderFailed    an embedder could not make vectors
@@ -63,6 +64,10 @@ class UnitFailed(TapeError):
         super().__init__(
             f"{statement} changed {changed} rows instead of {expected}; nothing was written"
         )
+
+
+class SessionLost(TapeError):
+    """Another process holds the session by now; nothing was written, and nothing is to be said."""
 
 
 class NotFound(TapeError):

@@ -21,14 +21,14 @@ A store refuses what `tape.payloads.check` and `with_bootstrap` refuse, as views
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, runtime_checkable
 
 from tape.entry import Entry, NewEntry
 from tape.query import Query
-from tape.unit_of_work import Batch, Outcome, Prepare, Row, Unit
+from tape.unit_of_work import Batch, Framing, Outcome, Prepare, Row, Unit
 
 Now = Callable[[], datetime]
 
@@ -137,4 +137,18 @@ class UnitStore(TapeStore, Protocol):
         self, statement: str, values: Mapping[str, Any], *, long: bool = False
     ) -> list[Row]:
         """Run a named SELECT statement on committed data; a `long` one must not block the loop."""
+        ...
+
+
+@runtime_checkable
+class SharedStore(UnitStore, Protocol):
+    """A store that several processes share: each sees to it that it writes what it may."""
+
+    framing: Framing | None
+
+    def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
+        """Yield the channel and payload of notifications, after an empty pair once it listens.
+
+        `url` is another address of the same database, or "". Raises StoreUnavailable.
+        """
         ...

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from tape.entry import Entry, NewEntry
-from tape.errors import AppendRefused
+from tape.errors import AppendRefused, TapeError, UnitFailed
 
 Row = Mapping[str, Any]
 
@@ -127,11 +127,17 @@ class Outcome:
 
 @dataclass(slots=True)
 class Unit:
-    """Steps that a store runs in order, in one transaction."""
+    """Steps that a store runs in order, in one transaction.
+
+    Where several processes share a store, only the holder of the sessions in `works_on` may run it;
+    anybody may add work `for_sessions`, whose holders then hear of it.
+    """
 
     steps: list[Append | AppendBatch | Copy | Publish | Drop | Erase | Purge | Run] = field(
         default_factory=list
     )
+    works_on: set[str] = field(default_factory=set)
+    for_sessions: set[str] = field(default_factory=set)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; returns a placeholder for its first id, to use in later statements."""
@@ -157,14 +163,47 @@ def prepared(unit: Unit, prepare: Prepare) -> Unit:
     """Return a unit whose appends hold what `prepare` makes of their entries."""
     if prepare is as_given:
         return unit
-    return Unit(
-        [
-            replace(step, entries=tuple(map(prepare, step.entries)))
-            if isinstance(step, Append | AppendBatch)
-            else step
-            for step in unit.steps
-        ]
-    )
+    steps = [
+        replace(step, entries=tuple(map(prepare, step.entries)))
+        if isinstance(step, Append | AppendBatch)
+        else step
+        for step in unit.steps
+    ]
+    return replace(unit, steps=steps)
+
+
+class Framing(Protocol):
+    """Adds steps to the units of a process that shares its store with others."""
+
+    def framed(self, unit: Unit) -> tuple[Unit, int]:
+        """Return a unit that begins with further steps, and their number."""
+        ...
+
+    def done(self, unit: Unit, outcomes: Sequence[Outcome]) -> None:
+        """Hear the outcomes of the further steps after the commit."""
+        ...
+
+    def judged(self, failed: UnitFailed) -> TapeError:
+        """Return the error that the caller gets for a step that failed."""
+        ...
+
+
+def behind(unit: Unit, first: Sequence[Run]) -> Unit:
+    """Return a unit that runs `first` before the steps of another."""
+    steps = [
+        replace(step, values=_moved(step.values, len(first))) if isinstance(step, Run) else step
+        for step in unit.steps
+    ]
+    return replace(unit, steps=[*first, *steps])
+
+
+def _moved(values: Mapping[str, Any], by: int) -> Mapping[str, Any]:
+    if not any(isinstance(value, FirstId) for value in values.values()):
+        return values
+    return {
+        name: FirstId(value.step + by) if isinstance(value, FirstId) else value
+        for name, value in values.items()
+    }
 
 
 def resolve(values: Mapping[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:

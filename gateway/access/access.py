@@ -128,6 +128,10 @@ class Access:
         ]
         return [*self._rules.values(), *listed]
 
+    def know(self, rules: Iterable[AccessRule]) -> None:
+        """Use the rules that the database has now."""
+        self._rules = {(rule.account_id, rule.id): rule for rule in rules}
+
     def put(self, rule: AccessRule) -> None:
         """Apply a rule that was committed."""
         self._rules[rule.account_id, rule.id] = rule

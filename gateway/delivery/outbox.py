@@ -27,7 +27,7 @@ async def commit_with_sends(
     lane: str | None,
 ) -> list[OutboxRow]:
     """Commit a unit of work with messages for the outbox; return the rows to send."""
-    unit = Unit(list(unit.steps))
+    unit = replace(unit, steps=list(unit.steps), for_sessions=set(unit.for_sessions))
     moment = utc_iso(services.clock.now())
     clean = [replace(send, text=services.redactor.clean(send.text)) for send in sends]
     dated = [

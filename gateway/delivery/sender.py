@@ -33,7 +33,7 @@ from gateway.metrics.catalog import ANSWER, SENDS
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow
 from tape.entry import event, parse_date
-from tape.errors import StoreUnavailable
+from tape.errors import SessionLost, StoreUnavailable
 from tape.unit_of_work import Unit
 
 MAX_ATTEMPTS: Final = 8  # maximum attempts that fail for a known reason
@@ -43,6 +43,7 @@ MAX_OUTAGE_WAIT_SECONDS: Final = 32.0
 OUTCOME_CHECK_DELAY_SECONDS: Final = 2.0
 """Seconds to wait after an unanswered send before searching the chat for its message."""
 
+LEASE_CHECK_SECONDS: Final = 0.2
 RESENT: Final = "(sent again after an interruption)\n\n"
 
 Chat = tuple[str, str, str]  # the channel, account and id of a chat
@@ -84,6 +85,7 @@ class OutboxSender:
         self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", services.spawn)
         self._queued: set[int] = set()
         self._dropped: set[int] = set()
+        self._of_others: set[int] = set()  # rows that another process wrote
 
     def forget(self, outbox_id: int) -> None:
         """Skip a queued row; the ledger records separately that it was dropped."""
@@ -92,11 +94,18 @@ class OutboxSender:
     def enqueue(self, rows: Sequence[OutboxRow]) -> None:
         """Queue rows behind the other rows of their chats, unless they are already queued."""
         for row in rows:
+            if not self._services.claims.holds(row.session_id):
+                continue  # its holder hears of it
             chat = (row.message.channel, row.message.account, row.message.chat_id)
             self._dropped.discard(row.id)
             if row.id not in self._queued:
                 self._queued.add(row.id)
                 self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
+
+    def enqueue_of_others(self, rows: Sequence[OutboxRow]) -> None:
+        """Queue rows that other processes wrote, unless they turn out to be sent already."""
+        self._of_others.update(row.id for row in rows if row.id not in self._queued)
+        self.enqueue(rows)
 
     async def idle(self, chat: Chat | None = None) -> None:
         """Wait until no row of the chat is queued, or none at all if no chat is given."""
@@ -104,7 +113,7 @@ class OutboxSender:
 
     async def _deliver(self, row: OutboxRow) -> None:
         try:
-            if row.id in self._dropped:
+            if row.id in self._dropped or not await self._is_ours(row):
                 self._dropped.discard(row.id)
                 return
             channel = self._services.router.channels.get(row.message.channel)
@@ -114,8 +123,20 @@ class OutboxSender:
             receipts = await self._send(_Send.of(channel, row))
             if receipts is not None:
                 await self._record_receipts(row, receipts)
+        except SessionLost:
+            get_log().info("delivery.taken_over", idem=row.message.idem)
         finally:
             self._queued.discard(row.id)
+
+    async def _is_ours(self, row: OutboxRow) -> bool:
+        """Return whether this process holds the row's session, and nobody has sent the row."""
+        services = self._services
+        if services.shared is not None and row.id in self._of_others:
+            self._of_others.discard(row.id)
+            pending = services.shared.sessions.is_pending
+            if not await self._guard.retrying("delivery", lambda: pending(row.id)):
+                return False
+        return services.claims.holds(row.session_id)
 
     async def _send(self, send: _Send) -> list[Receipt] | None:
         """Try until the platform has the message; return None if the send ends without that."""
@@ -133,8 +154,8 @@ class OutboxSender:
                 receipts = await self._transmit(send)
                 if receipts is not None:
                     return receipts
-            except StoreUnavailable:
-                raise  # the process is ending
+            except (StoreUnavailable, SessionLost):
+                raise  # the process is ending, or it is another process's business now
             except Exception as cause:
                 if not await self._goes_on_after(send, cause):
                     return None
@@ -151,7 +172,16 @@ class OutboxSender:
             return None
         if not _always_idempotent(send.channel):
             await self._guard.retrying("delivery", lambda: self._outbox.sending(send.row))
+        await self._wait_for_lease(send.row)
         return await send.channel.transmit(message)
+
+    async def _wait_for_lease(self, row: OutboxRow) -> None:
+        """Wait until enough of the lease is left for a request; raises SessionLost."""
+        claims = self._services.claims
+        while not claims.may_send(row.session_id):
+            if not claims.holds(row.session_id):
+                raise SessionLost("another process works on this session now")
+            await self._clock.sleep(LEASE_CHECK_SECONDS)
 
     async def _goes_on_after(self, send: _Send, cause: Exception) -> bool:
         """Record a failed attempt and wait; return whether to make another attempt."""

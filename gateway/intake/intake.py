@@ -27,10 +27,11 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
+from gateway.sharing.shared import SharedWork
 from gateway.storage.holding import HELD, RESTORED
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
-from tape.errors import StoreUnavailable, TapeError
+from tape.errors import SessionLost, StoreUnavailable, TapeError
 from tape.unit_of_work import FirstId, Unit
 
 MAX_BATCH: Final = 64
@@ -88,15 +89,45 @@ class Intake:
         fit = [self._pairing.read(cleaned(message, redact)) for message in messages]
         # Once written, a message must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):
-            ledger = self._services.ledger
-            rows = await self._services.guard.once(lambda: ledger.inbox.accept(fit, kept_back))
+            if self._services.shared is not None:
+                rows = await self._accept_for_all(self._services.shared, fit, kept_back)
+            else:
+                inbox = self._services.ledger.inbox
+                rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
+                for row in rows:
+                    self.put(row)
             self._count(fit, len(rows))
-            for row in rows:
-                if self._early is None:
-                    self._reassembler.put(row)
-                else:
-                    self._early.append(row)
         return {row.message.ext_id for row in rows}
+
+    async def _accept_for_all(
+        self,
+        shared: SharedWork,
+        messages: Sequence[InboundMessage],
+        kept_back: Collection[tuple[str, str]] | None,
+    ) -> list[InboxRow]:
+        """Write messages to their sessions; whoever holds these takes them in."""
+        sessions = [await self._session_of(message) for message in messages]
+        tapes = self._services.tapes
+        places = [(one, tapes.session_tape(one).name) for one in sessions]
+        rows, arrivals = await self._services.guard.once(
+            lambda: shared.sessions.accept(messages, kept_back, places)
+        )
+        shared.announce(rows, arrivals)
+        return rows
+
+    async def _session_of(self, message: InboundMessage) -> str:
+        try:
+            return await self._services.pipeline.resolve_session(message)
+        except Exception as cause:  # a plugin's error must not keep a platform from being answered
+            get_log().error("hook.resolve_session_failed", exc_info=cause)
+            return self._services.pipeline.default_session(message)
+
+    def put(self, row: InboxRow) -> None:
+        """Take in a row that was accepted just now."""
+        if self._early is None:
+            self._reassembler.put(row)
+        else:
+            self._early.append(row)
 
     def _count(self, messages: Sequence[InboundMessage], new: int) -> None:
         if messages:  # of one channel
@@ -123,17 +154,31 @@ class Intake:
         await self._messages.join()
 
     async def _run(self) -> None:
+        holds = self._services.claims.holds
         while True:
             batch = [await self._messages.get()]
             while len(batch) < MAX_BATCH and not self._messages.empty():
                 batch.append(self._messages.get_nowait())
             try:
-                await self._take(batch)
+                await self._take([parts for parts in batch if holds(parts[0].session_id)])
+            except SessionLost:
+                # One of them is another process's now; the others are ours still.
+                for parts in batch:
+                    await self._take_alone(parts)
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
             finally:
                 for _parts in batch:
                     self._messages.task_done()
+
+    async def _take_alone(self, parts: Parts) -> None:
+        try:
+            if self._services.claims.holds(parts[0].session_id):
+                await self._take([parts])
+        except SessionLost:
+            get_log().info("intake.left", inbox=parts[0].id)
+        except Exception as cause:
+            get_log().error("intake.failed", messages=len(parts), exc_info=cause)
 
     async def _take(self, batch: list[Parts]) -> None:
         together: list[Parts] = []
@@ -161,8 +206,8 @@ class Intake:
             return []
         try:
             return await self._services.guard.retrying("intake", lambda: self._commit(batch))
-        except StoreUnavailable:
-            raise  # the process is ending; the messages stay accepted
+        except (StoreUnavailable, SessionLost):
+            raise  # the process is ending, or is not to take them in; the messages stay accepted
         except Exception as cause:
             if len(batch) == 1:
                 await self._dead(batch[0], cause)
@@ -219,7 +264,7 @@ class Intake:
             take = self._ignore  # both would send a notice
         try:
             await self._services.guard.retrying("intake", lambda: take(row))
-        except StoreUnavailable:
+        except (StoreUnavailable, SessionLost):
             raise
         except Exception as cause:
             await self._dead((row,), cause)
@@ -237,7 +282,7 @@ class Intake:
     async def _change(self, row: InboxRow) -> None:
         """Record a change of a chat; a group that gets a new id keeps its tape."""
         message = row.message
-        session_id = await self._services.pipeline.resolve_session(message)
+        session_id = row.session_id or await self._services.pipeline.resolve_session(message)
         decision = self._access.decide(message)
         tape = self._services.tapes.session_tape(session_id).name
         data = {"change": message.change, "by": message.sender.id}

@@ -98,7 +98,8 @@ class IntakePlanner:
         message = parts[0].message
         if len(parts) > 1:
             message = merge_parts([row.message for row in parts])
-        session_id = await self._services.pipeline.resolve_session(message)
+        # It was resolved before the message was accepted if several processes share the work.
+        session_id = parts[0].session_id or await self._services.pipeline.resolve_session(message)
         row = replace(parts[0], message=message)
         if message.thread_id and not row.replayed:  # a private one would be a chat of its own
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)

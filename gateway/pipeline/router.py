@@ -38,6 +38,10 @@ class OutboundChannelRouter:
         data = {"message": "ended without an answer", "silent": silent}
         await self.dispatch_event(AgentEvent("error", data), message)
 
+    async def abandon(self, message: InboundMessage) -> None:
+        """Leave what is shown of a running answer as it is: another process goes on with it."""
+        await self.dispatch_event(AgentEvent("abandoned"), message)
+
     async def dispatch(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message now; return its receipts, or none if its channel is not running."""
         channel = self.channels.get(message.channel)

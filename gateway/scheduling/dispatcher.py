@@ -23,6 +23,7 @@ from gateway.scheduling.presses import Presses
 from gateway.services import Services
 from gateway.storage.ledger.ledger import MAX_CRASHES
 from gateway.storage.ledger.rows import InboxRow
+from gateway.turn.stopped import LOST
 
 
 @dataclass(eq=False)
@@ -124,8 +125,20 @@ class Dispatcher(IntakeSink, Pending):
         self._services.spawn("suspects", release)
 
     def ask_again(self, question: Question) -> None:
-        """Queue a question that is already on its tape."""
-        self._scheduler.submit(question)
+        """Queue a question that is already on its tape, if it is this process's business."""
+        if self._services.claims.holds(question.session_id):
+            self._scheduler.submit(question)
+
+    def has_room(self) -> bool:
+        """Return whether another turn could begin now."""
+        return self._scheduler.has_room()
+
+    async def abandon(self, session_id: str) -> None:
+        """Drop the questions and turns of a session that another process works on now."""
+        waiting = self._debouncer.take_away(lambda one: one.session_id == session_id)
+        _running, queued = self._scheduler.stop(session_id, lambda _question: True, LOST)
+        for question in [*waiting, *queued]:
+            await self._services.router.abandon(question.message)
 
     def forget(self, inbox_id: int) -> None:
         """Remove a waiting question; the ledger records separately that it was dropped."""

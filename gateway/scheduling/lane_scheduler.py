@@ -103,6 +103,10 @@ class LaneScheduler:
             if lane.turn is not None:
                 lane.turn.steered[:] = [question.edited(row) for question in lane.turn.steered]
 
+    def has_room(self) -> bool:
+        """Return whether another turn could begin now."""
+        return self._open and self._running < self._settings.parallel_total
+
     def busy(self, session_id: str, lane: str) -> bool:
         session = self.sessions.get(session_id)
         return session is not None and lane in session.lanes

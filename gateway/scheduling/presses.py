@@ -7,7 +7,7 @@ its effects and the end of the press are one transaction, so an answer counts on
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, runtime_checkable
 
 from channels.errors import ChannelError
@@ -117,7 +117,7 @@ class Presses:
         if card.expires_at <= self._services.clock.now():
             raise CommandRefused(UNKNOWN)
         settled = await self.handlers[card.purpose].settle(card, choice, by)
-        unit = Unit(list(settled.unit.steps))
+        unit = replace(settled.unit, steps=list(settled.unit.steps))
         if not settled.open:
             self._services.ledger.cards.answer(unit, card, choice, by.sender.id)
         self._services.ledger.inbox.end(unit, rows, settled.status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -46,10 +46,15 @@ class Recovery:
     _access: Access
     dispatcher: Dispatcher
     sender: OutboxSender
-    _intake: Intake
+    intake: Intake
 
     async def read(self) -> Backlog:
-        """Read the backlog; call this before any new message is accepted."""
+        """Read the backlog; call this before any new message is accepted.
+
+        Where several processes share the work, there is none: open rows come with their sessions.
+        """
+        if self._services.shared is not None:
+            return Backlog((), (), (), ())
         try:
             # We hold the lock of the home folder, so no other process uses it.
             await self._services.ledger.leases.end_others()
@@ -72,7 +77,7 @@ class Recovery:
     async def resume(self, backlog: Backlog) -> None:
         """Resume sends, turns and questions, in this order; then start the intake."""
         backlog = await self._resume_asked(backlog)
-        self._intake.start([replace(row, replayed=True) for row in backlog.accepted])
+        self.intake.start([replace(row, replayed=True) for row in backlog.accepted])
         count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
         if count:
             get_log().info("gateway.resumed", messages=count)
@@ -80,7 +85,15 @@ class Recovery:
     async def resume_held(self, messages: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> None:
         """Resume rows that were held since a restore."""
         for row in (await self._resume_asked(self._backlog(messages, sends))).accepted:
-            self._intake.again(replace(row, replayed=True))
+            self.intake.again(replace(row, replayed=True))
+
+    async def take_over(
+        self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow], lost: Collection[str]
+    ) -> None:
+        """Take up what is open in sessions that were claimed; `lost` are those of a lost holder."""
+        backlog = await self._resume_asked(self._backlog(rows, sends))
+        for row in backlog.accepted:
+            self.intake.put(replace(row, replayed=row.session_id in lost))
 
     async def _resume_asked(self, backlog: Backlog) -> Backlog:
         backlog = await self._without_old_threads(backlog)
@@ -111,7 +124,7 @@ class Recovery:
         if not old:
             return backlog
         said = [row.message for row in old.values() if row.message.kind == "message"]
-        await self._intake.accept([_in_own_chat(message) for message in said])
+        await self.intake.accept([_in_own_chat(message) for message in said])
         unit = Unit()
         self._services.ledger.inbox.end(unit, tuple(old.values()), "dead", MOVED)
         await self._services.commit(unit, waiting="recovery")
@@ -148,7 +161,7 @@ class Recovery:
     def ask_again(self, row: InboxRow) -> None:
         """Retry a message whose row was opened again: take it in, or queue its question."""
         if row.status == "accepted":
-            self._intake.again(row)
+            self.intake.again(row)
         else:
             self.dispatcher.ask_again(self._question([row]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,14 @@ class Stopper:
             chosen = sorted(own, key=lambda one: one.rows[-1].id)[-1:]
         ids = {one.rows[-1].id for one in chosen}
         return await self._end(session_id, lambda q: q.rows[-1].id in ids, request.sender) > 0
+
+    async def stop_for(self, session_id: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Stop an answer for another process; return whether there was one, or why it goes on."""
+        request = InboundMessage.from_payload(dict(data["request"]))
+        try:
+            return {"stopped": await self.stop_answer(request, session_id, data["answer"])}
+        except InboundRefused as refused:
+            return {"stopped": False, "why": str(refused)}
 
     async def _end(
         self, session_id: str, wanted: Callable[[Question], bool], author: Author

@@ -122,6 +122,12 @@ class TapeSettings(Section):
 class SharingSettings(Section):
     """How processes over one PostgreSQL database share the work."""
 
+    role: Literal["all", "ingress", "worker"] = setting(
+        "all",
+        "What this process does: `ingress` receives messages, `worker` answers them, `all` does"
+        " both. `tapeway gateway --role` overrules it.",
+        example="worker",
+    )
     lease: float = setting(
         60,
         "Seconds after which a session is taken over from a process that no longer answers.",

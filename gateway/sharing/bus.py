@@ -6,26 +6,27 @@ looks by itself from time to time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
-import psycopg
-from psycopg import AsyncConnection, sql
 
 from channels.backoff import Backoff
 from gateway.clock import Clock
 from gateway.logs import get_log
 from tape.entry import dump
-from tape.errors import TapeError
+from tape.errors import StoreUnavailable, TapeError
 from tape.store import UnitStore
-from tape.stores.postgres.database import connection_target
 
 TOGETHER_SECONDS: Final = 0.005
 """Notifications of this time go out together: their commits wait for each other."""
 
 MAX_TOGETHER: Final = 200  # numbers in one notification
+
+Listen = Callable[[Sequence[str]], AsyncGenerator[tuple[str, str], None]]
+"""Yields the channel and payload of each notification, after a first pair that is empty."""
 
 Heard = Callable[[frozenset[int]], None]
 """Gets the numbers that were sent; none says that any may have been missed."""
@@ -38,11 +39,11 @@ def channel_of(topic: str) -> str:
 
 @dataclass(eq=False)
 class Bus:
-    """Sends and receives the numbers of topics, over a connection of its own to `_url`."""
+    """Sends and receives the numbers of topics; `_listen_to` yields what comes in channels."""
 
     _store: UnitStore
     _clock: Clock
-    _url: str
+    _listen_to: Listen
     _heard: dict[str, Heard] = field(default_factory=dict)
     _unsent: dict[str, set[int]] = field(default_factory=dict)
     _waiting: anyio.Event = field(default_factory=anyio.Event)
@@ -67,38 +68,41 @@ class Bus:
             await self._waiting.wait()
             self._waiting = anyio.Event()
             unsent, self._unsent = self._unsent, {}
-            pairs = [
-                (channel, ",".join(map(str, piece)))
-                for channel, numbers in unsent.items()
-                for piece in _pieces(sorted(numbers))
-            ]
-            values = {
-                "channels": dump([channel for channel, _payload in pairs]),
-                "payloads": dump([payload for _channel, payload in pairs]),
-            }
             try:
-                await self._store.select("sharing.notify", values)
+                await self._notify(unsent)
             except TapeError as lost:  # everybody looks by themselves, too
                 get_log().warning("bus.not_sent", why=str(lost))
             await self._clock.sleep(TOGETHER_SECONDS)
+
+    async def send_now(self, topic: str, *numbers: int) -> None:
+        """Wake the listeners of a topic at the end, when `run` no longer does; raises TapeError."""
+        await self._notify({channel_of(topic): set(numbers)})
+
+    async def _notify(self, unsent: Mapping[str, set[int]]) -> None:
+        pairs = [
+            (channel, ",".join(map(str, piece)))
+            for channel, numbers in unsent.items()
+            for piece in _pieces(sorted(numbers))
+        ]
+        values = {
+            "channels": dump([channel for channel, _payload in pairs]),
+            "payloads": dump([payload for _channel, payload in pairs]),
+        }
+        await self._store.select("sharing.notify", values)
 
     async def _listen(self) -> None:
         backoff = Backoff(0.5, 5.0)
         while True:
             try:
-                async with await AsyncConnection.connect(
-                    connection_target(self._url), autocommit=True
-                ) as connection:
-                    for channel in self._heard:
-                        await connection.execute(
-                            sql.SQL("LISTEN {}").format(sql.Identifier(channel))
-                        )
-                    backoff.reset()
-                    self._all_may_be_missed()
-                    async for sent in connection.notifies():
-                        self._receive(sent.channel, sent.payload)
-            except (psycopg.Error, OSError) as lost:
-                get_log().warning("bus.lost", why=str(lost).partition("\n")[0])
+                async with aclosing(self._listen_to(list(self._heard))) as notifications:
+                    async for channel, payload in notifications:
+                        if channel:
+                            self._receive(channel, payload)
+                        else:
+                            backoff.reset()
+                            self._all_may_be_missed()
+            except StoreUnavailable as lost:
+                get_log().warning("bus.lost", why=str(lost))
             await self._clock.sleep(backoff.next())
 
     def _all_may_be_missed(self) -> None:

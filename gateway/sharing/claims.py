@@ -1,16 +1,19 @@
-"""Which sessions this process may work on."""
+"""Which sessions this process may work on, and for how long."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from gateway.clock import Clock
+from tape.fork import INFIX
 
 
 class SessionClaims(Protocol):
     """The sessions that this process holds; others' questions and sends are not its business."""
 
-    owner: str  # this process, as other processes know it
-
-    def holds(self, session_id: str) -> bool:
+    def holds(self, session_id: str | None) -> bool:
         """Return whether this process holds a session now."""
         ...
 
@@ -19,16 +22,95 @@ class SessionClaims(Protocol):
         ...
 
 
-class EverySession:
+class EverySession(SessionClaims):
     """The claims of a process that works alone: it holds every session for ever."""
 
-    def __init__(self, owner: str) -> None:
-        self.owner = owner
-
-    def holds(self, session_id: str) -> bool:
+    def holds(self, session_id: str | None) -> bool:
         del session_id
         return True
 
     def may_send(self, session_id: str) -> bool:
         del session_id
         return True
+
+
+EVERY_SESSION: Final = EverySession()
+
+
+@dataclass(slots=True)
+class Held:
+    """A session that this process holds.
+
+    arrived   how much was added to it when its rows were read last
+    newest    the id of the newest row of the inbox that was read
+    touched   when something was last done for it, by this process's monotonic clock
+    until     when its lease ends, by the same clock, or later
+    """
+
+    session_id: str
+    tape: str
+    number: int
+    epoch: int
+    arrived: int
+    newest: int = 0
+    touched: float = 0.0
+    until: float = 0.0
+    is_suspect: bool = False
+
+
+@dataclass(slots=True)
+class HeldSessions(SessionClaims):
+    """The sessions that one of several processes holds, each under a lease of `_lease` seconds."""
+
+    owner: str
+    _clock: Clock
+    _lease: float
+    by_id: dict[str, Held] = field(default_factory=dict)
+    by_number: dict[int, Held] = field(default_factory=dict)
+    _by_tape: dict[str, Held] = field(default_factory=dict)
+
+    def holds(self, session_id: str | None) -> bool:
+        return session_id in self.by_id
+
+    def may_send(self, session_id: str) -> bool:
+        """Return whether a sixth of the lease is left: a request takes its time."""
+        held = self.by_id.get(session_id)
+        return held is not None and held.until - self._clock.monotonic() >= self._lease / 6
+
+    def add(self, held: Held, asked_at: float) -> None:
+        """Add a session that was claimed by a request of the given monotonic time."""
+        held.touched = self._clock.monotonic()
+        held.until = asked_at + self._lease
+        self.by_id[held.session_id] = held
+        self.by_number[held.number] = held
+        self._by_tape[held.tape] = held
+
+    def remove(self, session_id: str) -> Held | None:
+        held = self.by_id.pop(session_id, None)
+        if held is not None:
+            del self.by_number[held.number]
+            del self._by_tape[held.tape]
+        return held
+
+    def of_tapes(self, tapes: Iterable[str]) -> set[str]:
+        """Return the held sessions to which these tapes and forks belong."""
+        found = (self._by_tape.get(name.partition(INFIX)[0]) for name in tapes)
+        return {held.session_id for held in found if held is not None}
+
+    def renewed(self, session_id: str, asked_at: float) -> bool:
+        """Record that a lease was renewed; return whether this process knows the session."""
+        held = self.by_id.get(session_id)
+        if held is not None:
+            held.until = asked_at + self._lease
+        return held is not None
+
+    def touch(self, session_ids: Iterable[str]) -> None:
+        now = self._clock.monotonic()
+        for session_id in session_ids:
+            if session_id in self.by_id:
+                self.by_id[session_id].touched = now
+
+    def idle(self, seconds: float) -> list[Held]:
+        """Return the sessions for which nothing was done for so long."""
+        before = self._clock.monotonic() - seconds
+        return [held for held in self.by_id.values() if held.touched <= before]

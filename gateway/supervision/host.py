@@ -12,7 +12,7 @@ from agent.models.offline import OFFLINE
 from channels.base import Channel
 from channels.clock import Clock
 from channels.draft import DraftReference
-from channels.errors import ChannelDown
+from channels.errors import ChannelDown, InboundRefused
 from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage, OutboundMessage, ShownMessage
 from gateway.background import Work
@@ -179,7 +179,16 @@ class GatewayHost(FullHost):
         return list(shown.values())
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
-        return await self._stopper.stop_answer(request, await self._session_of(request), answer)
+        session_id, shared = await self._session_of(request), self._services.shared
+        if shared is None or shared.held.holds(session_id):
+            return await self._stopper.stop_answer(request, session_id, answer)
+        data = {"request": request.to_payload(), "answer": answer}
+        by = f"{request.channel}:{request.sender.id}"
+        number = await shared.controls.ask(session_id, "stop", by, data)
+        said = await shared.controls.answer(number) or {"stopped": False}
+        if said.get("why"):
+            raise InboundRefused(said["why"])
+        return bool(said["stopped"])
 
     async def _session_of(self, message: InboundMessage) -> str:
         pipeline = self._services.pipeline

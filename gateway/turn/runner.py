@@ -33,7 +33,7 @@ from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
 from gateway.turn.budgets import check, is_used_up, refuse
-from gateway.turn.stopped import STOPPED, mark_stopped
+from gateway.turn.stopped import LOST, STOPPED, mark_stopped
 from gateway.turn.transactions import (
     begin,
     begun_before,
@@ -43,7 +43,7 @@ from gateway.turn.transactions import (
     commit_stopped,
     final_of,
 )
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
+from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError, UnitFailed
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -88,6 +88,9 @@ class TurnRunner:
                 await self._services.router.end_without_answer(question.message, silent=True)
                 raise
             return replace(question, rows=left) if left else None  # the others were deleted
+        except SessionLost:
+            await self._services.router.abandon(question.message)
+            return None
         except Exception:
             await self._services.router.end_without_answer(question.message, silent=True)
             raise
@@ -95,7 +98,7 @@ class TurnRunner:
             session=turn.question.session_id, turn=turn.id, channel=turn.message.channel
         )
         self._turns.add(turn)
-        if not self._renewing:
+        if not self._renewing and self._services.shared is None:
             self._renewing = True
             self._services.spawn("leases", self._renew)
         started(turn)
@@ -117,8 +120,11 @@ class TurnRunner:
                 await self._cancelled(turn)
             raise
         except Exception as cause:
+            if _is_in(cause, SessionLost):
+                await self._abandoned(turn)
+                return None
             again = turn.question.losses + 1 < MAX_ATTEMPTS and not turn.stopped_by
-            if again and _store_was_lost(cause):
+            if again and _is_in(cause, StoreUnavailable):
                 started(None)
                 return await self._lost(turn, cause)
             if isinstance(cause, TimeoutError):
@@ -228,6 +234,9 @@ class TurnRunner:
             rows = await self._services.guard.retrying("turn's end", commit)
         except AppendRefused:
             raise
+        except SessionLost:
+            await self._abandoned(turn)
+            return None
         except TapeError as lost:
             get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
             await self._services.router.end_without_answer(turn.message, silent=True)
@@ -237,6 +246,10 @@ class TurnRunner:
             if row.message.ext_id != turn.message.ext_id:  # the newest message gets the answer
                 await self._services.router.end_without_answer(row.message, silent=True)
         return rows
+
+    async def _abandoned(self, turn: Turn) -> None:
+        get_log().info("turn.abandoned", turn=turn.id)
+        await self._services.router.abandon(turn.message)
 
     async def _lost(self, turn: Turn, cause: Exception) -> Question:
         get_log().error("turn.lost", turn=turn.id, why=str(cause))
@@ -264,6 +277,9 @@ class TurnRunner:
                 get_log().error("turn.hand_over_not_recorded", turn=turn.id, why=str(lost))
             get_log().info("turn.handed_over")
             return
+        if turn.stopped_by == LOST:
+            await self._abandoned(turn)
+            return
         silent = turn.stopped_by.get("why") == "interrupted"
         kept = () if silent else turn.kept
         sends, final = await mark_stopped(kept, turn.said.of_step(), turn.stopped_by)
@@ -284,10 +300,10 @@ def _is_address(word: str, name: str) -> bool:
     return word.startswith("@") or word.strip(",:;.!?").casefold() == name
 
 
-def _store_was_lost(cause: Exception) -> bool:
+def _is_in(cause: Exception, kind: type[TapeError]) -> bool:
     if isinstance(cause, ExceptionGroup):
-        return any(_store_was_lost(inner) for inner in cause.exceptions)
-    return isinstance(cause, StoreUnavailable)
+        return any(_is_in(inner, kind) for inner in cause.exceptions)
+    return isinstance(cause, kind)
 
 
 def answer_to(message: InboundMessage, text: str, turn_id: str) -> OutboundMessage:

@@ -13,6 +13,7 @@ from channels.markdown.autoclose import add_paragraph
 from channels.message import OutboundMessage
 
 STOPPED: Final = "Stopped."  # the notice where nothing was said yet
+LOST: Final = {"why": "lost"}  # another process goes on with the turn
 MAX_NAME_CHARACTERS: Final = 60
 MAX_INLINE_CHARACTERS: Final = 4_000
 _UNFIT: Final = re.compile(r"[^\w '-]+")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
 
 from tape.database.query_compiler import compose
-from tape.database.schema import Schema
+from tape.database.schema import Schema, own_version
 from tape.entry import Entry, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable, UnitFailed
 from tape.private_file import make_private
@@ -116,7 +115,7 @@ def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
         )
         if not _names_writer(connection):
             connection.execute("ALTER TABLE migration ADD COLUMN written_by TEXT")
-        own = _own_version()
+        own = own_version()
         for schema in schemas:
             applied = _applied(connection, schema.name)
             for number, sql in enumerate(schema.migrations, start=1):
@@ -145,13 +144,6 @@ def _writer(connection: apsw.Connection, schema: str) -> str:
         return ""
     newest = "SELECT written_by FROM migration WHERE name = ? ORDER BY version DESC LIMIT 1"
     return str(connection.execute(newest, (schema,)).get or "")
-
-
-def _own_version() -> str:
-    try:
-        return version("tapeway")
-    except PackageNotFoundError:
-        return ""
 
 
 def _check_library() -> None:

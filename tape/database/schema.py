@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
@@ -47,3 +48,11 @@ def parse_statements(text: str, prefix: str = "") -> dict[str, str]:
     parts = _NAME.split(text)
     names, bodies = parts[1::2], parts[2::2]
     return {prefix + name: body.strip() for name, body in zip(names, bodies, strict=True)}
+
+
+def own_version() -> str:
+    """Return the version of this product, or "" if it is not installed."""
+    try:
+        return version("tapeway")
+    except PackageNotFoundError:
+        return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from itertools import zip_longest
 
 import orjson
 
@@ -13,7 +14,7 @@ from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.rows import InboxRow, account_id, readable, run_alone
 from tape.entry import NewEntry, dump, utc_iso
 from tape.store import UnitStore
-from tape.unit_of_work import FirstId, Unit
+from tape.unit_of_work import FirstId, Outcome, Unit
 
 
 class Inbox:
@@ -34,8 +35,23 @@ class Inbox:
         Cursors of the (account, chat) pairs in `kept_back` do not move; "" or None stands for all.
         """
         unit = Unit()
+        steps = self.write(unit, messages, kept_back)
+        outcomes = await self._store.commit(unit)
+        return self.written(messages, [outcomes[step] for step in steps])
+
+    def write(
+        self,
+        unit: Unit,
+        messages: Sequence[InboundMessage],
+        kept_back: Collection[tuple[str, str]] | None = None,
+        sessions: Sequence[str | None] = (),
+    ) -> list[int]:
+        """Insert messages and move the cursors in a unit; return the steps for `written`.
+
+        `sessions` are those of the messages, if they are known already.
+        """
         moment = utc_iso(self._clock.now())
-        for message in messages:
+        steps = [
             unit.run(
                 "ledger.accept",
                 account_id=account_id(message.channel, message.account),
@@ -44,26 +60,34 @@ class Inbox:
                 chat_id=message.chat_id,
                 message_id=message.message_id,
                 thread_id=message.thread_id,
+                session_id=session_id,
                 payload=dump(message.to_payload()),
                 received_at=moment,
             )
+            for message, session_id in zip_longest(messages, sessions)
+        ]
         if kept_back is not None:
             self._cursors.advance(unit, messages, kept_back)
-        outcomes = await self._store.commit(unit)
+        return steps
+
+    def written(
+        self, messages: Sequence[InboundMessage], outcomes: Sequence[Outcome]
+    ) -> list[InboxRow]:
+        """Return the rows of the messages that are new."""
         return [
             InboxRow(
                 id=outcome.rows[0]["id"],
                 account_id=account_id(message.channel, message.account),
-                session_id=None,
+                session_id=outcome.rows[0]["session_id"],
                 entry_id=None,
                 lane=None,
                 turn_id=None,
                 status="accepted",
                 attempts=0,
                 message=message,
-                received_at=moment,
+                received_at=outcome.rows[0]["received_at"],
             )
-            for message, outcome in zip(messages, outcomes, strict=False)
+            for message, outcome in zip(messages, outcomes, strict=True)
             if outcome.rows
         ]
 
@@ -78,6 +102,7 @@ class Inbox:
         status: str,
     ) -> FirstId:
         """Append a message to its tape, and record its entry, lane and status."""
+        unit.works_on.add(session_id)
         first = unit.append(tape, [entry], key=f"inbox:{row.id}")
         unit.run("ledger.know_session", session_id=session_id, tape=tape)
         unit.run(
@@ -100,6 +125,8 @@ class Inbox:
     ) -> None:
         """Record how and why messages ended."""
         for row in rows:
+            if row.session_id:
+                unit.works_on.add(row.session_id)
             unit.run("ledger.end_message", id=row.id, status=status, why=why)
 
     async def open_rows(self) -> list[InboxRow]:

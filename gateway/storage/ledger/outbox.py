@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from channels.draft import DraftReference
 from channels.message import InboundMessage, OutboundMessage
-from gateway.storage.ledger.rows import OutboxRow, account_id, idem_key, readable, run_alone
+from gateway.storage.ledger.rows import (
+    OutboxRow,
+    account_id,
+    idem_key,
+    readable,
+    run_alone,
+    run_in_session,
+)
 from tape.entry import dump
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
@@ -21,6 +28,7 @@ class Outbox:
     ) -> int:
         """Add a message; the outcome has no row if a message with its key is being sent or was
         sent."""
+        unit.for_sessions.add(session_id)
         return unit.run(
             "ledger.send_later",
             account_id=account_id(message.channel, message.account),
@@ -42,17 +50,16 @@ class Outbox:
         found = await self._store.select("ledger.draft_of", {"idem": idem})
         if found:
             return DraftReference(idem, found[0]["platform_id"], again=True)
-        opened = await run_alone(
-            self._store,
-            "ledger.open_draft",
-            account_id=account_id(message.channel, message.account),
-            chat_id=message.chat_id,
-            session_id=session_id,
-            turn_id=turn_id,
-            part=0,
-            idem=idem,
-            lane=lane,
-        )
+        values = {
+            "account_id": account_id(message.channel, message.account),
+            "chat_id": message.chat_id,
+            "session_id": session_id,
+            "turn_id": turn_id,
+            "part": 0,
+            "idem": idem,
+            "lane": lane,
+        }
+        opened = await run_in_session(self._store, session_id, "ledger.open_draft", values)
         return DraftReference(idem) if opened.changed else None
 
     async def locate_draft(self, place: DraftReference) -> None:
@@ -62,23 +69,26 @@ class Outbox:
 
     async def sending(self, row: OutboxRow) -> None:
         """Record that a send begins."""
-        await run_alone(self._store, "ledger.sending", id=row.id)
+        await run_in_session(self._store, row.session_id, "ledger.sending", {"id": row.id})
 
     async def unsent(self, row: OutboxRow) -> None:
         """Record that a send had begun but did not happen."""
-        await run_alone(self._store, "ledger.unsent", id=row.id)
+        await run_in_session(self._store, row.session_id, "ledger.unsent", {"id": row.id})
 
     async def unplaced(self, row: OutboxRow, *, unsure: bool = False) -> None:
         """Record that a message's draft is gone; `unsure` if an earlier send may have succeeded."""
         status = "sending" if unsure else "pending"
-        await run_alone(self._store, "ledger.unplaced", id=row.id, status=status)
+        values = {"id": row.id, "status": status}
+        await run_in_session(self._store, row.session_id, "ledger.unplaced", values)
 
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
         """Record that the platform has received a message."""
+        unit.works_on.add(row.session_id)
         unit.run("ledger.sent", id=row.id, platform_id=platform_id)
 
     def end_send(self, unit: Unit, row: OutboxRow, status: str, why: str) -> None:
         """Record that a send will not be retried automatically, and why."""
+        unit.works_on.add(row.session_id)
         unit.run("ledger.end_send", id=row.id, status=status, why=why)
 
     def drop_draft(self, unit: Unit, turn_id: str) -> None:

@@ -29,6 +29,16 @@ async def run_alone(store: UnitStore, statement: str, **values: Any) -> Outcome:
     return outcome
 
 
+async def run_in_session(
+    store: UnitStore, session_id: str, statement: str, values: Mapping[str, Any]
+) -> Outcome:
+    """Run a statement that changes open work of a session; raises SessionLost."""
+    unit = Unit(works_on={session_id})
+    unit.run(statement, **values)
+    (outcome,) = await store.commit(unit)
+    return outcome
+
+
 def new_turn_id() -> str:
     return f"t-{uuid4().hex[:20]}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 import psycopg
@@ -13,7 +12,7 @@ from psycopg import AsyncConnection, conninfo
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from tape.database.schema import Schema
+from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
 from tape.stores.postgres.binding import driver_sql
 
@@ -38,7 +37,6 @@ UNIT_CLASSES: Final = (psycopg.DataError, psycopg.IntegrityError, psycopg.Progra
 """Errors that concern one unit; others concern the server."""
 
 _MIGRATION_LOCK: Final = 0x54505759  # "TPWY"
-_OWN_LOCK: Final = 0x54505741  # "TPWA"
 _MIGRATIONS: Final = """
 CREATE TABLE IF NOT EXISTS migration (
     name TEXT NOT NULL, version BIGINT NOT NULL, written_by TEXT, PRIMARY KEY (name, version)
@@ -50,11 +48,9 @@ Connection = AsyncConnection[tuple[Any, ...]]
 class PostgresDatabase:
     """A checked and migrated database, and the pool of this process's connections to it."""
 
-    def __init__(
-        self, url: str, statements: Mapping[str, str], held: psycopg.Connection[Any]
-    ) -> None:
+    def __init__(self, url: str, statements: Mapping[str, str]) -> None:
         self.statements = dict(statements)
-        self._held = held  # keeps the lock of this database
+        self.url = url
         self._pool = AsyncConnectionPool(
             url,
             connection_class=AsyncConnection[tuple[Any, ...]],
@@ -72,26 +68,20 @@ class PostgresDatabase:
     def open(cls, url: str, schemas: Sequence[Schema]) -> PostgresDatabase:
         """Check a server, and apply the missing migrations of `schemas`.
 
-        One process may use a database at a time. Raises StoreUnusable, StoreTooNew, or
-        StoreUnavailable.
+        Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
         target = connection_target(url)
         try:
-            held = psycopg.connect(target, autocommit=True)
-            try:
-                _check_server(held)
-                _take_alone(held, url)
-                _migrate(held, schemas)
-            except BaseException:
-                held.close()
-                raise
+            with psycopg.connect(target, autocommit=True) as connection:
+                _check_server(connection)
+                _migrate(connection, schemas)
         except psycopg.Error as cause:
             raise StoreUnavailable(
                 f"the PostgreSQL database of {place_of(url)} cannot be opened"
                 f" ({first_line(cause)}): check that the server runs, and user, password and"
                 " database in TAPEWAY_TAPE__URL"
             ) from cause
-        return cls(target, {n: sql for s in schemas for n, sql in s.statements.items()}, held)
+        return cls(target, {n: sql for s in schemas for n, sql in s.statements.items()})
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
@@ -109,7 +99,6 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         await self._pool.close()
-        self._held.close()
 
 
 @contextmanager
@@ -189,15 +178,6 @@ def _check_server(connection: psycopg.Connection[Any]) -> None:
         )
 
 
-def _take_alone(connection: psycopg.Connection[Any], url: str) -> None:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWN_LOCK,)).fetchone()
-    if row is None or not row[0]:
-        raise StoreUnavailable(
-            f"another gateway uses the database of {place_of(url)}: stop it first, or name another"
-            " database in TAPEWAY_TAPE__URL"
-        )
-
-
 def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> None:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
@@ -221,7 +201,7 @@ def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> 
                     connection.execute(sql.encode())
                     connection.execute(
                         "INSERT INTO migration (name, version, written_by) VALUES (%s, %s, %s)",
-                        (schema.name, number, _own_version()),
+                        (schema.name, number, own_version()),
                     )
 
 
@@ -242,10 +222,3 @@ def _writer(connection: psycopg.Connection[Any], schema: str) -> str:
     sql = "SELECT written_by FROM migration WHERE name = %s ORDER BY version DESC LIMIT 1"
     row = connection.execute(sql, (schema,)).fetchone()
     return str(row[0] or "") if row else ""
-
-
-def _own_version() -> str:
-    try:
-        return version("tapeway")
-    except PackageNotFoundError:
-        return ""

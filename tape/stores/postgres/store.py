@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from tape.database.schema import Schema, read_schema
 from tape.entry import Entry, NewEntry
-from tape.errors import StoreUnavailable
+from tape.errors import StoreUnavailable, UnitFailed
 from tape.query import Query
 from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.listening import notifications
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_index import PostgresIndexer
 from tape.stores.postgres.search_lookup import PostgresLookup
 from tape.stores.postgres.writer import UnitWriter, appended
-from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Row, Unit, as_given, prepared
+from tape.unit_of_work import (
+    Append,
+    Batch,
+    Erase,
+    Framing,
+    Outcome,
+    Prepare,
+    Row,
+    Unit,
+    as_given,
+    prepared,
+)
 
 
 class PostgresStore:
@@ -36,6 +48,7 @@ class PostgresStore:
         self._partial = 0
         self._closed = False
         self.prepare: Prepare = as_given
+        self.framing: Framing | None = None
 
     @classmethod
     def open(cls, url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> PostgresStore:
@@ -50,10 +63,23 @@ class PostgresStore:
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         self._require_open()
-        outcomes = await self._writer.run(prepared(unit, self.prepare))
+        unit = prepared(unit, self.prepare)
+        if self.framing is None:
+            outcomes = await self._writer.run(unit)
+        else:
+            outcomes = await self._run_framed(unit, self.framing)
         if names := appended(unit):
             self._indexer.wrote(names)
         return outcomes
+
+    async def _run_framed(self, unit: Unit, framing: Framing) -> list[Outcome]:
+        framed, count = framing.framed(unit)
+        try:
+            outcomes = await self._writer.run(framed)
+        except UnitFailed as failed:
+            raise framing.judged(failed) from failed
+        framing.done(framed, outcomes[:count])
+        return outcomes[count:]
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
         """Append a batch in one transaction, during which nobody else appends to the tape."""
@@ -117,6 +143,10 @@ class PostgresStore:
     async def size(self, tape: str) -> int:
         self._require_open()
         return await self._reader.size(tape)
+
+    def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
+        """Yield what is sent to channels of the database at a URL, "" for that of this store."""
+        return notifications(url or self._database.url, channels)
 
     async def close(self) -> None:
         if not self._closed:

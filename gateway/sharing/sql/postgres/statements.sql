@@ -2,3 +2,183 @@
 -- Wake the processes that listen to these channels; both lists are JSON, of the same length.
 SELECT pg_notify(channel, payload)
 FROM unnest(text_list(:channels), text_list(:payloads)) AS sent (channel, payload)
+
+-- name: arrive
+-- Work is added to a session: lock it, so that its rows get their ids in the order of commits.
+INSERT INTO session (session_id, tape, ready_at, arrived)
+VALUES (coalesce((SELECT same_as FROM alias WHERE alias.session_id = :session_id ::text),
+                 :session_id ::text),
+        :tape, utc_after(0), 1)
+ON CONFLICT (session_id) DO UPDATE
+SET arrived = session.arrived + 1,
+    ready_at = CASE WHEN session.owner = '' AND session.ready_at = '' THEN excluded.ready_at
+                    ELSE session.ready_at END
+RETURNING session.session_id, session.tape, session.number, session.owner, session.arrived
+
+-- name: claim
+-- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+WITH lost AS (
+    SELECT session_id, owner AS was FROM session
+    WHERE owner <> '' AND lease_until <= (SELECT utc_after(0))
+    ORDER BY lease_until LIMIT :most FOR UPDATE SKIP LOCKED),
+ready AS (
+    SELECT session_id, '' AS was FROM session
+    WHERE owner = '' AND ready_at <> ''
+    ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
+free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready)
+UPDATE session
+SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
+FROM free
+WHERE session.session_id = free.session_id
+RETURNING session.session_id, tape, number, epoch, arrived, free.was
+
+-- name: renew
+-- Keep everything that this process holds, and say what that is.
+UPDATE session SET lease_until = utc_after(:seconds)
+WHERE owner = :owner
+RETURNING session_id, tape, number, epoch, arrived, '' AS was
+
+-- name: give_back
+-- Give back sessions that have nothing open, and to which nothing was added since they were read.
+UPDATE session SET owner = '', lease_until = '', ready_at = ''
+FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
+WHERE session.session_id = known.session_id AND session.arrived = known.arrived
+  AND session.owner = :owner
+  AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.session_id = known.session_id
+                  AND inbox.status IN ('accepted', 'waiting', 'taken'))
+  AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.session_id = known.session_id
+                  AND outbox.status IN ('draft', 'pending', 'sending'))
+  AND NOT EXISTS (SELECT 1 FROM control WHERE control.session_id = known.session_id
+                  AND control.answer IS NULL)
+RETURNING session.session_id
+
+-- name: leave_all
+-- Give everything back at the end of a process; what has open work is ready for others.
+UPDATE session
+SET owner = '', lease_until = '',
+    ready_at = CASE
+        WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session_id = session.session_id
+                     AND inbox.status IN ('accepted', 'waiting', 'taken'))
+          OR EXISTS (SELECT 1 FROM outbox WHERE outbox.session_id = session.session_id
+                     AND outbox.status IN ('draft', 'pending', 'sending'))
+          OR EXISTS (SELECT 1 FROM control WHERE control.session_id = session.session_id
+                     AND control.answer IS NULL)
+        THEN utc_after(0) ELSE '' END
+WHERE owner = :owner
+RETURNING number, ready_at
+
+-- name: end_home
+-- Processes of this home have ended, since we hold its lock: their sessions are free.
+UPDATE session SET lease_until = ''
+FROM worker
+WHERE session.owner = worker.owner AND session.owner <> '' AND worker.home = :home
+  AND worker.owner <> :owner
+
+-- name: count_crashes
+-- Turns were running when a holder was lost: see `count_crash` of the ledger.
+UPDATE inbox
+SET running = 0,
+    crashes = CASE
+        WHEN running = 0 AND crashes < :suspect THEN 0
+        WHEN running = 0 THEN crashes
+        WHEN crashes < :suspect AND :suspect <= crash.most THEN crashes
+        ELSE crashes + 1 END
+FROM (SELECT session_id, max(crashes) AS most FROM inbox
+      WHERE session_id = ANY (text_list(:sessions)) AND status = 'taken' AND running = 1
+      GROUP BY session_id) AS crash
+WHERE inbox.session_id = crash.session_id AND status = 'taken'
+
+-- name: open_inbox
+-- Every message of these sessions that has not ended, oldest first.
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+       received_at, held_as
+FROM inbox
+WHERE session_id = ANY (text_list(:sessions)) AND status IN ('accepted', 'waiting', 'taken')
+ORDER BY id
+
+-- name: open_outbox
+-- Every send of these sessions that has not ended, oldest first.
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
+       platform_id, attempts
+FROM outbox
+WHERE session_id = ANY (text_list(:sessions)) AND status IN ('pending', 'sending')
+ORDER BY id
+
+-- name: news
+-- What was added to sessions that we hold, behind the newest row that we know of each.
+SELECT held.session_id AS held_id, session.arrived, inbox.id, inbox.account_id, inbox.session_id,
+       entry_id, lane, turn_id, payload, status, attempts, crashes, received_at, held_as
+FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
+JOIN session ON session.session_id = held.session_id AND session.owner = :owner
+LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
+     AND inbox.status IN ('accepted', 'waiting', 'taken')
+ORDER BY inbox.id
+
+-- name: behind
+-- The sessions that we hold to which more was added than we know of.
+SELECT session.number
+FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
+JOIN session ON session.session_id = known.session_id AND session.arrived > known.arrived
+WHERE session.owner = :owner
+
+-- name: still_pending
+-- Whether a send that somebody else added has not been sent yet.
+SELECT 1 AS pending FROM outbox WHERE id = :id AND status = 'pending'
+
+-- name: rekey
+-- A chat has a new id: what was accepted under it belongs to the session that it continues.
+UPDATE inbox SET session_id = :same_as WHERE session_id = :session_id AND status = 'accepted'
+
+-- name: dissolve
+-- Nobody holds a session any more that continues under another id.
+UPDATE session SET owner = '', lease_until = '', ready_at = '', epoch = epoch + 1
+WHERE session_id = :session_id
+
+-- name: ask_holder
+-- Ask the holder of a session to do something.
+INSERT INTO control (session_id, op, asked_by, data, asked_at)
+VALUES (:session_id, :op, :asked_by, :data, utc_after(0))
+RETURNING id
+
+-- name: open_controls
+-- What was asked of the holder of these sessions, oldest first.
+SELECT id, session_id, op, asked_by, data FROM control
+WHERE session_id = ANY (text_list(:sessions)) AND answer IS NULL
+ORDER BY id
+
+-- name: answer_control
+-- The holder has done what was asked.
+UPDATE control SET answer = :answer WHERE id = :id AND answer IS NULL
+
+-- name: control_answer
+-- What the holder answered.
+SELECT answer FROM control WHERE id = :id
+
+-- name: begin_worker
+-- A process begins.
+INSERT INTO worker (owner, home, role, version, place, started_at, seen_at)
+VALUES (:owner, :home, :role, :version, :place, utc_after(0), utc_after(0))
+ON CONFLICT (owner) DO NOTHING
+
+-- name: worker_seen
+-- A process lives, and says how it is.
+UPDATE worker SET seen_at = utc_after(0), state = :state, digests = :digests WHERE owner = :owner
+
+-- name: end_workers
+-- Processes have ended: this one, or others of its home.
+UPDATE worker SET ended_at = utc_after(0)
+WHERE ended_at = '' AND CASE WHEN :others THEN home = :home AND owner <> :owner
+                             ELSE owner = :owner END
+
+-- name: forget_workers
+-- Forget processes that ended, or were not seen, for a day.
+DELETE FROM worker WHERE seen_at < utc_after(-86400)
+
+-- name: workers
+-- The processes that are not known to have ended, with the sessions that each holds.
+SELECT owner, home, role, version, place, started_at, seen_at, digests, state,
+       seen_at >= utc_after(-15) AS is_live,
+       (SELECT count(*) FROM session WHERE session.owner = worker.owner AND session.owner <> '')
+       AS sessions
+FROM worker WHERE ended_at = ''
+ORDER BY started_at, owner

@@ -1,12 +1,16 @@
 -- name: accept
--- Insert a received message; a known key changes nothing and returns nothing.
+-- Insert a received message; a known key changes nothing and returns nothing. Its session is known
+-- already where several processes share the work: a former chat's goes on under its old name.
 INSERT INTO inbox
-    (account_id, ext_id, alt_id, chat_id, message_id, thread_id, payload, status, received_at)
+    (account_id, ext_id, alt_id, chat_id, message_id, thread_id, session_id, payload, status,
+     received_at)
 VALUES
-    (:account_id, :ext_id, :alt_id, :chat_id, :message_id, :thread_id, :payload, 'accepted',
-     :received_at)
+    (:account_id, :ext_id, :alt_id, :chat_id, :message_id, :thread_id,
+     coalesce((SELECT same_as FROM alias WHERE alias.session_id = :session_id ::text),
+              :session_id ::text),
+     :payload, 'accepted', :received_at)
 ON CONFLICT (account_id, ext_id) DO NOTHING
-RETURNING id
+RETURNING id, session_id, received_at
 
 -- name: move_cursor
 -- Move the cursor up to which a chat's messages are accepted; it never moves back.

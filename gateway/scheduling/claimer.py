@@ -1,0 +1,277 @@
+"""Claim sessions, hand their open work to the parts that do it, and give the sessions back.
+
+Only where several processes share a database. A session that is claimed is taken up as after a
+restart; what is added to it later is read when its holder is woken, or at the latest with the next
+look. A session that is lost is dropped here without a word: its next holder goes on with it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
+
+from gateway.access.access import Access
+from gateway.context.room_memory import RoomMemories
+from gateway.logs import get_log
+from gateway.scheduling.recovery import Recovery
+from gateway.services import Services
+from gateway.sharing.claims import Held
+from gateway.sharing.fencing import Arrival
+from gateway.sharing.sessions import Claimed
+from gateway.sharing.shared import CHANGED, READY, SharedWork
+from gateway.sharing.workers import SEEN_SECONDS
+from gateway.storage.ledger.rows import InboxRow
+from tape.errors import TapeError
+
+MAX_CLAIMED: Final = 16  # sessions that are claimed together
+LOOK_SECONDS: Final = 0.4
+"""Seconds after which a process looks for work by itself: a notification may be lost."""
+
+
+@dataclass(eq=False)
+class Claimer:
+    """Keeps the sessions of this process; call `listen` before the bus runs, then `run`."""
+
+    _services: Services
+    _shared: SharedWork
+    _recovery: Recovery
+    _memories: RoomMemories
+    _access: Access
+    _ready: anyio.Event = field(default_factory=anyio.Event)
+    _woken: anyio.Event = field(default_factory=anyio.Event)
+    _numbers: set[int] = field(default_factory=set)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+    _closed: bool = False
+
+    def listen(self) -> None:
+        """Hear what others add, and what this process accepts."""
+        held, bus = self._shared.held, self._shared.bus
+        bus.on(held.owner, self._heard)
+        bus.on(READY, lambda _numbers: self._ready.set())
+        bus.on(CHANGED, lambda _numbers: self._services.spawn("changed", self._read_changes))
+        self._shared.arrived = self._arrived
+
+    async def run(self) -> None:
+        """Claim, look, renew and give back until cancelled."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._live, name="live")
+            if not self._shared.works:
+                return
+            group.start_soon(self._renew_all, name="renew")
+            group.start_soon(self._tick, name="tick")
+            group.start_soon(self._claim_all, name="claim")
+            group.start_soon(self._look_all, name="look")
+            group.start_soon(self._give_back_all, name="give back")
+
+    def close(self) -> None:
+        """Claim no more sessions; those that are held are worked on."""
+        self._closed = True
+
+    def _heard(self, numbers: frozenset[int]) -> None:
+        """Look at the sessions with these numbers soon; without any, at all."""
+        held = self._shared.held
+        self._numbers.update(numbers or held.by_number)
+        self._woken.set()
+
+    def _arrived(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
+        """Take in what this process has accepted itself, if nothing else came before it."""
+        for arrival in arrivals:
+            held = self._shared.held.by_id.get(arrival.session_id)
+            if held is None:
+                self._ready.set()
+            elif self._lock.locked() or arrival.arrived != held.arrived + 1:
+                self._numbers.add(arrival.number)
+                self._woken.set()
+            else:
+                held.arrived = arrival.arrived
+                self._put(row for row in rows if row.session_id == held.session_id)
+                if not rows:  # something else than messages
+                    held.arrived -= 1
+                    self._numbers.add(arrival.number)
+                    self._woken.set()
+
+    async def begin(self) -> None:
+        """Write this process's row, and free what earlier processes of its home held."""
+        await self._shared.workers.begin()
+        await self._shared.sessions.end_home(self._shared.workers.home)
+        await self._refresh()
+
+    async def _live(self) -> None:
+        while True:
+            await self._services.clock.sleep(SEEN_SECONDS)
+            await self._quietly(self._refresh)
+
+    async def _read_changes(self) -> None:
+        await self._quietly(self._refresh)
+
+    async def _refresh(self) -> None:
+        """Say that this process lives, and read what all processes must know alike."""
+        await self._shared.workers.seen()
+        self._access.know(await self._services.ledger.access.rules())
+        self._services.aliases.update(await self._services.ledger.inbox.aliases())
+
+    async def _tick(self) -> None:
+        while True:
+            await self._services.clock.sleep(LOOK_SECONDS * random.uniform(0.7, 1.3))  # noqa: S311
+            self._ready.set()
+            held = self._shared.held.by_id.values()
+            if held:
+                await self._quietly(self._look_behind)
+
+    async def _look_behind(self) -> None:
+        self._numbers.update(await self._shared.sessions.behind(self._shared.held.by_id.values()))
+        if self._numbers:
+            self._woken.set()
+
+    async def _claim_all(self) -> None:
+        while True:
+            await self._ready.wait()
+            self._ready = anyio.Event()
+            while not self._closed and self._recovery.dispatcher.has_room():
+                if not await self._quietly(self._claim):
+                    break
+
+    async def _claim(self) -> bool:
+        """Claim sessions; return whether there may be more."""
+        async with self._lock:
+            asked_at = self._services.clock.monotonic()
+            claimed = await self._shared.sessions.claim(MAX_CLAIMED)
+            await self._take_over(claimed, asked_at)
+            return len(claimed) >= MAX_CLAIMED
+
+    async def _take_over(self, claimed: Sequence[Claimed], asked_at: float) -> None:
+        """Take up the open work of sessions that this process has got."""
+        if not claimed:
+            return
+        sessions, guard = self._shared.sessions, self._services.guard
+        for one in claimed:
+            self._shared.held.add(one.held, asked_at)
+        lost = {one.held.session_id for one in claimed if one.was}
+        ids = [one.held.session_id for one in claimed]
+        if lost:
+            get_log().warning("session.taken_over", sessions=len(lost))
+            await guard.retrying("claim", lambda: sessions.count_crashes(lost))
+        rows = await guard.retrying("claim", lambda: sessions.open_rows(ids))
+        sends = await guard.retrying("claim", lambda: sessions.open_sends(ids))
+        self._know(rows)
+        await self._recovery.take_over(rows, sends, lost)
+        await self._shared.controls.carry_out(ids)
+
+    def _know(self, rows: Iterable[InboxRow]) -> None:
+        for row in rows:
+            held = self._shared.held.by_id.get(row.session_id or "")
+            if held is not None:
+                held.newest = max(held.newest, row.id)
+
+    def _put(self, rows: Iterable[InboxRow]) -> None:
+        """Take in new messages of sessions that this process holds, each once."""
+        for row in rows:
+            held = self._shared.held.by_id.get(row.session_id or "")
+            if held is not None and row.id > held.newest:
+                held.newest = row.id
+                held.touched = self._services.clock.monotonic()
+                self._recovery.intake.put(row)
+
+    async def _look_all(self) -> None:
+        while True:
+            await self._woken.wait()
+            self._woken = anyio.Event()
+            await self._quietly(self._look)
+
+    async def _look(self) -> bool:
+        """Read what was added to the sessions of which this process was woken."""
+        async with self._lock:
+            numbers, self._numbers = self._numbers, set()
+            by_number = self._shared.held.by_number
+            held = [by_number[number] for number in numbers if number in by_number]
+            if not held:
+                return False
+            try:
+                news = await self._shared.sessions.news(held)
+            except TapeError:
+                self._numbers |= numbers
+                raise
+            fresh: dict[str, int] = {}
+            for row in news.rows:
+                fresh[row.session_id or ""] = fresh.get(row.session_id or "", 0) + 1
+            others = [
+                one.session_id
+                for one in held
+                if news.arrived.get(one.session_id, 0) - one.arrived > fresh.get(one.session_id, 0)
+            ]
+            for one in held:
+                one.arrived = news.arrived.get(one.session_id, one.arrived)
+            self._put(row for row in news.rows if row.status == "accepted")
+            self._know(news.rows)
+            if others:
+                sends = await self._shared.sessions.open_sends(others)
+                self._recovery.sender.enqueue_of_others(sends)
+                await self._shared.controls.carry_out(others)
+        return True
+
+    async def _renew_all(self) -> None:
+        while True:
+            await self._services.clock.sleep(self._shared.lease / 3)
+            await self._quietly(self._renew)
+
+    async def _renew(self) -> bool:
+        async with self._lock:
+            asked_at = self._services.clock.monotonic()
+            renewed = await self._shared.sessions.renew()
+            ours = {one.held.session_id for one in renewed}
+            for session_id in [one for one in self._shared.held.by_id if one not in ours]:
+                await self._abandon(session_id)
+            known = self._shared.held.renewed
+            # The answer to an earlier claim was lost if we hold more than we know.
+            new = [one for one in renewed if not known(one.held.session_id, asked_at)]
+            await self._take_over(new, asked_at)
+        return True
+
+    async def _abandon(self, session_id: str) -> None:
+        """Drop a session that another process has taken over."""
+        get_log().warning("session.lost", session=session_id)
+        held = self._shared.held.remove(session_id)
+        await self._recovery.dispatcher.abandon(session_id)
+        self._forget(held)
+
+    def _forget(self, held: Held | None) -> None:
+        if held is not None:
+            self._memories.forget([held.tape])
+            self._services.ledger.people.forget([held.session_id])
+
+    async def _give_back_all(self) -> None:
+        while True:
+            await self._services.clock.sleep(min(self._shared.keep, 1.0) or 0.1)
+            await self._quietly(self._give_back)
+
+    async def _give_back(self) -> bool:
+        async with self._lock:
+            idle = self._shared.held.idle(self._shared.keep)
+            if idle:
+                returned = set(await self._shared.sessions.give_back(idle))
+                for one in idle:
+                    if one.session_id in returned:
+                        self._forget(self._shared.held.remove(one.session_id))
+                self._shared.held.touch(one.session_id for one in idle)
+        return True
+
+    async def leave(self) -> None:
+        """Give back everything at the end of the process; others take it up."""
+        try:
+            numbers = await self._shared.sessions.leave_all()
+            await self._shared.workers.end()
+            await self._shared.bus.send_now(READY, *numbers)
+        except TapeError as lost:  # the leases end by themselves
+            get_log().error("sessions.not_given_back", why=str(lost))
+
+    async def _quietly(self, work: Callable[[], Awaitable[bool | None]]) -> bool:
+        """Do something that is tried again soon; return False if it failed."""
+        try:
+            return bool(await work())
+        except TapeError as lost:
+            get_log().warning("sharing.later", why=str(lost))
+            return False

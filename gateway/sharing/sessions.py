@@ -1,0 +1,137 @@
+"""The sessions in the database: accept messages for them, claim them, and give them back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from channels.message import InboundMessage
+from gateway.sharing.claims import Held
+from gateway.sharing.fencing import ARRIVE, Arrival, arrival_of
+from gateway.storage.ledger.inbox import Inbox
+from gateway.storage.ledger.ledger import SUSPECT_CRASHES
+from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
+from tape.entry import dump
+from tape.store import UnitStore
+from tape.unit_of_work import Row, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A session that this process holds now; `was` is its former holder, if that was lost."""
+
+    held: Held
+    was: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What was added to held sessions: how much in all, and the new rows, oldest first."""
+
+    arrived: Mapping[str, int]
+    rows: Sequence[InboxRow]
+
+
+class SessionTable:
+    """The sessions as the process `owner` sees them; `lease` is in seconds."""
+
+    def __init__(self, store: UnitStore, inbox: Inbox, owner: str, lease: float) -> None:
+        self._store = store
+        self._inbox = inbox
+        self._owner = owner
+        self._lease = lease
+
+    async def accept(
+        self,
+        messages: Sequence[InboundMessage],
+        kept_back: Collection[tuple[str, str]] | None,
+        places: Sequence[tuple[str, str]],
+    ) -> tuple[list[InboxRow], list[Arrival]]:
+        """Insert messages (see `Inbox.accept`) for their sessions and tapes, `places`."""
+        unit = Unit()
+        known = dict(sorted(places))
+        for session_id, tape in known.items():
+            unit.run(ARRIVE, session_id=session_id, tape=tape)
+        steps = self._inbox.write(unit, messages, kept_back, [one for one, _tape in places])
+        outcomes = await self._store.commit(unit)
+        arrivals = [arrival_of(outcome) for outcome in outcomes[: len(known)]]
+        return self._inbox.written(messages, [outcomes[step] for step in steps]), arrivals
+
+    async def claim(self, most: int) -> list[Claimed]:
+        """Claim up to so many sessions that are ready, and as many whose holders are lost."""
+        values = {"owner": self._owner, "seconds": self._lease, "most": most}
+        return [_claimed(row) for row in await self._store.select("sharing.claim", values)]
+
+    async def renew(self) -> list[Claimed]:
+        """Renew the leases of everything that this process holds, and return it."""
+        values = {"owner": self._owner, "seconds": self._lease}
+        return [_claimed(row) for row in await self._store.select("sharing.renew", values)]
+
+    async def count_crashes(self, session_ids: Iterable[str]) -> None:
+        """Count the loss of a holder against the turns that ran in its sessions."""
+        values = {"sessions": dump(sorted(session_ids)), "suspect": SUSPECT_CRASHES}
+        await run_alone(self._store, "sharing.count_crashes", **values)
+
+    async def open_rows(self, session_ids: Iterable[str]) -> list[InboxRow]:
+        """Return every message of these sessions that has not ended, oldest first."""
+        values = {"sessions": dump(sorted(session_ids))}
+        rows = await self._store.select("sharing.open_inbox", values)
+        return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
+
+    async def open_sends(self, session_ids: Iterable[str]) -> list[OutboxRow]:
+        """Return every send of these sessions that has not ended, oldest first."""
+        values = {"sessions": dump(sorted(session_ids))}
+        rows = await self._store.select("sharing.open_outbox", values)
+        return await readable(self._store, rows, OutboxRow.read, "ledger.bury_outbox")
+
+    async def news(self, held: Sequence[Held]) -> News:
+        """Return what was added to sessions since they were read."""
+        values = {
+            "sessions": dump([one.session_id for one in held]),
+            "newest": dump([one.newest for one in held]),
+            "owner": self._owner,
+        }
+        found = await self._store.select("sharing.news", values)
+        arrived = {row["held_id"]: row["arrived"] for row in found}
+        rows = [row for row in found if row["id"] is not None]
+        return News(arrived, await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox"))
+
+    async def give_back(self, held: Sequence[Held]) -> list[str]:
+        """Give back those of the sessions that have nothing to do; return their ids."""
+        values = {
+            "sessions": dump([one.session_id for one in held]),
+            "arrived": dump([one.arrived for one in held]),
+            "owner": self._owner,
+        }
+        rows = await self._store.select("sharing.give_back", values)
+        return [row["session_id"] for row in rows]
+
+    async def leave_all(self) -> list[int]:
+        """Give back everything; return the numbers of the sessions that have open work."""
+        rows = await self._store.select("sharing.leave_all", {"owner": self._owner})
+        return [row["number"] for row in rows if row["ready_at"]]
+
+    async def end_home(self, home: str) -> None:
+        """Free the sessions of earlier processes of this home, which have ended."""
+        await run_alone(self._store, "sharing.end_home", home=home, owner=self._owner)
+
+    async def behind(self, held: Iterable[Held]) -> list[int]:
+        """Return the numbers of those sessions to which more was added than they know of."""
+        known = list(held)
+        values = {
+            "sessions": dump([one.session_id for one in known]),
+            "arrived": dump([one.arrived for one in known]),
+            "owner": self._owner,
+        }
+        return [row["number"] for row in await self._store.select("sharing.behind", values)]
+
+    async def is_pending(self, outbox_id: int) -> bool:
+        """Return whether a send still waits."""
+        return bool(await self._store.select("sharing.still_pending", {"id": outbox_id}))
+
+
+def _claimed(row: Row) -> Claimed:
+    names = ("session_id", "tape", "number", "epoch", "arrived")
+    values: dict[str, Any] = {name: row[name] for name in names}
+    return Claimed(Held(**values), row["was"])

@@ -1,0 +1,84 @@
+"""What a process needs to share the work with others, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.clock import Clock
+from gateway.settings import Settings
+from gateway.sharing.bus import Bus, Listen
+from gateway.sharing.claims import HeldSessions
+from gateway.sharing.controls import Controls
+from gateway.sharing.fencing import Arrival, Fencing
+from gateway.sharing.sessions import SessionTable
+from gateway.sharing.workers import WorkerTable, home_id
+from gateway.storage.ledger.ledger import Ledger
+from gateway.storage.ledger.rows import InboxRow
+from tape.database.schema import own_version
+
+CHANGED: Final = "changed"  # the topic of rules and aliases, which every process knows
+READY: Final = "ready"  # the topic of sessions that nobody holds
+
+Arrived = Callable[[Sequence[InboxRow], Sequence[Arrival]], None]
+
+
+def _ignored(rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
+    del rows, arrivals
+
+
+@dataclass(eq=False)
+class SharedWork:
+    """The parts through which a process shares work; `arrived` hears of what is ours."""
+
+    held: HeldSessions
+    bus: Bus
+    sessions: SessionTable
+    workers: WorkerTable
+    controls: Controls
+    keep: float  # seconds for which an empty session is kept
+    lease: float
+    arrived: Arrived = field(default=_ignored)
+
+    @classmethod
+    def of(cls, settings: Settings, ledger: Ledger, clock: Clock, listen_to: Listen) -> SharedWork:
+        """Return the parts for a process over the ledger's PostgreSQL database."""
+        own, store = settings.sharing, ledger.store
+        held = HeldSessions(ledger.owner, clock, own.lease)
+        home = home_id(settings.home_path)
+        return cls(
+            held,
+            Bus(store, clock, listen_to),
+            SessionTable(store, ledger.inbox, ledger.owner, own.lease),
+            WorkerTable(store, ledger.owner, home, own.role, own_version()),
+            Controls(store, clock),
+            own.keep,
+            own.lease,
+        )
+
+    @property
+    def works(self) -> bool:
+        """Return whether this process claims sessions."""
+        return self.workers.role != "ingress"
+
+    @property
+    def receives(self) -> bool:
+        """Return whether this process may receive the platforms' messages."""
+        return self.workers.role != "worker"
+
+    def fencing(self, tape_of: Callable[[str], str]) -> Fencing:
+        """Return what keeps this process from writing to the sessions of others."""
+        return Fencing(self.held, tape_of, lambda arrival: self.announce((), [arrival]))
+
+    def announce(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
+        """Wake whoever holds the sessions to which work was added, or may claim them."""
+        own = self.held.owner
+        for arrival in arrivals:
+            if arrival.owner and arrival.owner != own:
+                self.bus.send(arrival.owner, arrival.number)
+            elif not arrival.owner and not self.works:
+                self.bus.send(READY)
+        mine = [one for one in arrivals if one.owner == own or (not one.owner and self.works)]
+        if mine:
+            self.arrived(rows, mine)

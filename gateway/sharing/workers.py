@@ -1,0 +1,69 @@
+"""The processes over one database: each has a row, and says every few seconds that it lives."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from gateway.storage.ledger.rows import run_alone
+from tape.entry import dump
+from tape.private_file import open_private
+from tape.store import UnitStore
+from tape.unit_of_work import Row
+
+Role = Literal["all", "ingress", "worker"]
+ROLES: Final[frozenset[Role]] = frozenset(get_args(Role))
+SEEN_SECONDS: Final = 5.0
+HOME_FILE: Final = "process-id"
+
+
+def home_id(home: Path) -> str:
+    """Return the random id of a home folder, in which one process runs at a time."""
+    path = home / HOME_FILE
+    try:
+        return path.read_text("ascii").strip()
+    except FileNotFoundError:
+        made = secrets.token_hex(16)
+        with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w") as file:
+            file.write(made)
+        return made
+
+
+@dataclass(eq=False)
+class WorkerTable:
+    """The row of this process, and those of the others."""
+
+    _store: UnitStore
+    owner: str
+    home: str
+    role: Role
+    version: str
+    state: Callable[[], Mapping[str, Any]] = dict
+    digests: Callable[[], Mapping[str, str]] = dict
+
+    async def begin(self) -> None:
+        """Write this process's row; earlier processes of its home have ended."""
+        about = {"role": self.role, "version": self.version, "place": platform.node()}
+        own = {"owner": self.owner, "home": self.home}
+        await run_alone(self._store, "sharing.end_workers", **own, others=True)
+        await run_alone(self._store, "sharing.forget_workers")
+        await run_alone(self._store, "sharing.begin_worker", **own, **about)
+
+    async def seen(self) -> None:
+        """Say that this process lives, and how it is."""
+        values = {"state": dump(dict(self.state())), "digests": dump(dict(self.digests()))}
+        await run_alone(self._store, "sharing.worker_seen", **values, owner=self.owner)
+
+    async def end(self) -> None:
+        """Say that this process ends."""
+        values = {"owner": self.owner, "home": self.home, "others": False}
+        await run_alone(self._store, "sharing.end_workers", **values)
+
+    async def all(self) -> list[Row]:
+        """Return the processes that have not ended, oldest first."""
+        return await self._store.select("sharing.workers", {})

@@ -61,11 +61,19 @@ def _options(
         os.environ["TAPEWAY_ENV_FILE"] = env_file
 
 
-@app.command(examples=["gateway", "--env-file bot.env gateway"])
+@app.command(examples=["gateway", "--env-file bot.env gateway", "gateway --role worker"])
 def gateway(
     first: Annotated[bool, typer.Option("--ask", hidden=True, help="Ask for a model.")] = False,
+    role: Annotated[
+        str,
+        typer.Option(
+            help="With PostgreSQL: `ingress` receives messages, `worker` answers them, `all` both."
+        ),
+    ] = "",
 ) -> None:
     """Run the gateway with the page and every channel that has a token."""
+    if role:
+        os.environ["TAPEWAY_SHARING__ROLE"] = role
     if first:
         import_module("gateway.cli.setup.first_question").ask_first_question()
     if sys.stderr.isatty():

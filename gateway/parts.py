@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
@@ -10,6 +11,7 @@ from gateway.access.roles import Roles
 from gateway.context.lane_assignment import LaneAssigner
 from gateway.context.room_memory import RoomMemories, open_linker
 from gateway.delivery.sender import OutboxSender
+from gateway.erasing.doomed import ERASE
 from gateway.erasing.eraser import Eraser
 from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.intake.intake import Intake
@@ -26,7 +28,7 @@ from gateway.scheduling.opening.pairer import Pairer
 from gateway.scheduling.opening.requests import PURPOSE as ACCESS
 from gateway.scheduling.opening.requests import AccessRequests
 from gateway.scheduling.presses import CardHandler, Presses
-from gateway.scheduling.recovery import Recovery
+from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.scheduling.stopper import Stopper
 from gateway.scheduling.suggestions import Suggestions
 from gateway.services import Services
@@ -86,5 +88,9 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     claimer = None
     if (shared := services.shared) is not None:
         shared.controls.on("stop", stopper.stop_for)
-        claimer = Claimer(services, shared, recovery, memories, access)
+        shared.controls.on(AGAIN, recovery.again_for)
+        shared.controls.on(DROP, recovery.drop_for)
+        shared.controls.on(ERASE, eraser.erase_for)
+        pairing.voided = lambda: spawn("pairing", partial(shared.put_code, ""))
+        claimer = Claimer(services, shared, recovery, memories, access, pairing)
     return GatewayParts(*handling, presses, requests, pairing, eraser, claimer)

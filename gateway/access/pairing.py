@@ -11,7 +11,7 @@ import hmac
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -60,6 +60,7 @@ class Pairing:
     _code: _Code | None = None
     _tries: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict)
     _verdicts: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
+    voided: Callable[[], None] = field(default=lambda: None)  # hears that a code is void
 
     def new_code(self) -> str:
         """Return a fresh code; an earlier one is void."""
@@ -68,6 +69,16 @@ class Pairing:
             drawn = "".join(secrets.choice(LETTERS) for _ in range(6))
         self._code = _Code(f"{drawn[:4]}-{drawn[4:]}", self._clock.monotonic() + CODE_SECONDS)
         return self._code.text
+
+    def know(self, code: str, seconds: float) -> None:
+        """Use the code that all processes share, for so many seconds; "" is none."""
+        if self._code is None or self._code.text != code:
+            until = self._clock.monotonic() + seconds
+            self._code = _Code(code, until) if code else None
+
+    def _void(self) -> None:
+        self._code = None
+        self.voided()
 
     def hints(self, code: str) -> dict[str, str]:
         """Return how a code is sent, by channel."""
@@ -88,7 +99,7 @@ class Pairing:
             return _pairing(said, self._verdict(message, attempt))
         found = self._contains_code(message)
         if found:
-            self._code = None
+            self._void()
         if attempt is not None:
             said = replace(message, addressed=message.addressed or found)
             return _pairing(said, NOT_IN_PRIVATE)
@@ -116,12 +127,12 @@ class Pairing:
         if code is None or channel is None or not _hint(channel, code.text):
             return WRONG
         if _same(given, code.text):
-            self._code = None
+            self._void()
             del self._tries[who]
             return PAIRED
         code.tries += 1
         if code.tries >= MAX_TRIES_IN_ALL:
-            self._code = None
+            self._void()
             get_log().warning("access.pairing_code_void", tries=code.tries)
         return WRONG
 

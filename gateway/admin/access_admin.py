@@ -77,6 +77,8 @@ class AccessAdmin:
     async def pair(self) -> dict[str, Any]:
         """Make a pairing code; return it, how it is sent on each platform, and its seconds."""
         code = self._pairing.new_code()
+        if (shared := self._services.shared) is not None:
+            await shared.put_code(code, CODE_SECONDS)
         hints = self._pairing.hints(code)
         if not hints:
             raise AdminError(

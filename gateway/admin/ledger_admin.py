@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from gateway.errors import AdminError
-from gateway.scheduling.recovery import Recovery
+from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.services import Services
 from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
@@ -134,6 +134,11 @@ class LedgerAdmin:
         if row["session_id"]:
             tape = self._services.tapes.session_tape(row["session_id"]).name
             unit.append(tape, [event(f"ledger.{action}", {"row": name, "was": row["status"]})])
+        shared = self._services.shared
+        if shared is not None and row["session_id"] and not shared.held.holds(row["session_id"]):
+            op = AGAIN if action == "retry" else DROP
+            data = {"box": _BOXES[short], "id": row["id"]}
+            shared.controls.add(unit, row["session_id"], op, "operator", data)
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:

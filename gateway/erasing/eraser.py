@@ -8,8 +8,8 @@ they have ended. The rows of the ledger go last, because they say what belongs t
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -124,26 +124,56 @@ class Eraser:
     async def _run(self, erasure: Erasure, resumed: bool) -> None:
         table, progress = self._services.ledger.erasures, _Progress()
         for session, tape in (await self._targets(erasure)).items():
-            rows = await table.rows_of(erasure, session, self._now()) if session else []
-            doomed = await self._doomed(erasure, tape, rows)
-            await self._withdraw(session, erasure, doomed)
-            await self._erase(tape, doomed, progress)
-            newest = await self._services.store.size(tape)
-            await self._scheduler.outlast(session)
-            await self._erase(tape, doomed, progress, after=newest)
-            why = f"erased on {self._day()}"
-            if session:
-                rows = await table.rows_of(erasure, session, self._now())
-                await table.wipe(erasure, session, rows, why)
-                await table.wipe_person(erasure, session)
-            self._memories.forget([tape])
-            self._services.ledger.people.forget([session])
+            await self._run_for_holder(erasure, session, tape, progress)
         if erasure.what == "person" and not erasure.tape:  # also what is on no tape
             rows = await table.rows_of(erasure, "", self._now())
             await table.wipe(erasure, "", rows, f"erased on {self._day()}")
         await table.end(erasure.erasure_id, progress.entries, progress.found[:MAX_FOUND])
         await self._purge(resumed=resumed)
         get_log().info("erasing.done", what=erasure.what, entries=progress.entries)
+
+    async def _run_for_holder(
+        self, erasure: Erasure, session: str, tape: str, progress: _Progress
+    ) -> None:
+        """Erase from a session here, or let the process do it that holds the session."""
+        shared = self._services.shared
+        if shared is None or not session or shared.held.holds(session):
+            await self._run_in(erasure, session, tape, progress)
+            return
+        data = {"erasure": asdict(erasure), "tape": tape}
+        number = await shared.controls.ask(session, ERASE, erasure.asked_by, data)
+        while (said := await shared.controls.answer(number)) is None:
+            pass  # whoever holds the session, or claims it, does it
+        if "failed" in said:
+            raise AppendRefused(said["failed"])
+        progress.entries += said["entries"]
+        progress.found += [(name, number) for name, number in said["found"]]
+
+    async def erase_for(self, session: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Erase from a session that this process holds, for another process."""
+        progress = _Progress()
+        try:
+            erasure = Erasure.read(data["erasure"])
+            await self._run_in(erasure, session, data["tape"], progress)
+        except (TapeError, OSError) as cause:
+            return {"failed": str(cause)}
+        return {"entries": progress.entries, "found": progress.found[:MAX_FOUND]}
+
+    async def _run_in(self, erasure: Erasure, session: str, tape: str, progress: _Progress) -> None:
+        table = self._services.ledger.erasures
+        rows = await table.rows_of(erasure, session, self._now()) if session else []
+        doomed = await self._doomed(erasure, tape, rows)
+        await self._withdraw(session, erasure, doomed)
+        await self._erase(tape, doomed, progress)
+        newest = await self._services.store.size(tape)
+        await self._scheduler.outlast(session)
+        await self._erase(tape, doomed, progress, after=newest)
+        if session:
+            rows = await table.rows_of(erasure, session, self._now())
+            await table.wipe(erasure, session, rows, f"erased on {self._day()}")
+            await table.wipe_person(erasure, session)
+        self._memories.forget([tape])
+        self._services.ledger.people.forget([session])
 
     async def _purge(self, *, resumed: bool) -> None:
         store = self._services.store

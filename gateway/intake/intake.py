@@ -294,11 +294,16 @@ class Intake:
         )
         moved = session_of(replace(message, chat_id=message.to_chat)) if message.to_chat else ""
         moved = "" if moved == session_id else moved
+        rekeyed = -1
         if moved:
             self._services.ledger.inbox.alias(unit, moved, session_id)
-        await self._services.store.commit(unit)
+            if self._services.shared is not None:
+                rekeyed = self._services.shared.sessions.join(unit, moved, session_id)
+        outcomes = await self._services.store.commit(unit)
         if moved:
             self._services.aliases[moved] = session_id
+        if self._services.shared is not None and rekeyed >= 0:
+            self._services.shared.joined(outcomes[rekeyed])
         get_log().info("chat.changed", session=session_id, change=message.change)
         if message.change == "added":
             own = replace(row, status="taped")

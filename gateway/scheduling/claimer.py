@@ -8,22 +8,26 @@ look. A session that is lost is dropped here without a word: its next holder goe
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import anyio
 
 from gateway.access.access import Access
+from gateway.access.pairing import Pairing
+from gateway.background import KeyedQueue
 from gateway.context.room_memory import RoomMemories
 from gateway.logs import get_log
-from gateway.scheduling.recovery import Recovery
+from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.services import Services
 from gateway.sharing.claims import Held
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.sessions import Claimed
 from gateway.sharing.shared import CHANGED, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
+from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from tape.errors import TapeError
 
@@ -41,11 +45,18 @@ class Claimer:
     _recovery: Recovery
     _memories: RoomMemories
     _access: Access
+    _pairing: Pairing
     _ready: anyio.Event = field(default_factory=anyio.Event)
     _woken: anyio.Event = field(default_factory=anyio.Event)
     _numbers: set[int] = field(default_factory=set)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _closed: bool = False
+    _is_alone: bool = True  # whether no other process works
+    _drains: bool = False  # whether it takes nothing, so that it can work on a suspect
+    _suspects: int = 0  # how many sessions with suspects wait
+
+    def __post_init__(self) -> None:
+        self._asked: KeyedQueue[str] = KeyedQueue("control", self._services.spawn)
 
     def listen(self) -> None:
         """Hear what others add, and what this process accepts."""
@@ -54,6 +65,7 @@ class Claimer:
         bus.on(READY, lambda _numbers: self._ready.set())
         bus.on(CHANGED, lambda _numbers: self._services.spawn("changed", self._read_changes))
         self._shared.arrived = self._arrived
+        self._shared.take_in = self._recovery.intake.put
 
     async def run(self) -> None:
         """Claim, look, renew and give back until cancelled."""
@@ -110,7 +122,15 @@ class Claimer:
 
     async def _refresh(self) -> None:
         """Say that this process lives, and read what all processes must know alike."""
-        await self._shared.workers.seen()
+        shared = self._shared
+        await shared.workers.seen()
+        if shared.works:
+            others = await shared.workers.working()
+            self._suspects = await shared.sessions.suspects()
+            self._is_alone = others <= {shared.held.owner}
+            # One of the processes makes room for a suspect, whoever it is.
+            self._drains = bool(self._suspects) and min(others, default="") == shared.held.owner
+        self._pairing.know(*await shared.workers.code())
         self._access.know(await self._services.ledger.access.rules())
         self._services.aliases.update(await self._services.ledger.inbox.aliases())
 
@@ -138,10 +158,42 @@ class Claimer:
     async def _claim(self) -> bool:
         """Claim sessions; return whether there may be more."""
         async with self._lock:
+            held = self._shared.held.by_id
             asked_at = self._services.clock.monotonic()
-            claimed = await self._shared.sessions.claim(MAX_CLAIMED)
+            claimed: list[Claimed] = []
+            if self._suspects and (self._is_alone or not held):
+                claimed = await self._shared.sessions.claim(1, suspect=True)
+                self._suspects -= len(claimed)
+                for one in claimed:
+                    one.held.is_suspect = True
+            busy = not self._is_alone and any(self._has_suspect(one) for one in held.values())
+            if not (claimed or busy or self._drains):
+                claimed = await self._shared.sessions.claim(MAX_CLAIMED)
             await self._take_over(claimed, asked_at)
             return len(claimed) >= MAX_CLAIMED
+
+    def _has_suspect(self, held: Held) -> bool:
+        """Return whether a suspect of a session runs or waits here."""
+        if held.is_suspect:
+            held.is_suspect = self._recovery.dispatcher.has_suspect(held.session_id)
+        return held.is_suspect
+
+    async def _set_suspects_aside(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
+        """Return the rows without those of sessions that only an idle process may work on."""
+        if self._is_alone:
+            return list(rows)
+        aside = {
+            row.session_id or ""
+            for row in rows
+            if row.status == "taken" and row.crashes >= SUSPECT_CRASHES
+        }
+        aside = {one for one in aside if not self._shared.held.by_id[one].is_suspect}
+        for session_id in aside:
+            get_log().warning("session.suspect", session=session_id)
+            await self._shared.sessions.set_aside(session_id)
+            self._shared.held.remove(session_id)
+            self._suspects += 1
+        return [row for row in rows if row.session_id not in aside]
 
     async def _take_over(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         """Take up the open work of sessions that this process has got."""
@@ -157,9 +209,17 @@ class Claimer:
             await guard.retrying("claim", lambda: sessions.count_crashes(lost))
         rows = await guard.retrying("claim", lambda: sessions.open_rows(ids))
         sends = await guard.retrying("claim", lambda: sessions.open_sends(ids))
+        rows = await self._set_suspects_aside(rows)
+        sends = [send for send in sends if self._shared.held.holds(send.session_id)]
         self._know(rows)
         await self._recovery.take_over(rows, sends, lost)
-        await self._shared.controls.carry_out(ids)
+        self._carry_out(ids, done=(AGAIN, DROP))
+
+    def _carry_out(self, session_ids: Iterable[str], done: Collection[str] = ()) -> None:
+        """Do what others ask for these sessions, in the background: an erasure takes its time."""
+        carry_out = self._shared.controls.carry_out
+        for one in session_ids:
+            self._asked.submit(one, partial(carry_out, [one], done))
 
     def _know(self, rows: Iterable[InboxRow]) -> None:
         for row in rows:
@@ -210,7 +270,7 @@ class Claimer:
             if others:
                 sends = await self._shared.sessions.open_sends(others)
                 self._recovery.sender.enqueue_of_others(sends)
-                await self._shared.controls.carry_out(others)
+                self._carry_out(others)
         return True
 
     async def _renew_all(self) -> None:

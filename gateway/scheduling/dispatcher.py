@@ -133,6 +133,11 @@ class Dispatcher(IntakeSink, Pending):
         """Return whether another turn could begin now."""
         return self._scheduler.has_room()
 
+    def has_suspect(self, session_id: str) -> bool:
+        """Return whether a turn that may cause crashes runs or waits in a session."""
+        running = [question for question, _turn in self._scheduler.running(session_id)]
+        return any(one.is_suspect for one in (*running, *self._scheduler.queued(session_id)))
+
     async def abandon(self, session_id: str) -> None:
         """Drop the questions and turns of a session that another process works on now."""
         waiting = self._debouncer.take_away(lambda one: one.session_id == session_id)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from channels.message import InboundMessage
 from gateway.access.access import Access
@@ -23,6 +23,8 @@ from tape.entry import parse_date
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
 
+AGAIN: Final = "again"  # what a holder is asked if a row was opened again elsewhere
+DROP: Final = "drop"
 MOVED: Final = "its thread is a chat of its own now, where it was accepted again"
 SUSPECT_SECONDS: Final = 5.0
 """Seconds after a start before suspects run; a crash until then has another cause."""
@@ -83,7 +85,16 @@ class Recovery:
             get_log().info("gateway.resumed", messages=count)
 
     async def resume_held(self, messages: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> None:
-        """Resume rows that were held since a restore."""
+        """Resume rows that were held since a restore; those of other sessions by their holders."""
+        holds, shared = self._services.claims.holds, self._services.shared
+        if shared is not None:
+            others = [("inbox", row.id, row.session_id) for row in messages]
+            others += [("outbox", row.id, row.session_id) for row in sends]
+            for box, number, session_id in others:
+                if session_id and not holds(session_id):
+                    data = {"box": box, "id": number}
+                    await shared.controls.ask(session_id, AGAIN, "operator", data)
+            messages = [row for row in messages if holds(row.session_id)]
         for row in (await self._resume_asked(self._backlog(messages, sends))).accepted:
             self.intake.again(replace(row, replayed=True))
 
@@ -158,8 +169,24 @@ class Recovery:
         tape = self._services.tapes.session_tape(session_id).name
         return Question(session_id, tape, rows[0].lane, role, tuple(rows))
 
+    async def again_for(self, _session_id: str, data: Mapping[str, Any]) -> None:
+        """Retry a row of a held session that another process opened again."""
+        box, values = data["box"], {"id": data["id"]}
+        (found,) = await self._services.store.select(f"ledger.{box}_row", values)
+        if box == "outbox":
+            self.sender.enqueue([OutboxRow.read(found)])
+        else:
+            self.ask_again(InboxRow.read(found))
+
+    async def drop_for(self, _session_id: str, data: Mapping[str, Any]) -> None:
+        """Drop a row of a held session that another process has ended."""
+        drop = self.sender.forget if data["box"] == "outbox" else self.dispatcher.forget
+        drop(data["id"])
+
     def ask_again(self, row: InboxRow) -> None:
         """Retry a message whose row was opened again: take it in, or queue its question."""
+        if not self._services.claims.holds(row.session_id):
+            return  # its holder hears of it
         if row.status == "accepted":
             self.intake.again(row)
         else:

@@ -6,7 +6,7 @@ one carries it out.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -38,11 +38,16 @@ class Controls:
 
     async def ask(self, session_id: str, op: str, by: str, data: Mapping[str, Any]) -> int:
         """Ask the holder of a session, whoever that is; return the number of the control."""
-        unit = Unit(for_sessions={session_id})
-        step = unit.run(
+        unit = Unit()
+        step = self.add(unit, session_id, op, by, data)
+        return int((await self._store.commit(unit))[step].rows[0]["id"])
+
+    def add(self, unit: Unit, session_id: str, op: str, by: str, data: Mapping[str, Any]) -> int:
+        """Ask the holder of a session in a unit of work; the step returns the control's `id`."""
+        unit.for_sessions.add(session_id)
+        return unit.run(
             "sharing.ask_holder", session_id=session_id, op=op, asked_by=by, data=dump(dict(data))
         )
-        return int((await self._store.commit(unit))[step].rows[0]["id"])
 
     async def answer(self, number: int, seconds: float = MAX_ANSWER_SECONDS) -> Any:
         """Wait for the answer to a control; None if there is none in time."""
@@ -55,12 +60,15 @@ class Controls:
                 return None
             await self._clock.sleep(LOOK_SECONDS)
 
-    async def carry_out(self, session_ids: Iterable[str]) -> None:
-        """Carry out what was asked of the holder of these sessions, oldest first."""
+    async def carry_out(self, session_ids: Iterable[str], done: Collection[str] = ()) -> None:
+        """Carry out what was asked of the holder of these sessions, oldest first.
+
+        Operations in `done` are done already, since all open rows were read just now.
+        """
         values = {"sessions": dump(sorted(session_ids))}
         for row in await self._store.select("sharing.open_controls", values):
             said: Any = None
-            way = self._ways.get(row["op"])
+            way = None if row["op"] in done else self._ways.get(row["op"])
             try:
                 said = await way(row["session_id"], load(row["data"])) if way else None
             except Exception as cause:

@@ -58,9 +58,21 @@ class SessionTable:
         arrivals = [arrival_of(outcome) for outcome in outcomes[: len(known)]]
         return self._inbox.written(messages, [outcomes[step] for step in steps]), arrivals
 
-    async def claim(self, most: int) -> list[Claimed]:
-        """Claim up to so many sessions that are ready, and as many whose holders are lost."""
+    def join(self, unit: Unit, session_id: str, same_as: str) -> int:
+        """Let a session go on under another id, with what was accepted for it; nobody holds it.
+
+        The step returns the rows.
+        """
+        unit.run("sharing.dissolve", session_id=session_id)
+        return unit.run("sharing.rekey", session_id=session_id, same_as=same_as)
+
+    async def claim(self, most: int, *, suspect: bool = False) -> list[Claimed]:
+        """Claim up to so many sessions that are ready, and as many whose holders are lost.
+
+        Either those with a `suspect`, or all others.
+        """
         values = {"owner": self._owner, "seconds": self._lease, "most": most}
+        values["suspect"] = int(suspect)
         return [_claimed(row) for row in await self._store.select("sharing.claim", values)]
 
     async def renew(self) -> list[Claimed]:
@@ -96,6 +108,15 @@ class SessionTable:
         arrived = {row["held_id"]: row["arrived"] for row in found}
         rows = [row for row in found if row["id"] is not None]
         return News(arrived, await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox"))
+
+    async def set_aside(self, session_id: str) -> None:
+        """Give back a session with a suspect, for a process that works on nothing else."""
+        values = {"session_id": session_id, "owner": self._owner}
+        await run_alone(self._store, "sharing.set_aside", **values)
+
+    async def suspects(self) -> int:
+        """Return how many sessions with suspects wait."""
+        return int((await self._store.select("sharing.suspects", {}))[0]["waiting"])
 
     async def give_back(self, held: Sequence[Held]) -> list[str]:
         """Give back those of the sessions that have nothing to do; return their ids."""

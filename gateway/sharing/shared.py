@@ -17,6 +17,7 @@ from gateway.sharing.workers import WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.rows import InboxRow
 from tape.database.schema import own_version
+from tape.unit_of_work import Outcome
 
 CHANGED: Final = "changed"  # the topic of rules and aliases, which every process knows
 READY: Final = "ready"  # the topic of sessions that nobody holds
@@ -40,6 +41,7 @@ class SharedWork:
     keep: float  # seconds for which an empty session is kept
     lease: float
     arrived: Arrived = field(default=_ignored)
+    take_in: Callable[[InboxRow], None] = field(default=lambda _row: None)
 
     @classmethod
     def of(cls, settings: Settings, ledger: Ledger, clock: Clock, listen_to: Listen) -> SharedWork:
@@ -70,6 +72,16 @@ class SharedWork:
     def fencing(self, tape_of: Callable[[str], str]) -> Fencing:
         """Return what keeps this process from writing to the sessions of others."""
         return Fencing(self.held, tape_of, lambda arrival: self.announce((), [arrival]))
+
+    async def put_code(self, code: str, seconds: float = 0.0) -> None:
+        """Let every process know a pairing code, or "" once it is void."""
+        await self.workers.put_code(code, seconds)
+        self.bus.send(CHANGED)
+
+    def joined(self, outcome: Outcome) -> None:
+        """Take in what was accepted for a session that goes on as one of ours."""
+        for row in sorted(outcome.rows, key=lambda one: one["id"]):
+            self.take_in(InboxRow.read(row))
 
     def announce(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
         """Wake whoever holds the sessions to which work was added, or may claim them."""

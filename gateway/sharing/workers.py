@@ -64,6 +64,20 @@ class WorkerTable:
         values = {"owner": self.owner, "home": self.home, "others": False}
         await run_alone(self._store, "sharing.end_workers", **values)
 
+    async def working(self) -> set[str]:
+        """Return the processes that live and claim sessions."""
+        rows = await self.all()
+        return {row["owner"] for row in rows if row["is_live"] and row["role"] != "ingress"}
+
+    async def code(self) -> tuple[str, float]:
+        """Return the pairing code that holds for every process, and for how many seconds."""
+        rows = await self._store.select("sharing.code", {})
+        return (rows[0]["code"], rows[0]["seconds"]) if rows else ("", 0.0)
+
+    async def put_code(self, code: str, seconds: float) -> None:
+        """Let every process know a pairing code, or "" once it is void."""
+        await run_alone(self._store, "sharing.put_code", code=code, seconds=seconds)
+
     async def all(self) -> list[Row]:
         """Return the processes that have not ended, oldest first."""
         return await self._store.select("sharing.workers", {})

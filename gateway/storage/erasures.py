@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -35,6 +35,11 @@ class Erasure:
     entries: tuple[int, ...] = ()
     until: str = ""
 
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Erasure:
+        """Read what was stored as JSON."""
+        return cls(**{**data, "entries": tuple(data["entries"])})
+
 
 class ErasureTable:
     """The erasures that are open or done, and what they remove from the ledger."""
@@ -52,7 +57,7 @@ class ErasureTable:
     async def open(self) -> list[Erasure]:
         """Return the erasures that were not finished, oldest first."""
         rows = [load(row["data"]) for row in await self.read() if row["state"] == "open"]
-        return [Erasure(**{**row, "entries": tuple(row["entries"])}) for row in reversed(rows)]
+        return [Erasure.read(row) for row in reversed(rows)]
 
     async def read(self) -> list[Row]:
         return await self._store.select("ledger.erasures", {})

@@ -18,6 +18,7 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.scheduling.opening.place import Place, greeting, shown
 from gateway.services import Services
+from gateway.sharing.shared import CHANGED
 from gateway.storage.ledger.access import MARKER, AccessRequest, AccessRule, RuleRole
 from gateway.wording import counted
 from tape.entry import utc_iso
@@ -63,6 +64,8 @@ class Openings:
 
         async def after() -> None:
             self.access.put(rule)
+            if services.shared is not None:
+                services.shared.bus.send(CHANGED)
             get_log().info("access.changed", account=rule.account_id, id=rule.id, role=rule.role)
             for send in sends:  # its row is written, and returned again
                 if send.channel not in services.router.channels:

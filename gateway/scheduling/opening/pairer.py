@@ -15,6 +15,7 @@ from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
 from gateway.logs import get_log
 from gateway.services import Services
+from gateway.sharing.shared import CHANGED
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.rows import InboxRow, account_id
 from tape.entry import utc_iso
@@ -70,10 +71,12 @@ class Pairer:
             **address_of(message), text=text, kind="notice", idem=f"n-pairing:{key}"
         )
         sends = [send] if message.addressed else []
-        session_id = session_of(message)
+        session_id = row.session_id or session_of(message)
         rows = await commit_with_sends(self._services, unit, sends, session_id, None)
         if rule is not None:
             self._access.put(rule)
+            if self._services.shared is not None:
+                self._services.shared.bus.send(CHANGED)
             get_log().info("access.paired", account=rule.account_id, owner=rule.id)
         self._sender.enqueue(rows)
         await self._services.router.end_without_answer(message, silent=True)

@@ -18,6 +18,8 @@ CREATE TABLE worker (
 -- back only if nothing has arrived since. A session without an owner is ready from `ready_at` on.
 ALTER TABLE session ADD COLUMN number BIGINT GENERATED ALWAYS AS IDENTITY;
 ALTER TABLE session ADD COLUMN arrived BIGINT NOT NULL DEFAULT 0;
+-- Whether a turn of it may be what ends processes: then whoever takes it works on nothing beside it.
+ALTER TABLE session ADD COLUMN suspect BIGINT NOT NULL DEFAULT 0;
 CREATE UNIQUE INDEX session_number ON session (number);
 CREATE INDEX session_ready ON session (ready_at) WHERE ready_at <> '' AND owner = '';
 CREATE INDEX session_held ON session (lease_until) WHERE owner <> '';
@@ -30,6 +32,14 @@ CREATE TABLE poller (
     lease_until TEXT COLLATE "C" NOT NULL DEFAULT '',
     PRIMARY KEY (name)
 ) WITH (fillfactor = 50);
+
+-- The newest pairing code, for ten minutes at most.
+CREATE TABLE pairing (
+    one BIGINT NOT NULL CHECK (one = 1),
+    code TEXT COLLATE "C" NOT NULL,
+    until TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (one)
+);
 
 -- What a process asks of the holder of a session: it stays until the holder has carried it out.
 CREATE TABLE control (

@@ -19,11 +19,11 @@ RETURNING session.session_id, session.tape, session.number, session.owner, sessi
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
-    WHERE owner <> '' AND lease_until <= (SELECT utc_after(0))
+    WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
     ORDER BY lease_until LIMIT :most FOR UPDATE SKIP LOCKED),
 ready AS (
     SELECT session_id, '' AS was FROM session
-    WHERE owner = '' AND ready_at <> ''
+    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
 free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready)
 UPDATE session
@@ -31,6 +31,17 @@ SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_
 FROM free
 WHERE session.session_id = free.session_id
 RETURNING session.session_id, tape, number, epoch, arrived, free.was
+
+-- name: set_aside
+-- Give back a session with a suspect, for a process that works on nothing else.
+UPDATE session SET owner = '', lease_until = '', ready_at = utc_after(0), suspect = 1
+WHERE session_id = :session_id AND owner = :owner
+
+-- name: suspects
+-- How many sessions with suspects wait for a process that works on nothing else.
+SELECT count(*) AS waiting FROM session
+WHERE suspect = 1 AND ((owner = '' AND ready_at <> '')
+                       OR (owner <> '' AND lease_until <= (SELECT utc_after(0))))
 
 -- name: renew
 -- Keep everything that this process holds, and say what that is.
@@ -40,7 +51,7 @@ RETURNING session_id, tape, number, epoch, arrived, '' AS was
 
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read.
-UPDATE session SET owner = '', lease_until = '', ready_at = ''
+UPDATE session SET owner = '', lease_until = '', ready_at = '', suspect = 0
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
   AND session.owner = :owner
@@ -128,11 +139,23 @@ SELECT 1 AS pending FROM outbox WHERE id = :id AND status = 'pending'
 -- name: rekey
 -- A chat has a new id: what was accepted under it belongs to the session that it continues.
 UPDATE inbox SET session_id = :same_as WHERE session_id = :session_id AND status = 'accepted'
+RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+          received_at, held_as
 
 -- name: dissolve
 -- Nobody holds a session any more that continues under another id.
 UPDATE session SET owner = '', lease_until = '', ready_at = '', epoch = epoch + 1
 WHERE session_id = :session_id
+
+-- name: put_code
+-- Every process knows the newest pairing code, until it is void.
+INSERT INTO pairing (one, code, until) VALUES (1, :code, utc_after(:seconds))
+ON CONFLICT (one) DO UPDATE SET code = excluded.code, until = excluded.until
+
+-- name: code
+-- The pairing code, and for how many seconds it is good.
+SELECT code, extract(epoch FROM until::timestamp - utc_after(0)::timestamp)::float8 AS seconds
+FROM pairing WHERE until > utc_after(0) AND code <> ''
 
 -- name: ask_holder
 -- Ask the holder of a session to do something.

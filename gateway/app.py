@@ -160,12 +160,10 @@ async def running_gateway(
                 anyio.create_task_group() as group,
             ):
                 gateway.services.redactor.learn(bearer)
-                shared, claimer = gateway.services.shared, gateway.parts.claimer
+                claimer = gateway.parts.claimer
                 backlog = await gateway.parts.recovery.read()
-                if shared is not None and claimer is not None:
-                    claimer.listen()
-                    await claimer.begin()
-                    group.start_soon(shared.bus.run, name="bus")
+                if claimer is not None:
+                    group.start_soon(await claimer.begin(), name="bus")
                 server: QuietServer | None = None
                 try:
                     if sockets:

@@ -8,7 +8,7 @@ look. A session that is lost is dropped here without a word: its next holder goe
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -38,7 +38,7 @@ LOOK_SECONDS: Final = 0.4
 
 @dataclass(eq=False)
 class Claimer:
-    """Keeps the sessions of this process; call `listen` before the bus runs, then `run`."""
+    """Keeps the sessions of this process: `begin`, then `run`, and `leave` at the end."""
 
     _services: Services
     _shared: SharedWork
@@ -58,7 +58,7 @@ class Claimer:
     def __post_init__(self) -> None:
         self._asked: KeyedQueue[str] = KeyedQueue("control", self._services.spawn)
 
-    def listen(self) -> None:
+    def _listen(self) -> None:
         """Hear what others add, and what this process accepts."""
         held, bus = self._shared.held, self._shared.bus
         bus.on(held.owner, self._heard)
@@ -106,11 +106,16 @@ class Claimer:
                     self._numbers.add(arrival.number)
                     self._woken.set()
 
-    async def begin(self) -> None:
-        """Write this process's row, and free what earlier processes of its home held."""
+    async def begin(self) -> Callable[[], Coroutine[None, None, None]]:
+        """Write this process's row, and free what earlier processes of its home held.
+
+        Return what wakes this process and the others until it is cancelled.
+        """
+        self._listen()
         await self._shared.workers.begin()
         await self._shared.sessions.end_home(self._shared.workers.home)
         await self._refresh()
+        return self._shared.bus.run
 
     async def _live(self) -> None:
         while True:

@@ -59,7 +59,7 @@ class SessionTable:
         return self._inbox.written(messages, [outcomes[step] for step in steps]), arrivals
 
     def join(self, unit: Unit, session_id: str, same_as: str) -> int:
-        """Let a session go on under another id, with what was accepted for it; nobody holds it.
+        """Continue a session under another id, with what was accepted for it; nobody holds it.
 
         The step returns the rows.
         """

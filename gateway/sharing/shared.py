@@ -74,7 +74,7 @@ class SharedWork:
         return Fencing(self.held, tape_of, lambda arrival: self.announce((), [arrival]))
 
     async def put_code(self, code: str, seconds: float = 0.0) -> None:
-        """Let every process know a pairing code, or "" once it is void."""
+        """Share a pairing code with every process, or "" once it is void."""
         await self.workers.put_code(code, seconds)
         self.bus.send(CHANGED)
 

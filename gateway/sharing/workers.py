@@ -75,7 +75,7 @@ class WorkerTable:
         return (rows[0]["code"], rows[0]["seconds"]) if rows else ("", 0.0)
 
     async def put_code(self, code: str, seconds: float) -> None:
-        """Let every process know a pairing code, or "" once it is void."""
+        """Share a pairing code with every process, or "" once it is void."""
         await run_alone(self._store, "sharing.put_code", code=code, seconds=seconds)
 
     async def all(self) -> list[Row]:

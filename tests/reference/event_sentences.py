@@ -6,6 +6,18 @@ from collections.abc import Mapping
 from typing import Final
 
 SENTENCES: Final[Mapping[str, str]] = {
+    "bus.lost": "The connection that wakes this process was lost; it looks by itself, too.",
+    "bus.not_sent": "Other processes could not be woken; they look by themselves, too.",
+    "control.failed": "What another process asked for could not be done.",
+    "delivery.taken_over": "A message is sent by another process, which has its session now.",
+    "fence.refused": "A write was refused, because another process works on the session now.",
+    "intake.left": "A message is taken in by another process, which has its session now.",
+    "session.lost": "Another process has taken a session over; this one drops what it did for it.",
+    "session.suspect": "A session waits for an idle process: its turn may be what ends processes.",
+    "session.taken_over": "Sessions of a process that no longer answers were taken over.",
+    "sessions.not_given_back": "A stopping process could not give sessions back; the leases end.",
+    "sharing.later": "The database did not answer about shared work; it is asked again soon.",
+    "turn.abandoned": "Another process goes on with a turn, whose session this one has lost.",
     "access.admins_failed": "A channel failed when asked whether somebody administers a chat. They"
     " count as a member until it is asked again.",
     "access.admins_not_known": "A platform did not say whether somebody administers a chat. They"

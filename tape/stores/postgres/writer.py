@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final, NoReturn
 
 import anyio
@@ -37,6 +38,8 @@ AGAIN: Final = frozenset({STALE, "40001", "40P01"})
 
 MAX_TRIES: Final = 10
 MAX_REMEMBERED: Final = 100_000
+
+_ROLLBACKS: Final = count()
 
 Cursor = AsyncCursor[tuple[Any, ...]]
 
@@ -303,6 +306,8 @@ class _Job:
 
     async def _erase(self, connection: Connection, step: Erase) -> Outcome:
         old: list[Entry] = []
+        # Others may erase the same words: what they leave has to be read before this is compared.
+        await self._run(connection, "tape.lock", {"names": [step.tape]})
         for entry in step.entries:
             span = {"tape": step.tape, "first": entry.id, "last": entry.id}
             found = await self._run(connection, "tape.block", span)
@@ -364,8 +369,13 @@ async def _outcome(cursor: Cursor, step: Run, database: PostgresDatabase) -> Out
 
 
 async def _roll_back(connection: Connection) -> None:
-    with anyio.CancelScope(shield=True), suppress(psycopg.Error):
-        await connection.execute("ROLLBACK")  # a connection that is gone has rolled back
+    """End a transaction that failed.
+
+    Of statements behind a failed one, psycopg believes that the server has prepared them. Only a
+    rollback in words that this connection has not heard makes it forget all that it prepared.
+    """
+    with anyio.CancelScope(shield=True), suppress(psycopg.Error):  # one that is gone has done so
+        await connection.execute(f"ROLLBACK -- {next(_ROLLBACKS)}".encode())
 
 
 @contextmanager

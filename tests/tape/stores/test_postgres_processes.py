@@ -263,3 +263,12 @@ async def test_many_erasures_at_once_do_not_wait_for_each_other_s_connections(ur
             async with anyio.create_task_group() as group:
                 for number in range(30):
                     group.start_soon(store.forget, f"t{number}", [3])
+
+
+async def test_erased_words_are_also_purged_from_what_stands_beside_the_tapes(url: str) -> None:
+    async with opened(url) as (store,):
+        files = "SELECT pg_relation_filenode('entry'), pg_relation_filenode('inbox')"
+        ((entry, inbox),) = rows(url, files)
+        await store.purge()
+        ((written, beside),) = rows(url, files)
+        assert (entry != written, inbox != beside) == (True, True)

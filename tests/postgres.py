@@ -6,6 +6,8 @@ there is used. Its role must be allowed to create databases.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import secrets
 import shutil
@@ -14,16 +16,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+import anyio
 import psycopg
 import pytest
 from psycopg import conninfo, sql
 
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.stores.postgres.store import PostgresStore
+
 URL: Final = "TAPEWAY_TEST_POSTGRES_URL"
+APPLICATION: Final = "tapeway_application"
 NOBODY: Final = 65534
 """PostgreSQL refuses to run as root: a container's tests run it as nobody."""
 
@@ -75,11 +83,38 @@ def fresh_database(template: str = "template0") -> Iterator[str]:
             connection.execute(dropped.format(sql.Identifier(name)))
 
 
-def url_of(database: str) -> str:
-    """Return the URL of a database on the server of this run."""
+@contextmanager
+def application_database() -> Iterator[str]:
+    """Copy a database with all tables, and yield its URL for a role that can only append to tapes.
+
+    The owner has made the tables, as an operator would.
+    """
+    with fresh_database(_made_once()) as url:
+        yield url_of(str(conninfo.conninfo_to_dict(url)["dbname"]), APPLICATION)
+
+
+@functools.cache
+def _made_once() -> str:
+    """Make the tables once a run, and return the name of their database."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    url = stack.enter_context(fresh_database())
+    store = PostgresStore.open(url, [ledger_schema("postgres")])
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, store.close).result()
+    with psycopg.connect(url, autocommit=True) as connection:
+        made = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
+        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            connection.execute(made.format(sql.Identifier(APPLICATION), sql.Literal(APPLICATION)))
+        connection.execute("SELECT let_use(%s)", (APPLICATION,))
+    return str(conninfo.conninfo_to_dict(url)["dbname"])
+
+
+def url_of(database: str, role: str = "") -> str:
+    """Return the URL of a database on the server of this run, for its owner or another role."""
     given = conninfo.conninfo_to_dict(_url())
-    user = str(given.get("user") or "")
-    password = f":{given['password']}" if given.get("password") else ""
+    user = role or str(given.get("user") or "")
+    password = f":{role or given['password']}" if role or given.get("password") else ""
     place = f"{given.get('host')}:{given.get('port') or 5432}"
     return f"postgresql://{user}{password}@{place}/{database}"
 

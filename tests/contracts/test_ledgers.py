@@ -19,7 +19,7 @@ from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Unit
-from tests.postgres import fresh_database
+from tests.postgres import application_database
 
 pytestmark = pytest.mark.anyio
 
@@ -59,7 +59,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         if request.param in OPENED:
             store = OPENED[request.param](tmp_path)
         else:
-            url = stack.enter_context(fresh_database())
+            url = stack.enter_context(application_database())
             store = open_store(url, [ledger_schema("postgres")])
         yield store
         await store.close()

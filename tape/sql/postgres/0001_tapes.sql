@@ -171,10 +171,21 @@ FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER append_key_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON append_key
 FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+-- What was erased, by which role of the database, and when.
+CREATE TABLE erased (
+    tape BIGINT NOT NULL,
+    id   BIGINT NOT NULL,
+    role TEXT COLLATE "C" NOT NULL DEFAULT session_user,
+    at   TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TRIGGER erased_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON erased
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- It runs as the owner of the tables, for roles that may not change an entry, and adds no words.
 CREATE FUNCTION tape_erase(
     tape_name text, entry_id bigint, new_name text, new_author text, new_lane text, new_turn text,
     new_about double precision, new_payload text, new_meta text
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     number bigint;
 BEGIN
@@ -182,6 +193,35 @@ BEGIN
     PERFORM set_config('tapeway.erasing', number || ' ' || entry_id, true);
     UPDATE entry SET name = new_name, author = new_author, lane = new_lane, turn = new_turn,
         about = new_about, payload = new_payload, meta = new_meta
-    WHERE tape = number AND id = entry_id;
+    WHERE tape = number AND id = entry_id
+      AND length(new_payload) <= greatest(length(payload), 64)
+      AND length(new_meta) <= length(meta) + 64;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'erasing the entry % of % would add words', entry_id, tape_name;
+    END IF;
+    INSERT INTO erased (tape, id) VALUES (number, entry_id);
     PERFORM set_config('tapeway.erasing', '', true);
+END $$;
+REVOKE EXECUTE ON FUNCTION tape_erase FROM PUBLIC;
+DO $$ BEGIN
+    EXECUTE format('ALTER FUNCTION tape_erase SET search_path = %I, pg_temp', current_schema());
+END $$;
+
+-- Let a role use the tables, but never change or remove what is on a tape. The owner calls this, and
+-- calls it once more after an upgrade.
+CREATE FUNCTION let_use(application name) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    place text := quote_ident(current_schema());
+    who text := quote_ident(application);
+BEGIN
+    EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', place, who);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s', place, who);
+    EXECUTE format('REVOKE UPDATE, DELETE ON entry, append_key, erased, tape FROM %s', who);
+    EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON migration, erased FROM %s', who);
+    EXECUTE format('GRANT UPDATE (size, dated, last) ON tape TO %s', who);
+    EXECUTE format('GRANT TRUNCATE ON search_covered, search_entry TO %s', who);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION tape_erase TO %s', who);
+    IF current_setting('server_version_num')::bigint >= 170000 THEN
+        EXECUTE format('GRANT MAINTAIN ON ALL TABLES IN SCHEMA %s TO %s', place, who);
+    END IF;
 END $$;

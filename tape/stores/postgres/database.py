@@ -25,6 +25,7 @@ CONNECTING: Final[Mapping[str, str]] = {
     "connect_timeout": "5",
     "target_session_attrs": "read-write",
     "application_name": "tapeway",
+    "client_encoding": "UTF8",
     "tcp_user_timeout": "15000",
     "keepalives_idle": "15",
     "keepalives_interval": "5",
@@ -94,11 +95,26 @@ class PostgresDatabase:
             await self._pool.open()
             self._opened = True
         with translated():
-            async with self._pool.connection() as connection:
+            while not _is_there(connection := await self._pool.getconn()):
+                await connection.close()
+                await self._pool.putconn(connection)  # which opens another
+            try:
                 yield connection
+            finally:
+                await self._pool.putconn(connection)
 
     async def close(self) -> None:
         await self._pool.close()
+
+
+def _is_there(connection: Connection) -> bool:
+    """Return whether the server has kept a connection that nobody used; nothing is sent."""
+    try:
+        for _ in range(2):  # the first look finds why it ended, the second that it did
+            connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 @contextmanager

@@ -35,9 +35,12 @@ def is_repeatable(unit: Unit) -> bool:
 
 
 async def was_committed(database: PostgresDatabase, transaction: str | None) -> bool | None:
-    """Ask the server how a transaction ended; None if it cannot say."""
+    """Ask the server how a transaction ended; None if it cannot say.
+
+    One whose number never came has ended before its commit was sent.
+    """
     if transaction is None:
-        return None
+        return False
     for _ in range(TRIES):
         try:
             async with database.connection() as connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from tape.errors import AppendRefused, QueryRefused, StoreUnavailable
 from tape.query import Query, fold, located_by
 from tape.store import TapeInfo
 from tape.stores.postgres.binding import bound, driver_sql
-from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.database import Connection, PostgresDatabase
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.unit_of_work import Row
 
@@ -21,11 +22,21 @@ MAX_REMEMBERED: Final = 100_000
 
 
 class PostgresReader:
-    """Reads committed data."""
+    """Reads committed data, over any connection of the pool or over one that is `lent`."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        lent: Connection | None = None,
+        numbers: dict[str, int] | None = None,
+    ) -> None:
         self._database = database
-        self._numbers: dict[str, int] = {}
+        self._lent = lent
+        self._numbers = {} if numbers is None else numbers
+
+    def over(self, connection: Connection) -> PostgresReader:
+        """Return a reader for who has borrowed a connection: nobody waits for a second one."""
+        return PostgresReader(self._database, connection, self._numbers)
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query; raises NotFound for an anchor that does not exist."""
@@ -41,7 +52,7 @@ class PostgresReader:
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named SELECT statement."""
         try:
-            async with self._database.connection() as connection:
+            async with self._connection() as connection:
                 sql = self._database.sql(statement)
                 cursor = await connection.execute(sql, bound(values))
                 return rows_of(cursor, await cursor.fetchall())
@@ -109,9 +120,12 @@ class PostgresReader:
             self._numbers[tape] = rows[0][0]
         return self._numbers[tape]
 
+    def _connection(self) -> AbstractAsyncContextManager[Connection]:
+        return self._database.connection() if self._lent is None else nullcontext(self._lent)
+
     async def _fetch(self, sql: str, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         try:
-            async with self._database.connection() as connection:
+            async with self._connection() as connection:
                 cursor = await connection.execute(sql, bound(values))
                 return await cursor.fetchall()
         except AppendRefused as cause:

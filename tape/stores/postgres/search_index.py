@@ -2,16 +2,21 @@
 
 Terms and cursor are written in one transaction, after that of the entries and on a connection of
 its own: a crash neither loses nor repeats an entry, and no turn waits. New entries come first, then
-older ones from new to old. What is not indexed, also because another process wrote it, is scanned
-by every search.
+older ones from new to old. What is not indexed is scanned by every search.
+
+Each process indexes what it wrote, what it found lacking at its start, and what its searches had to
+scan, as its writer may have ended. The lock on a tape's cursor gives the tape to one process at a
+time; others index something else meanwhile. Of two versions with other rules, the newer one wins.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 from anyio import to_thread
@@ -36,8 +41,29 @@ PAGE: Final = 500  # maximum entries in one transaction
 NEWEST: Final = 2000  # entries of a tape that are indexed before those of other tapes
 
 
+BUSY_SECONDS: Final = 0.05  # until somebody who waits looks again for what others index now
+NEWER_RULES: Final = (
+    "a newer version has made the search index: until this one is updated, or the index is made"
+    " once more, searches here read the newest entries only"
+)
+
+
+class _Busy(Exception):
+    """Another process changes the index of this tape now."""
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldPart:
+    """A tape whose index only this process changes: its number, and what is covered, how."""
+
+    tape: int
+    low: int
+    high: int
+    rules: str
+
+
 class PostgresIndexer:
-    """Indexes what this process writes, and at its start what others have left."""
+    """Indexes what the index lacks, side by side with other processes."""
 
     def __init__(self, database: PostgresDatabase, reader: PostgresReader) -> None:
         self._database = database
@@ -48,6 +74,7 @@ class PostgresIndexer:
         self._awaited: list[asyncio.Future[None]] = []
         self._fresh: dict[str, None] = {}
         self._older: dict[str, int] = {}
+        self._busy: set[str] = set()
         self._rebuild = False
         self._planned = False
         self._closed = False
@@ -57,6 +84,12 @@ class PostgresIndexer:
         """Note that these tapes have new entries."""
         self._fresh |= dict.fromkeys(filter(is_indexed, tapes))
         self.wake()
+
+    def lacks(self, tape: str, low: int) -> None:
+        """Note that a search read entries that the index lacks, or that it begins at `low`."""
+        if low > 1:
+            self._older.setdefault(tape, low - 1)
+        self.wrote([tape])
 
     def wake(self) -> None:
         """Index in the background what waits; an event loop has to run."""
@@ -87,16 +120,17 @@ class PostgresIndexer:
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
         """Remove entries from the index, and index once more what is left of their words."""
         async with self._database.connection() as connection, connection.transaction():
-            held = await self._held(connection, tape)
-            if held is None:
+            held = await self._held(connection, tape, "hold")
+            reader = self._reader.over(connection)
+            left = await reader.query(Query(tape, ids=tuple(ids)))
+            left += await _messages(reader, tape, edited_ids(left))
+            gone = sorted({entry.id for entry in left})
+            await self._ask(connection, "drop", {"name": tape, "ids": gone})
+            if held is None or held.rules != RULES:
                 return  # whoever indexes the tape later reads what is left
-            number, low, high = held
-            left = await self._reader.query(Query(tape, ids=tuple(ids)))
-            left += await self._messages(tape, tuple(edited_ids(left)))
-            kept = {entry.id: entry for entry in left if low <= entry.id <= high}
-            await self._ask(connection, "drop", {"tape": number, "ids": list(kept)})
+            kept = {entry.id: entry for entry in left if held.low <= entry.id <= held.high}
             again = [entry for entry in kept.values() if not erased_on(entry)]
-            await self._put(connection, number, tape, again)
+            await self._put(connection, held.tape, tape, again)
 
     async def close(self) -> None:
         """End the task; after a restart, the rest is indexed."""
@@ -114,6 +148,7 @@ class PostgresIndexer:
             self._woken.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), GATHER_SECONDS)
+            self._busy.clear()
             try:
                 while await self._step():
                     pass
@@ -124,7 +159,11 @@ class PostgresIndexer:
                 failures += 1
                 self._woken.set()
                 continue
-            failures, self.problem = 0, ""
+            failures = 0
+            if self._busy:
+                self._woken.set()
+                await asyncio.sleep(BUSY_SECONDS)
+                continue
             self._hurry.clear()
             self._release(None)
 
@@ -142,18 +181,26 @@ class PostgresIndexer:
         """Index the entries of one transaction; return whether more work is waiting."""
         if not self._planned:
             await self._plan()
-        if self._fresh:
-            await self._newer(next(iter(self._fresh)))
-        elif self._older:
-            await self._more(next(iter(self._older)))
-        return bool(self._fresh or self._older or not self._planned)
+        fresh = next((name for name in self._fresh if name not in self._busy), None)
+        older = next((name for name in self._older if name not in self._busy), None)
+        try:
+            if fresh is not None:
+                await self._newer(fresh)
+            elif older is not None:
+                await self._more(older)
+        except _Busy as busy:
+            self._busy.add(str(busy))
+            if fresh is not None:
+                self._fresh[fresh] = None
+        return fresh is not None or older is not None or not self._planned
 
     async def _plan(self) -> None:
-        """Find what the index lacks; an index made by other rules is cleared."""
-        self._planned = True
+        """Find what the index lacks; an index made by older rules is cleared."""
+        self._planned, self.problem = True, ""
         async with self._database.connection() as connection:
-            other = await self._ask(connection, "other_rules", {"rules": RULES})
-            if self._rebuild or (await other.fetchall())[0][0]:
+            found = await (await self._ask(connection, "rules", {})).fetchall()
+            others = {row[0] for row in found} - {RULES}
+            if self._rebuild or (others and all(map(_is_older, others))):
                 await self._ask(connection, "clear", {})
                 self._rebuild = False
             found = await (await self._ask(connection, "lacking", {})).fetchall()
@@ -164,61 +211,66 @@ class PostgresIndexer:
     async def _newer(self, tape: str) -> None:
         del self._fresh[tape]  # `wrote` may note it again while this runs
         async with self._database.connection() as connection, connection.transaction():
-            held = await self._held(connection, tape)
-            if held is not None:
-                number, low, high = held
-                entries = await self._reader.query(Query(tape, after=high, limit=PAGE))
+            held = await self._free(connection, tape)
+            if held is not None and held.rules == RULES:
+                reader = self._reader.over(connection)
+                entries = await reader.query(Query(tape, after=held.high, limit=PAGE))
                 if len(entries) == PAGE:
                     self._fresh[tape] = None
-                changed = tuple(n for n in edited_ids(entries) if low <= n <= high)
-                edited = await self._messages(tape, changed)
+                changed = [n for n in edited_ids(entries) if held.low <= n <= held.high]
+                edited = await _messages(reader, tape, changed)
                 if edited:
-                    gone = {"tape": number, "ids": [entry.id for entry in edited]}
+                    gone = {"name": tape, "ids": [entry.id for entry in edited]}
                     await self._ask(connection, "drop", gone)
-                await self._put(connection, number, tape, [*edited, *entries])
-                last = entries[-1].id if entries else high
-                await self._cover(connection, number, low, last)
-        if held is None:
-            await self._begin(tape)
+                await self._put(connection, held.tape, tape, [*edited, *entries])
+                last = entries[-1].id if entries else held.high
+                await self._cover(connection, held.tape, held.low, last)
+                return
+        await self._begin(tape, held.rules if held else "")
 
-    async def _begin(self, tape: str) -> None:
-        """Begin to cover a tape, in its newest part.
+    async def _begin(self, tape: str, old: str) -> None:
+        """Begin to cover a tape, in its newest part, unless newer rules do so.
 
         That is committed before entries are read, so that whoever erases some sees it.
         """
+        if old and not _is_older(old):
+            self.problem = NEWER_RULES
+            self._older.pop(tape, None)
+            return
         async with self._database.connection() as connection:
-            found = await self._ask(connection, "covered", {"name": tape, "rules": RULES})
+            found = await self._ask(connection, "covered", {"name": tape})
             row = await found.fetchone()
             if row is None:
                 return  # there is no such tape
             low = max(row[1] - NEWEST + 1, 1)
-            await self._ask(connection, "cover", {"tape": row[0], "low": low, "rules": RULES})
+            values = {"tape": row[0], "low": low, "rules": RULES, "old": old}
+            await self._ask(connection, "cover", values)
         self._fresh[tape] = None
         if low > 1:
             self._older[tape] = low - 1
 
     async def _more(self, tape: str) -> None:
         async with self._database.connection() as connection, connection.transaction():
-            held = await self._held(connection, tape)
-            if held is None:
-                raise StoreUnavailable("the index was cleared by another process")
-            number, low, high = held
-            first = max(low - PAGE, 1)
-            older = Query(tape, after=first - 1, before=low)
-            await self._put(connection, number, tape, await self._reader.query(older))
-            await self._cover(connection, number, first, high)
+            held = await self._free(connection, tape)
+            first = 1
+            if held is None or held.rules != RULES:
+                self._fresh[tape] = None  # somebody has cleared the index
+            elif held.low > 1:
+                first = max(held.low - PAGE, 1)
+                older = Query(tape, after=first - 1, before=held.low)
+                entries = await self._reader.over(connection).query(older)
+                await self._put(connection, held.tape, tape, entries)
+                await self._cover(connection, held.tape, first, held.high)
         self._older[tape] = first - 1
         if first == 1:
             del self._older[tape]
-
-    async def _messages(self, tape: str, ids: tuple[int, ...]) -> list[Entry]:
-        return await self._reader.query(Query(tape, ids=ids, kinds=(MESSAGE,)))
 
     async def _put(
         self, connection: Connection, number: int, tape: str, entries: Sequence[Entry]
     ) -> None:
         asked = edits_of(tape, entries)
-        shown = with_edits(entries, await self._reader.query(asked)) if asked else entries
+        reader = self._reader.over(connection)
+        shown = with_edits(entries, await reader.query(asked)) if asked else entries
         made = await to_thread.run_sync(_terms_of_all, number, shown)
         rows = [(entry, terms) for entry, terms in zip(shown, made, strict=True) if terms]
         if not rows:
@@ -235,15 +287,33 @@ class PostgresIndexer:
         values = {"tape": number, "low": low, "high": high}
         await self._ask(connection, "cover_more", values)
 
-    async def _held(self, connection: Connection, tape: str) -> tuple[int, int, int] | None:
-        found = await self._ask(connection, "hold", {"name": tape, "rules": RULES})
-        row = await found.fetchone()
-        return None if row is None else (row[0], row[1], row[2])
+    async def _held(self, connection: Connection, tape: str, how: str) -> _HeldPart | None:
+        row = await (await self._ask(connection, how, {"name": tape})).fetchone()
+        return None if row is None else _HeldPart(*row)
+
+    async def _free(self, connection: Connection, tape: str) -> _HeldPart | None:
+        """Hold the index of a tape; raises _Busy if another process does so now."""
+        held = await self._held(connection, tape, "hold_free")
+        if held is None:
+            row = await (await self._ask(connection, "covered", {"name": tape})).fetchone()
+            if row is not None and row[2] is not None:
+                raise _Busy(tape)
+        return held
 
     async def _ask(
         self, connection: Connection, statement: str, values: dict[str, Any]
     ) -> AsyncCursor[tuple[Any, ...]]:
         return await connection.execute(self._database.sql(f"search.{statement}"), bound(values))
+
+
+async def _messages(reader: PostgresReader, tape: str, ids: Sequence[int]) -> list[Entry]:
+    return await reader.query(Query(tape, ids=tuple(ids), kinds=(MESSAGE,)))
+
+
+def _is_older(rules: str) -> bool:
+    """Return whether other rules are older than ours; each part of both is a version's number."""
+    there, here = (list(map(int, re.findall(r"\d+", one))) for one in (rules, RULES))
+    return there < here
 
 
 def _terms_of_all(number: int, entries: Sequence[Entry]) -> list[str]:

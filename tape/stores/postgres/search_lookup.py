@@ -7,7 +7,7 @@ and how often the word was met decides what comes next.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -52,13 +52,21 @@ class _Cleared(Exception):
 
 
 class PostgresLookup:
-    """Searches tapes; `most` is the maximum number of entries to scan beside the index."""
+    """Searches tapes; `most` is the maximum number of entries to scan beside the index.
+
+    `lacks` hears of a tape that the index does not have in full, and from which entry on it does.
+    """
 
     def __init__(
-        self, database: PostgresDatabase, reader: PostgresReader, most: int = MAX_SCANNED
+        self,
+        database: PostgresDatabase,
+        reader: PostgresReader,
+        lacks: Callable[[str, int], None],
+        most: int = MAX_SCANNED,
     ) -> None:
         self._database = database
         self._reader = reader
+        self._lacks = lacks
         self._most = most
 
     async def search(self, query: Query, wanted: SearchQuery) -> Scanned:
@@ -131,11 +139,15 @@ class PostgresLookup:
         return list(row[0])
 
     async def _part(self, name: str) -> IndexedPart | None:
-        values = bound({"name": name, "rules": RULES})
         async with self._database.connection() as connection:
-            cursor = await connection.execute(self._database.sql("search.covered"), values)
-            row = await cursor.fetchone()
-        return IndexedPart(*row) if row is not None and row[2] is not None else None
+            sql = self._database.sql("search.covered")
+            row = await (await connection.execute(sql, bound({"name": name}))).fetchone()
+        if row is None:
+            return None
+        part = IndexedPart(*row[:5]) if row[5] == RULES else None
+        if part is None or part.low > 1 or part.high < part.size:
+            self._lacks(name, part.low if part else 1)
+        return part
 
 
 def stretches(first: int, last: int) -> list[tuple[int, int]]:

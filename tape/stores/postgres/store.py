@@ -44,7 +44,7 @@ class PostgresStore:
         self._writer = UnitWriter(database, now)
         self._reader = PostgresReader(database)
         self._indexer = PostgresIndexer(database, self._reader)
-        self._lookup = PostgresLookup(database, self._reader)
+        self._lookup = PostgresLookup(database, self._reader, self._indexer.lacks)
         self._partial = 0
         self._closed = False
         self.prepare: Prepare = as_given

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final, NoReturn
 
 import anyio
@@ -37,6 +38,8 @@ AGAIN: Final = frozenset({STALE, "40001", "40P01"})
 
 MAX_TRIES: Final = 10
 MAX_REMEMBERED: Final = 100_000
+
+_ROLLBACKS: Final = count()
 
 Cursor = AsyncCursor[tuple[Any, ...]]
 
@@ -82,10 +85,11 @@ class UnitWriter:
                 batch.check(newest)
 
     async def vacuum(self, *, full: bool) -> None:
-        """Remove what is left of rows that were changed."""
-        sql = f"VACUUM {'(FULL) ' if full else ''}entry, search_entry"
+        """Remove what is left of rows that were changed, of tapes and of what stands beside them."""
         async with self._database.connection() as connection:
-            await connection.execute(sql)
+            found = await connection.execute(self._database.sql("tape.tables"))
+            names = ", ".join(row[0] for row in await found.fetchall())
+            await connection.execute(f"VACUUM {'(FULL) ' if full else ''}{names}".encode())
 
     def forget(self, tape: str) -> None:
         """Read a tape once more before the next append."""
@@ -101,8 +105,7 @@ class UnitWriter:
             job = _Job(self._database, utc_iso(self._now()), states)
             try:
                 async with self._database.connection() as connection:
-                    run = job.at_once if at_once else job.step_by_step
-                    outcomes = await run(connection, unit)
+                    outcomes = await job.run(connection, unit, locked=not at_once)
             except _Again:
                 at_once = False
                 continue
@@ -173,12 +176,16 @@ class _Job:
         self.states = states
         self.planned: list[Outcome] = []
 
-    async def at_once(self, connection: Connection, unit: Unit) -> list[Outcome]:
-        """Send the whole transaction, then read the answers: one round trip."""
+    async def run(self, connection: Connection, unit: Unit, *, locked: bool) -> list[Outcome]:
+        """Send the whole transaction, then read the answers: one round trip.
+
+        One more is needed where the tapes have to be `locked` and read first, and where the server
+        may have to say later how the transaction ended.
+        """
         with _judged():
             try:
                 async with connection.pipeline() as pipeline:
-                    failure = await self._pipelined(connection, pipeline, unit)
+                    failure = await self._pipelined(connection, pipeline, unit, locked)
             except psycopg.Error as cause:
                 failure = cause  # the connection is gone
             if failure is not None:
@@ -186,13 +193,15 @@ class _Job:
             return await self._received()
 
     async def _pipelined(
-        self, connection: Connection, pipeline: AsyncPipeline, unit: Unit
+        self, connection: Connection, pipeline: AsyncPipeline, unit: Unit, locked: bool
     ) -> Exception | None:
         """Send a transaction; return what was wrong, since a pipeline has to end in peace."""
         try:
             await connection.execute("BEGIN")
-            if not is_repeatable(unit):  # the one case that costs another round trip
-                number = await connection.execute(NUMBER)
+            number = None if is_repeatable(unit) else await connection.execute(NUMBER)
+            if locked:
+                await self._read(connection, unit)
+            if number is not None:
                 self._transaction = (await number.fetchall())[0][0]
             self.planned = await self._send(connection, unit)
             await connection.execute("COMMIT")
@@ -202,25 +211,6 @@ class _Job:
                 await pipeline.sync()  # drops what stands behind the failed statement
             return cause
         return None
-
-    async def step_by_step(self, connection: Connection, unit: Unit) -> list[Outcome]:
-        """Lock the tapes of a unit and read them first."""
-        with _judged():
-            try:
-                await connection.execute("BEGIN")
-                await self._read(connection, unit)
-                number = await connection.execute(NUMBER)
-                self._transaction = (await number.fetchall())[0][0]
-                self.planned = await self._send(connection, unit)
-                done = await self._received()
-            except BaseException:
-                await _roll_back(connection)
-                raise
-            try:
-                await connection.execute("COMMIT")
-            except psycopg.Error as cause:
-                await self._fail(connection, cause)
-            return done
 
     async def _fail(self, connection: Connection, cause: Exception) -> NoReturn:
         if connection.closed and isinstance(cause, psycopg.Error):
@@ -235,12 +225,17 @@ class _Job:
         for statement in ("tape.make", "tape.lock"):
             await self._run(connection, statement, names)
         found = await self._run(connection, "tape.state", names)
+        keys = {(step.tape, step.key) for step in unit.steps if isinstance(step, Append)}
+        known = {
+            (tape, key): await self._run(connection, "tape.keyed", {"tape": tape, "key": key})
+            for tape, key in keys
+            if key is not None
+        }
         self.states = {str(row[0]): TapeState(*row[1:]) for row in await found.fetchall()}
-        for step in unit.steps:
-            if isinstance(step, Append) and step.key is not None:
-                block = await self._block(connection, step.tape, step.key)
-                if block is not None:
-                    self._keyed[step.tape, step.key] = Outcome(tuple(block))
+        for (tape, key), cursor in known.items():
+            block = await self._block(connection, tape, await cursor.fetchone())
+            if block is not None:
+                self._keyed[tape, key] = Outcome(tuple(block))
 
     async def locked(self, connection: Connection, tape: str) -> TapeState:
         """Lock a tape until this transaction ends, and return its state."""
@@ -255,9 +250,10 @@ class _Job:
         await self._run(connection, "tape.append", values)
         return state.after(entries)
 
-    async def _block(self, connection: Connection, tape: str, key: str) -> list[Entry] | None:
-        found = await self._run(connection, "tape.keyed", {"tape": tape, "key": key})
-        row = await found.fetchone()
+    async def _block(
+        self, connection: Connection, tape: str, row: Sequence[int] | None
+    ) -> list[Entry] | None:
+        """Return the entries of a block, by its first id and their number."""
         if row is None:
             return None
         span = {"tape": tape, "first": row[0], "last": row[0] + row[1] - 1}
@@ -303,6 +299,8 @@ class _Job:
 
     async def _erase(self, connection: Connection, step: Erase) -> Outcome:
         old: list[Entry] = []
+        # Others may erase the same words: what they leave has to be read before this is compared.
+        await self._run(connection, "tape.lock", {"names": [step.tape]})
         for entry in step.entries:
             span = {"tape": step.tape, "first": entry.id, "last": entry.id}
             found = await self._run(connection, "tape.block", span)
@@ -364,8 +362,13 @@ async def _outcome(cursor: Cursor, step: Run, database: PostgresDatabase) -> Out
 
 
 async def _roll_back(connection: Connection) -> None:
-    with anyio.CancelScope(shield=True), suppress(psycopg.Error):
-        await connection.execute("ROLLBACK")  # a connection that is gone has rolled back
+    """End a transaction that failed.
+
+    Of statements behind a failed one, psycopg believes that the server has prepared them. Only a
+    rollback in words that this connection has not heard makes it forget all that it prepared.
+    """
+    with anyio.CancelScope(shield=True), suppress(psycopg.Error):  # one that is gone has done so
+        await connection.execute(f"ROLLBACK -- {next(_ROLLBACKS)}".encode())
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 -- name: covered
 -- The number and the size of a tape, and which part of it is in the index.
-SELECT t.tape, t.size, c.low, c.high, c.made FROM tape AS t
-LEFT JOIN search_covered AS c ON c.tape = t.tape AND c.rules = :rules
+SELECT t.tape, t.size, c.low, c.high, c.made, c.rules FROM tape AS t
+LEFT JOIN search_covered AS c ON c.tape = t.tape
 WHERE t.name = :name
 
 -- name: lacking
@@ -11,19 +11,26 @@ LEFT JOIN search_covered AS c ON c.tape = t.tape
 WHERE t.size > coalesce(c.high, 0) OR c.low > 1
 ORDER BY t.tape
 
--- name: other_rules
--- Whether a part of the index was made by other rules.
-SELECT EXISTS (SELECT 1 FROM search_covered WHERE rules <> :rules)
+-- name: rules
+-- By which rules the index was made, as far as it goes.
+SELECT DISTINCT rules FROM search_covered
 
 -- name: cover
--- From here on a part of this tape is in the index.
-INSERT INTO search_covered (tape, low, high, rules) VALUES (:tape, :low, :low - 1, :rules)
-ON CONFLICT (tape) DO NOTHING
+-- From here on a part of this tape is in the index, in the place of what `old` rules made.
+INSERT INTO search_covered AS known (tape, low, high, rules) VALUES (:tape, :low, :low - 1, :rules)
+ON CONFLICT (tape) DO UPDATE
+SET low = excluded.low, high = excluded.high, rules = excluded.rules, made = DEFAULT
+WHERE known.rules = :old
 
 -- name: hold
--- Let nobody else change the index of a tape in this transaction.
-SELECT tape, low, high FROM search_covered
-WHERE tape = (SELECT tape FROM tape WHERE name = :name) AND rules = :rules FOR UPDATE
+-- Let nobody else change the index of a tape in this transaction, or wait until nobody does so.
+SELECT tape, low, high, rules FROM search_covered
+WHERE tape = (SELECT tape FROM tape WHERE name = :name) FOR UPDATE
+
+-- name: hold_free
+-- The same, unless somebody changes it now: nothing, then.
+SELECT tape, low, high, rules FROM search_covered
+WHERE tape = (SELECT tape FROM tape WHERE name = :name) FOR UPDATE SKIP LOCKED
 
 -- name: cover_more
 -- A crash of the server may lose what was indexed last, but terms and cursor together: so this
@@ -33,7 +40,8 @@ WHERE tape = :tape AND set_config('synchronous_commit', 'off', true) = 'off'
 
 -- name: drop
 -- Remove entries from the index.
-DELETE FROM search_entry WHERE tape = :tape AND id = ANY (:ids ::bigint[])
+DELETE FROM search_entry
+WHERE tape = (SELECT tape FROM tape WHERE name = :name) AND id = ANY (:ids ::bigint[])
 
 -- name: add
 -- Put entries into the index; the terms of each are separated by spaces.

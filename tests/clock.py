@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sized
+from collections.abc import Awaitable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from typing import Any, Final, TypeVar
@@ -73,7 +74,8 @@ class ManualClock:
 class RestingClock(ManualClock):
     """A manual clock for what talks over sockets: time passes only while nothing is on its way.
 
-    The sockets must be this process's own, and the store in memory: its thread is not seen.
+    The sockets must be this process's own, and the store in memory: its thread is not seen. What
+    asks another process, such as a database, says so with `errand`.
     """
 
     async def run(self, work: Awaitable[T], most: float = 3600.0) -> T:
@@ -129,6 +131,21 @@ class _Threads(ThreadPoolExecutor):
         return future
 
 
+_errands: Final[dict[object, anyio.Event]] = {}
+
+
+@contextmanager
+def errand() -> Iterator[None]:
+    """Have no time pass in a `RestingClock` until another process has answered."""
+    key, done = object(), anyio.Event()
+    _errands[key] = done
+    try:
+        yield
+    finally:
+        del _errands[key]
+        done.set()
+
+
 def _watched_threads() -> _Threads:
     loop = asyncio.get_running_loop()
     found = getattr(loop, "_default_executor", None)
@@ -162,7 +179,9 @@ async def rest() -> None:
         # Each turn of the loop also looks at the sockets; anyio's checkpoint would take longer
         # than the rest of it.
         await asyncio.sleep(0)
-        quiet = 0 if ready or threads.busy or limiter.borrowed_tokens else quiet + 1
+        if quiet and _errands:
+            await next(iter(_errands.values())).wait()
+        quiet = 0 if _errands or ready or threads.busy or limiter.borrowed_tokens else quiet + 1
 
 
 def _waits(task: asyncio.Task[object]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import anyio
 
 from tape.database.schema import Schema
-from tape.entry import Entry, NewEntry
+from tape.entry import Entry, NewEntry, to_line
 from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
 from tape.store import Now, TapeInfo, UnitStore, utc_now
@@ -47,9 +47,17 @@ class LastingStore(MemoryStore):
         """Nobody asks a store to think."""
         return []
 
+    def everything(self) -> bytes:
+        """Return every byte of the tapes and of the tables."""
+        entries = [entry for tape in self._tapes.values() for entry in tape.entries]
+        return "\n".join(map(to_line, entries)).encode() + self.tables()
+
     def tables(self) -> bytes:
         """Return the bytes of every table."""
         return self._database.serialize("main")
+
+    async def close(self) -> None:
+        """Stay open for the next gateway."""
 
 
 class MortalStore:
@@ -120,7 +128,7 @@ class MortalStore:
         return await self._inner.select(statement, values, long=long)
 
     async def close(self) -> None:
-        """The lasting store stays open."""
+        await self._inner.close()
 
     def _live(self) -> None:
         if self.dead:

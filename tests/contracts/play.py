@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,7 @@ from tape.entry import Entry
 from tape.stores.sqlite import tape_schema
 from tests.clock import RestingClock
 from tests.contracts.mortal import LastingStore, Moment, MortalStore, Strike
+from tests.contracts.server_store import LastingDatabase, lasting_database
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
@@ -41,14 +42,49 @@ PROMISED: Final[dict[tuple[str, str], list[str]]] = {}
 LEFT_OUT: Final[dict[str, dict[str, str]]] = {}
 """What does not run: by channel, by line (and what a test of it needs beyond), the reason."""
 
+ON_A_SERVER: Final[dict[tuple[str, str], list[str]]] = {}
+"""The tests that run on PostgreSQL, too, by line and channel."""
+
+STORELESS: Final[Mapping[str, str]] = {
+    "B3": "what a text asks is read from the text",
+    "C6": "a tool's CPU is not the store's",
+    "E2": "how a text looks and is cut is the platform's",
+    "E3": "how a text looks is the platform's",
+    "E5": "whom a text alerts is the platform's",
+    "E6": "typing is shown and never kept",
+    "E7": "the sentence and the log come from the error",
+    "F2": "connections are the platform's",
+    "F3": "connections are the platform's",
+    "F4": "tokens are the platform's",
+}
+"""The lines that a store has no part in, and why: they do not run once more on PostgreSQL."""
+
+_server: list[bool] = [False]
+
+
+@contextmanager
+def on_a_server(wanted: bool) -> Iterator[None]:
+    """Have houses keep everything in PostgreSQL, or in memory."""
+    _server.append(wanted)
+    yield
+    _server.pop()
+
+
+def is_on_a_server() -> bool:
+    """Return whether houses keep everything in PostgreSQL."""
+    return _server[-1]
+
 
 def promises(line: str, *needs: Need) -> Callable[[Test], Test]:
-    """Run a test of a line on every channel that has what it needs."""
+    """Run a test of a line on every channel that has what it needs.
+
+    Where the store has a part in it, it runs in memory and, marked `postgresql`, on a server.
+    """
 
     def declare(test: Test) -> Test:
         named = f"test_{line.lower()}_"
         assert test.__name__.startswith(named), f"{test.__name__} must begin with {named}"
-        runs = []
+        runs: list[Any] = []
         for channel in sorted(CHANNELS):
             kind = class_of(channel)
             whole = skip_reason(PROMISES[line].needs, kind)
@@ -60,6 +96,10 @@ def promises(line: str, *needs: Need) -> Callable[[Test], Test]:
             else:
                 PROMISED.setdefault((line, channel), []).append(test.__name__)
                 runs.append(channel)
+                if line not in STORELESS:
+                    ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
+                    name = f"{channel}-postgresql"
+                    runs.append(pytest.param(channel, marks=pytest.mark.postgresql, id=name))
         marked: Test = pytest.mark.parametrize("channel", runs)(test)
         return marked
 
@@ -185,11 +225,12 @@ class House:
     stage: OpenStage
     model: FakeOpenAI
     clock: RestingClock
-    lasting: LastingStore | None = field(default=None)
+    lasting: LastingStore | LastingDatabase | None = field(default=None)
+    _killed: bool = field(default=False)
 
     def last(self) -> None:
         """Keep everything in a store in memory that outlives the gateways, and can be killed."""
-        self.lasting = _new_store(self.clock)
+        self.lasting = self.lasting or _new_store(self.clock)
 
     @asynccontextmanager
     async def playing(
@@ -213,10 +254,7 @@ class House:
             **settings,
         }
         only = [self.channel, *also]
-        lasting = self.lasting
-        if lasting is None and more.get("TAPE__URL") == "memory:":
-            lasting = _new_store(self.clock)  # whose every byte can be searched for canaries
-        mortal = MortalStore(lasting) if lasting is not None else None
+        mortal = self._store(more)
         with pytest.MonkeyPatch.context() as patch:
             if mortal is not None:
                 patch.setattr("gateway.app.open_store", lambda *_: mortal)
@@ -228,7 +266,20 @@ class House:
             ):
                 yield Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
         if mortal is not None and mortal.killed.is_set():
+            self._killed = True
             _drop_remains()
+
+    def _store(self, settings: dict[str, str]) -> MortalStore | None:
+        """Return what the next gateway has of the store, if that is not a file of its own."""
+        lasting = self.lasting
+        if isinstance(lasting, LastingDatabase):
+            settings["TAPE__URL"] = lasting.url
+            if self._killed:
+                lasting.lapse()
+            return MortalStore(lasting.open())
+        if lasting is None and settings.get("TAPE__URL") == "memory:":
+            lasting = _new_store(self.clock)  # whose every byte can be searched for canaries
+        return MortalStore(lasting) if lasting is not None else None
 
 
 def _drop_remains() -> None:
@@ -252,11 +303,13 @@ async def opened(
 ) -> AsyncIterator[House]:
     """Open a house; `limits` holds the platform to its own, `lasts` see `House.last`."""
     clock = RestingClock()
-    async with STAGES[channel](clock, limits=limits) as stage, FakeOpenAI() as model:
-        house = House(channel, stage, model, clock)
-        if lasts:
-            house.last()
-        yield house
+    with ExitStack() as stack:
+        kept = stack.enter_context(lasting_database(clock.now)) if is_on_a_server() else None
+        async with STAGES[channel](clock, limits=limits) as stage, FakeOpenAI() as model:
+            house = House(channel, stage, model, clock, kept)
+            if lasts:
+                house.last()
+            yield house
 
 
 @asynccontextmanager

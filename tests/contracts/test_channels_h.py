@@ -20,9 +20,6 @@ from gateway.logs import set_up_logs
 from gateway.redaction import secrets_of
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
-from tape.entry import to_line
-from tape.query import Query
-from tests.contracts.mortal import LastingStore
 from tests.contracts.play import Play, opened, playing, promises
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 
@@ -239,7 +236,7 @@ async def test_h2_no_secret_is_in_what_is_kept_logged_shown_or_explained(
             assert set(settings.values()) <= set(secrets)
             shown = await everything_of(play)
         assert house.lasting is not None
-        kept = await kept_in(house.lasting)
+        kept = house.lasting.everything()
     kept += b"\n".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
     logged = "".join(capsys.readouterr())
     assert b"Incorrect API key provided: ***" in kept
@@ -248,14 +245,6 @@ async def test_h2_no_secret_is_in_what_is_kept_logged_shown_or_explained(
         assert secret.encode() not in kept, f"{secret} is kept"
         assert secret not in logged, f"{secret} is logged"
         assert secret not in shown, f"{secret} is shown"
-
-
-async def kept_in(store: LastingStore) -> bytes:
-    """Return every byte of the tapes and of the ledger."""
-    names = [info.name for info in await store.tapes()]
-    lines = [to_line(entry) for name in names for entry in await store.query(Query(name))]
-    assert lines
-    return "\n".join(lines).encode() + store.tables()
 
 
 async def everything_of(play: Play) -> str:

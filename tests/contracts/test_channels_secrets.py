@@ -15,7 +15,6 @@ from gateway.logs import set_up_logs
 from gateway.redaction import HIDDEN, Redactor, secrets_of
 from gateway.settings import LogSettings
 from tests.contracts.play import Play, opened, promises
-from tests.contracts.test_channels_h import kept_in
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +39,7 @@ async def test_h2_no_canary_is_kept_sent_logged_or_shown_in_any_form(
             shown = await everything_said(play)
             asked = [request.body for request in play.model.requests]
         assert house.lasting is not None
-        kept = (await kept_in(house.lasting)).decode(errors="replace")
+        kept = house.lasting.everything().decode(errors="replace")
     files = [path for path in home.rglob("*") if path.is_file() and path.name != "gateway.json"]
     kept += "\n".join(path.read_bytes().decode(errors="replace") for path in files)
     logged = "".join(capsys.readouterr())

@@ -11,7 +11,7 @@ import pytest
 
 from channels.registry import CHANNELS
 from channels.testing.promises import LACKS, PROMISES, skip_reason
-from tests.contracts.play import LEFT_OUT, PROMISED, class_of
+from tests.contracts.play import LEFT_OUT, ON_A_SERVER, PROMISED, STORELESS, class_of
 from tests.contracts.stages import STAGES
 
 ROOM: Final = {
@@ -83,6 +83,17 @@ def test_every_line_has_a_test_on_a_channel_or_a_reason(channel: str) -> None:
         if (line, channel) not in PROMISED and line not in DOES_NOT_APPLY[channel]
     ]
     assert open_lines == []
+
+
+@pytest.mark.parametrize("channel", sorted(CHANNELS))
+def test_every_line_that_a_store_has_a_part_in_runs_on_a_server_with_every_test(
+    channel: str,
+) -> None:
+    with_store = {key: tests for key, tests in PROMISED.items() if key[0] not in STORELESS}
+    assert STORELESS.keys() <= PROMISES.keys()
+    for key in with_store:
+        assert sorted(ON_A_SERVER.get(key, ())) == sorted(with_store[key])
+    assert any(key[1] == channel for key in ON_A_SERVER)
 
 
 def test_every_registered_channel_has_a_stage() -> None:

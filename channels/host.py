@@ -67,6 +67,12 @@ class ChannelHost(Protocol):
     def heartbeat(self) -> None:
         """Report proof of life: a message arrived, or the platform answered a poll."""
 
+    async def confirm_listening(self) -> None:
+        """Return once it is certain that no other process of this gateway listens instead.
+
+        Call this when the platform says that somebody else listens; the call may be cancelled.
+        """
+
     def warn(self, text: str) -> None:
         """Show the operator a problem and how to fix it."""
 
@@ -119,4 +125,4 @@ class StopHost(Protocol):
 
 
 class FullHost(ChannelHost, BackfillHost, DraftJournal, HistoryHost, StopHost, Protocol):
-    """All the host protocols together; `Channel.start` gets one."""
+    """All the host protocols together; `Channel.attach` gets one."""

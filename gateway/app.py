@@ -223,7 +223,7 @@ async def _opened(
                 group.start_soon(meaning.run, name="meaning")
             url = _address(settings.http.host, settings.http.port)
             gateway = Gateway(services, channels, status, url, failures, parts, models)
-            yield gateway, ChannelManager(clock, running, status, make_host)
+            yield gateway, ChannelManager(clock, running, status, make_host, services.leases)
             group.cancel_scope.cancel()
 
 

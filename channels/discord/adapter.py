@@ -75,12 +75,17 @@ class DiscordChannel(Channel):
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 
-    async def run(self) -> None:
+    async def introduce(self) -> None:
         if self._stopped:  # before it ran
             return
         await self._api.open(self.host.clock)
         with anyio.CancelScope() as self._running:
             await self._identify()
+
+    async def run(self) -> None:
+        if self._stopped:
+            return
+        with anyio.CancelScope() as self._running:
             self.host.start_soon("slash commands", self._register_commands)
             await self._listen()
 

@@ -22,7 +22,8 @@ class FakeHost(FullHost):
 
     accepted    the accepted messages, each `ext_id` once
     refusals    errors for the next calls of `accept` to raise, one each
-    downs       reasons passed to `down`; `times_ready` and `heartbeats` count other calls
+    downs       reasons passed to `down`; `times_ready`, `heartbeats` and `confirmed` count other
+                calls
     warnings    sentences for the operator
     errors      logged exceptions, as "event: exception"
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
@@ -45,7 +46,7 @@ class FakeHost(FullHost):
         self.holds_unknown_outcomes = False
         self.accepted: list[InboundMessage] = []
         self.refusals: list[Exception] = []
-        self.times_ready = self.heartbeats = 0
+        self.times_ready = self.heartbeats = self.confirmed = 0
         self.downs: list[str] = []
         self.warnings: list[str] = []
         self.errors: list[str] = []
@@ -81,6 +82,9 @@ class FakeHost(FullHost):
 
     def heartbeat(self) -> None:
         self.heartbeats += 1
+
+    async def confirm_listening(self) -> None:
+        self.confirmed += 1
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
@@ -189,7 +193,8 @@ class ChannelRun:
 
     async def _run(self) -> None:
         try:
-            await self._channel.start(self._host)
+            await self._channel.attach(self._host)
+            await self._channel.run()
         except Exception as cause:
             self._cause = cause
         self._ended.set()

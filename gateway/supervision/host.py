@@ -148,6 +148,10 @@ class GatewayHost(FullHost):
     def heartbeat(self) -> None:
         self._status.heartbeat(self._channel.name)
 
+    async def confirm_listening(self) -> None:
+        if self._services.leases is not None:
+            await self._services.leases.confirm(self._channel.name)
+
     def warn(self, text: str) -> None:
         self._status.warn(self._channel.name, text)
 

@@ -54,6 +54,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.sharing.accounts import OwnAccounts
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
@@ -262,6 +263,7 @@ async def _services(
         spawn=background.spawn,
         redactor=redactor,
         meters=meters,
+        accounts=OwnAccounts(clock),
     )
 
 

@@ -16,6 +16,7 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
+from gateway.sharing.accounts import Accounts
 from gateway.sharing.poller import PollerLeases
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
@@ -41,6 +42,7 @@ class Services:
     spawn: Spawn
     redactor: Redactor
     meters: Meters
+    accounts: Accounts
     leases: PollerLeases | None = None  # who listens; None: this process alone
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:

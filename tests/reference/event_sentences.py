@@ -18,6 +18,10 @@ SENTENCES: Final[Mapping[str, str]] = {
     "access.paired": "Somebody sent the pairing code and is an owner now.",
     "access.pairing_code_void": "The pairing code was guessed at too often and is void;"
     " `tapeway pair` prints a new one.",
+    "accounts.not_shared": "What this process knows of its accounts could not be written or read; it"
+    " tries again.",
+    "accounts.refused": "The database refused something that this process knows of an account, so"
+    " other processes do not learn it.",
     "agent.counter_estimates": "Tokens are estimated, because the package that counts them exactly"
     " is not installed.",
     "background.failed": "Background work ended with an error.",

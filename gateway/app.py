@@ -55,6 +55,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.sharing.accounts import OwnAccounts
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ballast import Ballast
@@ -230,6 +231,7 @@ async def _opened(
         meters.know(channels, settings.agent.models())
         running = list(channels.values())
         status = StatusBoard(clock, running)
+        leases = None if services.shared is None else services.shared.pollers
         make_host = partial(
             GatewayHost, services, status, parts.intake, parts.sender, parts.turns, parts.stopper
         )
@@ -239,7 +241,7 @@ async def _opened(
                 group.start_soon(meaning.run, name="meaning")
             url = _address(settings.http.host, settings.http.port)
             gateway = Gateway(services, channels, status, url, failures, parts, models)
-            yield gateway, ChannelManager(clock, running, status, make_host)
+            yield gateway, ChannelManager(clock, running, status, make_host, leases)
             group.cancel_scope.cancel()
 
 
@@ -286,6 +288,7 @@ async def _services(
         redactor=redactor,
         meters=meters,
         shared=shared,
+        accounts=OwnAccounts(clock) if shared is None else shared.accounts,
     )
 
 

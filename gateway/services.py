@@ -16,6 +16,7 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
+from gateway.sharing.accounts import Accounts
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ledger.ledger import Ledger
@@ -42,6 +43,7 @@ class Services:
     spawn: Spawn
     redactor: Redactor
     meters: Meters
+    accounts: Accounts
     shared: SharedWork | None = None  # None: this process works alone
 
     @property

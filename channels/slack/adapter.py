@@ -93,7 +93,7 @@ class SlackChannel(Channel):
 
     @cached_property
     def _history(self) -> History:
-        return History(self.host, self.identity)
+        return History(lambda: self.host, self.identity)
 
     @cached_property
     def _sender(self) -> SlackSender:
@@ -103,23 +103,28 @@ class SlackChannel(Channel):
     def _statuses(self) -> Statuses:
         return Statuses(self.host.clock, self.host.start_soon)
 
-    async def run(self) -> None:
+    async def introduce(self) -> None:
         if self._is_stopped:
             return
         check_tokens(self.settings)
         await self._sessions.open()
         installations = self._installations
-        connection = self._connection()
-        self._monitor = monitor = ConnectionMonitor(self.host, connection, self)
         with anyio.CancelScope() as self._running:
             await installations.join_all()
             if not (self.workspaces.all() or installations.joining or self._install.is_possible):
                 raise ChannelUnfit(NO_WORKSPACE)
-            hold = self.settings.reorder_seconds
-            self._gate.open(EventReceiver(self.host, self.workspaces, monitor, self, hold))
+            if not self._by_socket:  # Slack sends events to every process that serves the route
+                self._receive(HttpConnection()).gaps.pass_on()
+        self._check_fit()
+
+    async def run(self) -> None:
+        if self._is_stopped:
+            return
+        connection = self._connection()
+        monitor = self._receive(connection)
+        with anyio.CancelScope() as self._running:
             await _run_both(connection, monitor)
-        if self._why_unfit:
-            raise ChannelUnfit(self._why_unfit)
+        self._check_fit()
 
     async def stop(self) -> None:
         self._is_stopped = True
@@ -129,6 +134,17 @@ class SlackChannel(Channel):
 
     async def close(self) -> None:
         await self._sessions.close()
+
+    def _receive(self, connection: SocketMode | HttpConnection) -> ConnectionMonitor:
+        """Take events from now on, as those of this connection."""
+        monitor = self._monitor = ConnectionMonitor(self.host, connection, self)
+        hold = self.settings.reorder_seconds
+        self._gate.open(EventReceiver(self.host, self.workspaces, monitor, self, hold))
+        return monitor
+
+    def _check_fit(self) -> None:
+        if self._why_unfit:
+            raise ChannelUnfit(self._why_unfit)
 
     def _connection(self) -> SocketMode | HttpConnection:
         if not self._by_socket:

@@ -115,7 +115,8 @@ class Claimer:
         await self._shared.workers.begin()
         await self._shared.sessions.end_home(self._shared.workers.home)
         await self._refresh()
-        return self._shared.bus.run
+        await self._shared.accounts.load()
+        return self._shared.run
 
     async def _live(self) -> None:
         while True:
@@ -206,6 +207,8 @@ class Claimer:
             return
         sessions, guard = self._shared.sessions, self._services.guard
         for one in claimed:
+            if self._shared.held.holds(one.held.session_id):  # our own lease had run out
+                await self._abandon(one.held.session_id)
             self._shared.held.add(one.held, asked_at)
         lost = {one.held.session_id for one in claimed if one.was}
         ids = [one.held.session_id for one in claimed]

@@ -168,12 +168,33 @@ async def test_a_gateway_that_lost_a_session_writes_nothing_more(
         async with visit(first.url, "Alice") as (alice,):
             asked = await alice.say("who answers?")
             await alice.draft(asked)
+            assert first.parts.claimer is not None
+            first.parts.claimer.close()  # or it might be the first to claim its own session
             await expire(first)  # as if the first had been frozen for that long
             await until(lambda: second.services.claims.holds("web:lobby"))
             gate.set()
             entries = await answered(second, "lobby", 1)
         ends = [entry for entry in entries if entry.name == "turn.end"]
         assert [end.payload["data"]["status"] for end in ends] == ["done"]
+
+
+async def test_a_gateway_that_slept_past_its_lease_goes_on_with_what_nobody_took(
+    tmp_path: Path, tape_url: str
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateways(1, tmp_path, tape_url, server, SHARING__LEASE="30") as (first,),
+        visit(first.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("half of ", "it"), gate=gate), Text(("the whole ", "of it")))
+        asked = await alice.say("who answers?")
+        await alice.draft(asked)
+        await expire(first)
+        answer = await alice.answer(asked)
+        assert answer["text"] == "the whole of it"
+        entries = await answered(first, "lobby", 1)
+        assert sum(entry.name == "turn.end" for entry in entries) == 1
 
 
 async def expire(gateway: Gateway) -> None:

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -97,6 +97,9 @@ bench-lag: $(VENV)/.dev ## how long hostile text of 64 KB holds the gateway's ev
 
 backup-soak: $(VENV)/.dev ## a backup while 100 messages a second arrive, restored elsewhere and counted
 	$(BIN)/python -m bench.backup_soak
+
+migration: $(VENV)/.dev ## a million entries moved to PostgreSQL and ten thousand back, each move killed ten times
+	$(BIN)/python -m tests.postgres $(BIN)/python -m bench.migration
 
 bench-upgrade: $(VENV)/.dev ## how long databases of earlier versions with a million entries take to upgrade
 	$(BIN)/python -m bench.upgrade

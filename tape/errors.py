@@ -14,6 +14,7 @@ TapeError
 +-- StoreUnavailable  the store is closed, or its disk or database is unavailable
 +-- StoreTooNew       a newer version wrote the store; nothing was changed
 +-- StoreUnusable     the store is not a tape store or is damaged, or this SQLite could damage it
+    +-- StoreMoved      its content is in another database, or is being moved
 """
 
 from __future__ import annotations
@@ -127,3 +128,7 @@ class StoreTooNew(TapeError):
 
 class StoreUnusable(TapeError):
     """The file is not a tape store, it is damaged, or the installed SQLite could damage it."""
+
+
+class StoreMoved(StoreUnusable):
+    """The content of the database is in another one, or is being moved."""

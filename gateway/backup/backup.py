@@ -30,13 +30,14 @@ from gateway.backup.manifest import (
     BackupError,
     Manifest,
     is_member,
+    known_schemas,
     public_settings,
     refuse_newer,
     secret_names,
 )
 from gateway.settings import Settings
 from gateway.wording import megabytes
-from tape.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
+from tape.database.connection import BUSY_TIMEOUT_MS, refuse_foreign
 from tape.entry import utc_iso
 from tape.stores.jsonl.line import unseal
 
@@ -59,9 +60,12 @@ _COUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class HomeData:
-    """Where a home's data is; `tapes` is None unless they are files."""
+    """Where a home's data is; `tapes` is None unless they are files.
 
-    database: Path
+    `database` is None if a server has it.
+    """
+
+    database: Path | None
     member: str
     tapes: Path | None
 
@@ -69,17 +73,13 @@ class HomeData:
     def of(cls, settings: Settings) -> HomeData:
         """Find the data of a home; raises BackupError if nothing is on the disk."""
         scheme, _, rest = settings.tape_url.partition("://")
+        if scheme == "postgresql":
+            return cls(None, "", None)
         path, ledger = Path(rest.partition("?")[0]), settings.home_path / LEDGER
         if scheme == "sqlite" and path.exists():
             return cls(path, DATABASE, None)
         if ledger.exists():  # beside tapes in files, or in the store of a plugin
             return cls(ledger, LEDGER, path if scheme == "file" else None)
-        if scheme == "postgresql":
-            raise BackupError(
-                "the chats are in PostgreSQL, which makes its own backups: run pg_dump"
-                " --format=custom --file=tapeway.dump with the address in TAPEWAY_TAPE__URL, and"
-                f" copy {settings.home_path} for images and settings"
-            )
         raise BackupError(
             f"there is nothing to back up: {settings.home_path} has no database yet"
             if scheme != "memory"
@@ -99,8 +99,11 @@ def back_up(settings: Settings, path: Path, progress: Progress) -> Manifest:
         _require_room(path.parent, sources, images)
         copy = archive.folder / "copy.db"
         taken_at = utc_iso(datetime.now(UTC))
-        schemas = copy_database(sources.database, copy, progress)
-        counts, newest, workspace = _describe(copy, settings)
+        schemas, counts, newest = known_schemas(), dict[str, int](), 0
+        workspace = str(settings.workspace_path.resolve())
+        if sources.database is not None:
+            schemas = copy_database(sources.database, copy, progress)
+            counts, newest, workspace = _describe(copy, workspace)
         for tape in sources.tape_files():
             with tape.open("rb") as file:
                 size, entries = _end_of(file, newest)
@@ -115,6 +118,8 @@ def back_up(settings: Settings, path: Path, progress: Progress) -> Manifest:
         toml = archive.folder / "settings"
         toml.write_text(public_settings(settings), "utf-8")
         for name, source in ((sources.member, copy), (SETTINGS, toml)):
+            if not name:
+                continue
             with source.open("rb") as file:
                 archive.add(name, file, source.stat().st_size)
         manifest = Manifest(
@@ -138,8 +143,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> dict[str, i
             closing(apsw.Connection(str(target))) as copy,
         ):
             origin.set_busy_timeout(BUSY_TIMEOUT_MS)
-            if origin.pragma("application_id") != APPLICATION_ID:
-                raise BackupError(f"{source} is a database of another program")
+            refuse_foreign(origin, source)
             # In a transaction, all pages are of one moment, and writers need not wait.
             origin.execute("BEGIN")
             rows = origin.execute("SELECT name, max(version) FROM migration GROUP BY name")
@@ -160,12 +164,11 @@ def copy_database(source: Path, target: Path, progress: Progress) -> dict[str, i
     return schemas
 
 
-def _describe(copy: Path, settings: Settings) -> tuple[dict[str, int], int, str]:
+def _describe(copy: Path, workspace: str) -> tuple[dict[str, int], int, str]:
     """Return a copy's counts, its newest message, and the workspace that its tapes belong to."""
     with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         counts = {name: int(connection.execute(sql).get) for name, sql in _COUNTS.items()}
         newest = int(connection.execute("SELECT coalesce(max(id), 0) FROM inbox").get)
-        workspace = str(settings.workspace_path.resolve())
         if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'workspace'").get:
             same_as = "SELECT same_as FROM workspace WHERE path = ?"
             workspace = connection.execute(same_as, (workspace,)).get or workspace
@@ -210,8 +213,8 @@ def _add_file(archive: ArchiveWriter, name: str, path: Path) -> bool:
 
 
 def _sizes(sources: HomeData, images: Path) -> Iterator[int]:
-    log = Path(f"{sources.database}-wal")
-    for path in (sources.database, log, *sources.tape_files(), *images.glob("*")):
+    own = [Path(f"{sources.database}{end}") for end in ("", "-wal") if sources.database]
+    for path in (*own, *sources.tape_files(), *images.glob("*")):
         if path.is_file():
             yield path.stat().st_size
 

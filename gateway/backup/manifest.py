@@ -65,6 +65,11 @@ class Manifest:
     counts: Mapping[str, int] = field(default_factory=dict)
     members: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
+    @property
+    def has_chats(self) -> bool:
+        """Whether the chats are in it; those of PostgreSQL are not."""
+        return bool(self.members.keys() & {DATABASE, LEDGER})
+
     def dump(self) -> bytes:
         return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2)
 
@@ -95,7 +100,8 @@ class Manifest:
                     f" {self.schemas[name]}, this version knows {known}): install that version or"
                     " a newer one, and restore it there; nothing was changed"
                 )
-        if len(self.members.keys() & {DATABASE, LEDGER}) != 1 or SETTINGS not in self.members:
+        wanted = int(self.counts.keys() != {"images"})  # the chats of PostgreSQL are not in it
+        if len(self.members.keys() & {DATABASE, LEDGER}) != wanted or SETTINGS not in self.members:
             raise BackupError("the backup has not one database and settings: use another one")
 
 

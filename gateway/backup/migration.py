@@ -16,8 +16,8 @@ from gateway.home import locked
 from gateway.settings import Settings
 from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import ledger_schema
-from tape.database.connection import BUSY_TIMEOUT_MS, Database
-from tape.errors import StoreTooNew
+from tape.database.connection import BUSY_TIMEOUT_MS, Database, refuse_foreign
+from tape.errors import TapeError
 from tape.stores.sqlite import tape_schema
 
 
@@ -34,13 +34,15 @@ class TableVersion:
 def find_versions(settings: Settings) -> list[TableVersion]:
     """Return the versions of the tables in a home's database; none if it has no database.
 
-    Raises BackupError for a file that is no intact database of Tapeway, and StoreTooNew.
+    Raises BackupError for a file that is no intact database, StoreUnusable, and StoreTooNew.
     """
     try:
         path = HomeData.of(settings).database
     except BackupError:
         return []
-    if path.stat().st_size == 0:  # a start was cut off; the next one makes the tables
+    if (
+        path is None or path.stat().st_size == 0
+    ):  # a start was cut off; the next one makes the tables
         return []
     try:
         found = list(_versions(path))
@@ -55,7 +57,7 @@ def find_versions(settings: Settings) -> list[TableVersion]:
 
 def is_outdated(settings: Settings) -> bool:
     """Return whether a start would migrate a home's database; False if it cannot be read."""
-    with suppress(BackupError, StoreTooNew):
+    with suppress(BackupError, TapeError):
         return any(0 < one.found < one.known for one in find_versions(settings))
     return False
 
@@ -63,6 +65,8 @@ def is_outdated(settings: Settings) -> bool:
 def apply_migrations(settings: Settings) -> float:
     """Migrate a home's database, which no gateway uses; return the seconds that it took."""
     path, begun = HomeData.of(settings).database, time.monotonic()
+    if path is None:
+        raise BackupError("the gateway migrates PostgreSQL's tables when it starts")
     with locked(settings.home_path), database_locked(settings):
         Database.open(path, (tape_schema(), ledger_schema()))
     return time.monotonic() - begun
@@ -71,6 +75,7 @@ def apply_migrations(settings: Settings) -> float:
 def _versions(path: Path) -> Iterator[TableVersion]:
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        refuse_foreign(connection, path)
         sql = "SELECT coalesce(max(version), 0) FROM migration WHERE name = ?"
         for name, known in known_schemas().items():
             yield TableVersion(path, name, int(connection.execute(sql, (name,)).get), known)

@@ -44,7 +44,8 @@ def restore(path: Path, home: Path, progress: Progress) -> Manifest:
         with _staging(home) as staging:
             extract(path, manifest, staging, progress)
             try:
-                _hold(staging, home, manifest)
+                if manifest.has_chats:
+                    _hold(staging, home, manifest)
                 _settle(staging, home, manifest)
             except (apsw.Error, TapeError, ValueError, TypeError) as cause:
                 raise BackupError(

@@ -185,12 +185,30 @@ def restore(
     run("gateway.cli.backup.actions:restore_home", file, to)
 
 
-@app.command(examples=["migrate", "migrate --apply"])
+@app.command(
+    examples=["migrate", "migrate --apply", "migrate --to postgresql://tapeway@localhost/tapeway"]
+)
 def migrate(
     apply: Annotated[bool, typer.Option("--apply", help="Migrate the database now.")] = False,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="URL", help="Move everything to PostgreSQL, or back to an SQLite file."
+        ),
+    ] = "",
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Let a database that was moved start again.")
+    ] = False,
 ) -> None:
-    """Show the versions of the database's tables, or bring them up to this version."""
-    run("gateway.cli.backup.actions:migrate_home", apply)
+    """Show the versions of the database's tables, bring them up to this version, or move them."""
+    if apply + bool(to) + undo > 1:
+        raise typer.BadParameter("name one of --apply, --to and --undo")
+    if to:
+        run("gateway.cli.backup.moving:move_home", to)
+    elif undo:
+        run("gateway.cli.backup.moving:undo_move")
+    else:
+        run("gateway.cli.backup.actions:migrate_home", apply)
 
 
 app.command(examples=["init", "init --provider openai --yes", "init --telegram-token @token.txt"])(

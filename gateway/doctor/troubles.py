@@ -230,6 +230,13 @@ DATABASE_FOREIGN: Final = Trouble(
     "TAPEWAY_TAPE__URL names a file that Tapeway has not made.",
     "Name another file in TAPEWAY_TAPE__URL.",
 )
+DATABASE_MOVED: Final = Trouble(
+    "database.moved",
+    "The gateway does not start: the chats of this database are in another one.",
+    "`tapeway migrate --to` moved them, or was cut off while it did.",
+    "Name the other database in TAPEWAY_TAPE__URL. If the move was cut off, run the command again."
+    " To go on here, run `tapeway migrate --undo`.",
+)
 DATABASE_UNREADABLE: Final = Trouble(
     "database.unreadable",
     "The gateway does not start: the database cannot be opened.",

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import apsw
 
+from tape.database import relocation
 from tape.database.query_compiler import compose
+from tape.database.relocation import MARKED_ID, Relocation, refuse_moved
 from tape.database.schema import Schema, own_version
 from tape.entry import Entry, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable, UnitFailed
@@ -169,17 +171,30 @@ def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
 
 def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schema]) -> None:
     """Raise StoreUnusable for another program's database, StoreTooNew for a newer version's."""
-    if connection.pragma("application_id") != APPLICATION_ID:
-        raise StoreUnusable(
-            f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
-            " nothing was changed"
-        )
+    refuse_foreign(connection, path)
     for schema in schemas:
         found = _applied(connection, schema.name)
         if found > schema.version:
             raise StoreTooNew(
                 path, schema.name, found, schema.version, _writer(connection, schema.name)
             )
+
+
+def refuse_foreign(connection: apsw.Connection, path: Path) -> None:
+    """Raise StoreUnusable for another program's database, StoreMoved for one that was moved."""
+    kind = connection.pragma("application_id")
+    if kind == MARKED_ID:
+        refuse_moved(path, (Relocation(*row) for row in connection.execute(relocation.FIND)))
+    if kind not in (APPLICATION_ID, MARKED_ID) and not is_bare(connection):
+        raise StoreUnusable(
+            f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
+            " nothing was changed"
+        )
+
+
+def is_bare(connection: apsw.Connection) -> bool:
+    """Return whether a database has no tables, as a kill leaves one that is just being made."""
+    return not connection.execute("SELECT count(*) FROM sqlite_schema").get
 
 
 class Reader:

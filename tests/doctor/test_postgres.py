@@ -79,8 +79,13 @@ async def test_a_second_gateway_on_the_database_is_refused_until_the_first_ends(
 
 
 async def test_backup_and_migrate_name_the_server_s_own_tools(tmp_path: Path) -> None:
-    environ = Scene(tmp_path).environ(TAPE__URL="postgresql://tapeway@127.0.0.1:1/tapeway")
-    _code, _out, err = await run_tapeway(environ, "backup", str(tmp_path / "a.zip"))
-    assert "pg_dump" in err
+    url = f"postgresql://tapeway:{SECRET}@127.0.0.1:1/tapeway"
+    environ = Scene(tmp_path).environ(TAPE__URL=url)
+    _code, out, _err = await run_tapeway(environ, "backup", str(tmp_path / "a.zip"))
+    assert "--dbname='user=tapeway dbname=tapeway host=127.0.0.1 port=1'" in out
+    assert SECRET not in out
+    new = str(tmp_path / "new")
+    _code, out, _err = await run_tapeway(environ, "restore", str(tmp_path / "a.zip"), "--to", new)
+    assert "restore them with pg_restore" in out
     _code, out, _err = await run_tapeway(environ, "migrate")
     assert "pg_dump" in out

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from gateway.backup.archive import verify
 from gateway.backup.backup import HomeData, back_up
@@ -59,11 +62,14 @@ def back_up_home(settings: Settings, file: str) -> int:
     finally:
         progress.clear()
     print_line(safe(f"{path} ({megabytes(path.stat().st_size)})"))
-    _print(f"It has {_counts(manifest)}.")
+    say(f"It has {_counts(manifest)}.")
     if manifest.secrets:
-        _print(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
+        say(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
+    if not manifest.has_chats:
+        say("Not in it: the chats, which are in PostgreSQL. Save them with")
+        print_line(f"pg_dump --format=custom --file=tapeway.dump --dbname={_server(settings)}")
     rest = "the rest of " if AGENTS in manifest.members else ""
-    _print(f"Not in it: {rest}the agent's folder {settings.workspace_path}")
+    say(f"Not in it: {rest}the agent's folder {settings.workspace_path}")
     return 0
 
 
@@ -83,6 +89,11 @@ def _new_file(given: str) -> Path:
     return path
 
 
+def _server(settings: Settings) -> str:
+    database: ModuleType = import_module("tape.stores.postgres.database")
+    return shlex.quote(database.without_password(settings.tape_url))
+
+
 def verify_file(_settings: Settings, file: str) -> int:
     if not file:
         raise BackupError("name the file to verify: tapeway backup --verify FILE")
@@ -92,7 +103,7 @@ def verify_file(_settings: Settings, file: str) -> int:
     finally:
         progress.clear()
     taken = f"taken on {_moment(manifest)} by Tapeway {manifest.tapeway}."
-    _print(f"{file} is intact: {_counts(manifest)}, {taken}")
+    say(f"{file} is intact: {_counts(manifest)}, {taken}")
     manifest.require_readable()
     return 0
 
@@ -104,20 +115,23 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
         manifest = restore(Path(file).expanduser(), home, progress)
     finally:
         progress.clear()
-    _print(f"Restored into {home}: {_counts(manifest)}, as of {_moment(manifest)}.")
+    say(f"Restored into {home}: {_counts(manifest)}, as of {_moment(manifest)}.")
     if left := manifest.counts.get("open"):
-        _print(
+        say(
             f"Held: {counted(left, 'open message or send', 'open messages and sends')}, so that"
             " nothing is answered or sent twice. `tapeway ledger list --status held` lists what is"
             " held, and `tapeway ledger resume` lets it go on."
         )
-    _print("Messages from before this restore are only recorded, never answered by themselves.")
+    if manifest.has_chats:
+        say("Messages from before this restore are only recorded, never answered by themselves.")
     if manifest.secrets:
-        _print(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
-    if settings.tape.url:
-        _print(f"Unset TAPEWAY_TAPE__URL, or the gateway does not use what is in {home}.")
+        say(f"Set these again, since they are not in a backup: {', '.join(manifest.secrets)}")
+    if not manifest.has_chats:
+        say("The chats are not in it: restore them with pg_restore, and name TAPEWAY_TAPE__URL.")
+    elif settings.tape.url:
+        say(f"Unset TAPEWAY_TAPE__URL, or the gateway does not use what is in {home}.")
     if manifest.chosen and AGENTS in manifest.members:
-        _print(f"If {manifest.workspace} has no AGENTS.md, copy {home / AGENTS} there.")
+        say(f"If {manifest.workspace} has no AGENTS.md, copy {home / AGENTS} there.")
     print("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 
@@ -150,7 +164,7 @@ def migrate_home(settings: Settings, apply: bool) -> int:
     return 0
 
 
-def _print(sentence: str) -> None:
+def say(sentence: str) -> None:
     print_line("\n".join(hanging("", safe(sentence), 2)))
 
 

@@ -24,7 +24,7 @@ from gateway.home import is_locked
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted, megabytes
 from tape.database.connection import BUSY_TIMEOUT_MS, Database
-from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
+from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.search.index_file import BROKEN, IndexFile, index_schema
 from tape.stores.registry import is_tapes_only
 from tape.stores.sqlite import tape_schema
@@ -69,6 +69,8 @@ def _server(url: str) -> list[CheckResult]:
     schemas = [import_module("tape.stores.postgres.store").tape_schema(), ledger_schema("postgres")]
     try:
         found = report.look(url, schemas)
+    except StoreMoved as cause:
+        return [ill(CHECK, troubles.DATABASE_MOVED, str(cause).partition(":")[0])]
     except StoreUnusable as cause:
         return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
     except StoreUnavailable as cause:
@@ -112,6 +114,8 @@ def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
         return _intact(path, seconds, deep)
     except StoreTooNew as cause:
         return ill(CHECK, troubles.DATABASE_NEWER, str(cause).partition(":")[0])
+    except StoreMoved as cause:
+        return ill(CHECK, troubles.DATABASE_MOVED, str(cause).partition(":")[0])
     except StoreUnusable as cause:
         return ill(CHECK, troubles.DATABASE_FOREIGN, str(cause).partition(":")[0])
     except StoreUnavailable as cause:

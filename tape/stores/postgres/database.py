@@ -12,6 +12,8 @@ from psycopg import AsyncConnection, conninfo
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from tape.database import relocation
+from tape.database.relocation import Relocation, refuse_moved
 from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
 from tape.stores.postgres.binding import driver_sql
@@ -71,18 +73,9 @@ class PostgresDatabase:
 
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
-        target = connection_target(url)
-        try:
-            with psycopg.connect(target, autocommit=True) as connection:
-                _check_server(connection)
-                _migrate(connection, schemas)
-        except psycopg.Error as cause:
-            raise StoreUnavailable(
-                f"the PostgreSQL database of {place_of(url)} cannot be opened"
-                f" ({first_line(cause)}): check that the server runs, and user, password and"
-                " database in TAPEWAY_TAPE__URL"
-            ) from cause
-        return cls(target, {n: sql for s in schemas for n, sql in s.statements.items()})
+        with checked_connection(url, schemas):
+            statements = {n: sql for s in schemas for n, sql in s.statements.items()}
+        return cls(connection_target(url), statements)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
@@ -115,6 +108,40 @@ def _is_there(connection: Connection) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+def checked_connection(
+    url: str, schemas: Sequence[Schema], *, moving: bool = False
+) -> psycopg.Connection[Any]:
+    """Connect to a checked and migrated database.
+
+    One that is moved is refused, except by who is `moving` it. Raises StoreUnusable, StoreMoved,
+    StoreTooNew, or StoreUnavailable.
+    """
+    try:
+        connection = psycopg.connect(connection_target(url), autocommit=True)
+        try:
+            _check_server(connection)
+            if not moving:
+                refuse_moved(f"the database {place_of(url)}", relocations(connection))
+            _migrate(connection, schemas)
+        except BaseException:
+            connection.close()
+            raise
+    except psycopg.Error as cause:
+        raise StoreUnavailable(
+            f"the PostgreSQL database of {place_of(url)} cannot be opened"
+            f" ({first_line(cause)}): check that the server runs, and user, password and"
+            " database in TAPEWAY_TAPE__URL"
+        ) from cause
+    return connection
+
+
+def relocations(connection: psycopg.Connection[Any]) -> list[Relocation]:
+    """Return the marks that moves have left in a database."""
+    if not _exists(connection, "relocation"):
+        return []
+    return [Relocation(*row) for row in connection.execute(relocation.FIND)]
 
 
 @contextmanager
@@ -162,6 +189,13 @@ def connection_target(url: str, *, writable: bool = True) -> str:
         if "sslmode" in given or "sslrootcert" in given:
             del defaults["sslrootcert"]
     return conninfo.make_conninfo(url, **{k: v for k, v in defaults.items() if k not in given})
+
+
+def without_password(url: str) -> str:
+    """Return a URL as libpq's words, without what is secret in it."""
+    given = conninfo.conninfo_to_dict(url)
+    shown: dict[str, Any] = {name: one for name, one in given.items() if "password" not in name}
+    return conninfo.make_conninfo(**shown)
 
 
 def place_of(url: str) -> str:

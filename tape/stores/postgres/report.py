@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import psycopg
 
+from tape.database.relocation import refuse_moved
 from tape.database.schema import Schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.database import (
@@ -17,6 +18,7 @@ from tape.stores.postgres.database import (
     connection_target,
     first_line,
     place_of,
+    relocations,
 )
 
 CONNECTIONS: Final = POOL_SIZE + 1
@@ -44,11 +46,12 @@ class ServerReport:
 
 
 def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
-    """Ask a server; raises StoreUnusable for a wrong URL, and StoreUnavailable."""
+    """Ask a server; raises StoreUnusable for a wrong URL, StoreMoved, and StoreUnavailable."""
     target = connection_target(url, writable=False)
     try:
         with psycopg.connect(target, autocommit=True) as connection:
             connection.read_only = True
+            refuse_moved(f"the database {place_of(url)}", relocations(connection))
             found = applied_versions(connection)
             known = {schema.name: schema.version for schema in schemas}
             return ServerReport(

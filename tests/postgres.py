@@ -71,6 +71,18 @@ class Server:
         started = " ".join([f"-p {self.port}", *options])
         self._own.run("pg_ctl", "-D", self._data, "-l", self._log, "-w", "-o", started, "start")
 
+    def new_database(self) -> str:
+        """Create a database, and return its URL."""
+        name = f"own_{secrets.token_hex(6)}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            made = sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name))
+            connection.execute(made)
+        return self.url.replace("/postgres", f"/{name}")
+
+    def pid(self) -> int:
+        """Return the number of its first process, whose children serve the connections."""
+        return int(Path(self._data, "postmaster.pid").read_text().splitlines()[0])
+
     def stop(self, mode: Literal["fast", "immediate"] = "immediate") -> None:
         """Stop it; `immediate` is a crash, after which it recovers."""
         self._own.run("pg_ctl", "-D", self._data, "-m", mode, "-w", "stop")

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from bench.figures import Figure, report
 from bench.fleet.held import held_figures
+from bench.fleet.levels import level_figures
 from bench.fleet.load import Load, load_figures, trip_figures
 from tests.postgres import Server, server
 
@@ -40,9 +41,22 @@ class Size:
     turn_seconds: float = 60.0
     trip_rate: float = 5.0
     trip_seconds: float = 20.0
+    sessions: tuple[int, ...] = (1_000, 100_000)
+    entries: tuple[int, ...] = (1_000_000, 10_000_000)
+    level_messages: int = 600
+    level_rate: float = 5.0
 
 
-QUICK: Final = Size(Load((1, 2), (0.0,), seconds=3.0, most=40.0), 200, 2, 10.0, 5.0, 6.0)
+QUICK: Final = Size(
+    Load((1, 2), (0.0,), seconds=3.0, most=40.0),
+    turns=200,
+    turn_workers=2,
+    turn_seconds=10.0,
+    trip_seconds=6.0,
+    sessions=(1_000, 10_000),
+    entries=(20_000, 200_000),
+    level_messages=100,
+)
 
 
 async def _load(own: Server, size: Size) -> list[Figure]:
@@ -61,8 +75,21 @@ async def _held(own: Server, size: Size) -> list[Figure]:
     return await held_figures(own, size.turn_workers, size.turns, size.turn_seconds)
 
 
+async def _levels(own: Server, size: Size) -> list[Figure]:
+    few = min(size.sessions)
+    by_sessions = [(sessions, max(size.sessions)) for sessions in size.sessions]
+    by_entries = [(few, entries) for entries in size.entries]
+    return [
+        figure
+        for levels in (by_sessions, by_entries)
+        for figure in await level_figures(own, levels, size.level_messages, size.level_rate)
+    ]
+
+
 Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
-PARTS: Final[Mapping[str, Part]] = MappingProxyType({"load": _load, "trips": _trips, "held": _held})
+PARTS: Final[Mapping[str, Part]] = MappingProxyType(
+    {"load": _load, "trips": _trips, "held": _held, "levels": _levels}
+)
 
 
 def main() -> None:

@@ -19,7 +19,8 @@ from tests.postgres import Server
 
 PRIVATE: Final = 300
 GROUPS: Final = 100
-WARM_UP: Final = 40
+WARM_UP: Final = 200
+"""So many answers until every connection has prepared its statements."""
 IDLE_SECONDS: Final = 5.0
 LATE_SECONDS: Final = 1.0
 """A rate is steady as long as nineteen of twenty answers come within this of the model's time."""

@@ -15,13 +15,14 @@ Cut = Literal["before", "after"]
 _COMMIT: Final = re.compile(rb"(\w*)\x00COMMIT\x00")
 """The server hears the text once; then the driver names the statement that it has prepared."""
 
+_SYNC: Final = b"S\x00\x00\x00\x04"
 _COMMITTED: Final = b"C\x00\x00\x00\x0bCOMMIT\x00"
 
 
 class CuttingProxy:
     """Forwards connections to a server; `cut` names what is done to the next commit.
 
-    `trips` counts requests that waited for their answers, `sent` and `heard` the bytes.
+    `trips` counts what waited for an answer.
     """
 
     def __init__(self, port: int) -> None:
@@ -32,8 +33,6 @@ class CuttingProxy:
         self.cut: Cut | None = None
         self.cut_at: list[float] = []
         self.trips = 0
-        self.sent = 0
-        self.heard = 0
 
     @property
     def cuts(self) -> int:
@@ -97,13 +96,10 @@ class _Line:
         self._proxy = proxy
         self._cutting: Cut | None = None
         self._commit = b""
-        self._answered = True
 
     async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
-            self._proxy.trips += self._answered
-            self._proxy.sent += len(data)
-            self._answered = False
+            self._proxy.trips += data.count(_SYNC)
             if self._commits(data) and self._proxy.cut is not None:
                 self._cutting, self._proxy.cut = self._proxy.cut, None
                 self._proxy.cut_at.append(time.monotonic())
@@ -116,8 +112,6 @@ class _Line:
     async def answers(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard = b""
         while data := await reader.read(65536):
-            self._answered = True
-            self._proxy.heard += len(data)
             if self._cutting is None:
                 writer.write(data)
                 await writer.drain()

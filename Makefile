@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -112,6 +112,12 @@ chaos-busy: $(VENV)/.dev ## a short form of it beside two cores that compute
 
 chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a channel and more
 	$(BIN)/python -m bench.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20
+
+chaos-fleet: $(VENV)/.dev ## several processes on one PostgreSQL: kills, restarts, freezes; a minute and a half
+	$(BIN)/python -m bench.fleet.chaos
+
+chaos-scale: $(VENV)/.dev ## the same for half an hour
+	$(BIN)/python -m bench.fleet.chaos --long
 
 audit: $(VENV)/.dev ## known vulnerabilities of the pinned requirements (asks an advisory service)
 	@$(BIN)/python -m bench.audit

@@ -247,6 +247,18 @@ class DiscordStage:
                 (str(found.id), found.text) for found in self._fake.messages(chat)
             ]
 
+    @property
+    def fake(self) -> FakeDiscord:
+        """The server itself."""
+        return self._fake
+
+    def made(self, call: Call) -> tuple[int, str] | None:
+        """Return the place and id of the message that a request made."""
+        places = [chat.id for chat in self._chats]
+        if call.kind != "post" or not call.ok or call.channel_id not in places:
+            return None
+        return places.index(call.channel_id), str(call.message_id)
+
     # -- troubles
 
     def _play_dead(self, seconds: float, *, lost: bool) -> None:

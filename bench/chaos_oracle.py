@@ -58,7 +58,8 @@ class Verdict:
 class Seen:
     """A message that can be seen and what it has of an answer; `at` is its place in the chat.
 
-    `causes` are the moments that may have cut it off from its receipt.
+    `causes` are the moments that may have cut it off from its receipt, `late` those at which its
+    process may have been frozen before the request.
     """
 
     at: int
@@ -66,6 +67,7 @@ class Seen:
     text: str
     lines: tuple[int, ...]
     causes: frozenset[float]
+    late: frozenset[float] = frozenset()
 
     @property
     def marked(self) -> bool:
@@ -144,7 +146,8 @@ class _Judge:
             lines = tuple(int(number) for name, number, _ in LINE.findall(text) if name == token)
             if lines:
                 causes = self._window.causes(self._record, place, message_id)
-                found.append(Seen(at, message_id, text, lines, causes))
+                late = self._window.late(self._record, place, message_id)
+                found.append(Seen(at, message_id, text, lines, causes, late))
         return found
 
     def _sorry(self, place: int, row: Row | None) -> int | None:
@@ -192,11 +195,13 @@ class _Judge:
 
     def _copy(self, question: Question, each: Seen, rest: list[Seen]) -> None:
         """Count a message that the answer is whole without."""
-        twins = [other.causes for other in rest if set(other.lines) & set(each.lines)]
-        causes: frozenset[float] = frozenset().union(*twins)
-        if each.marked and causes:
+        twins = [other for other in rest if set(other.lines) & set(each.lines)]
+        causes: frozenset[float] = frozenset().union(*(other.causes for other in twins))
+        late: frozenset[float] = each.late.union(*(other.late for other in twins))
+        if late or (each.marked and causes):
             self._verdict.inside += 1
-            told = f"{question.token}: a marked copy {each.message_id} in {question.place}"
+            causes = causes or late
+            told = f"{question.token}: a copy {each.message_id} in {question.place}"
             self._verdict.notes.append(f"{told}, cut off at {sorted(causes)}")
             self._copies.setdefault(question.place, []).append(causes)
         elif not is_final(each.text) and each.causes and each.lines[0] == 1:

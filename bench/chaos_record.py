@@ -16,8 +16,8 @@ import apsw
 
 from bench.chaos_plan import Plan, Question
 
-ASKED: Final = re.compile(r"\b(Q\d{4}) (short|long|tool)\b")
-LINE: Final = re.compile(r"\b(Q\d{4})-(\d+)/(\d+)\b")
+ASKED: Final = re.compile(r"\b(Q\d{4,}) (short|long|tool)\b")
+LINE: Final = re.compile(r"\b(Q\d{4,})-(\d+)/(\d+)\b")
 
 
 def line(token: str, number: int, count: int) -> str:

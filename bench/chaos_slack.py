@@ -209,6 +209,13 @@ class SlackStage(FakeSlack):
                 if record.tokens & {token for token, *_ in LINE.findall(message.text)}:
                     record.strange.append(f"the stream {message.ts} in {place} was never ended")
 
+    def made(self, call: Call) -> tuple[int, str] | None:
+        """Return the place and id of the message that a request made."""
+        places = [channel.id for channel in self._channels]
+        if call.method not in BEGINS or not call.ok or call.channel not in places:
+            return None
+        return places.index(call.channel), str(call.ts)
+
     # -- what goes wrong
 
     def _break(self, trouble: Trouble) -> None:

@@ -135,6 +135,12 @@ class TelegramStage(FakeTelegram):
         own = record.tokens
         record.drafts = sum(any(name in own for name, *_ in LINE.findall(text)) for text in shown)
 
+    def made(self, call: Call) -> tuple[int, str] | None:
+        """Return the place and id of the message that a request made."""
+        if call.method.lower() != "sendmessage" or not call.ok or call.message_id is None:
+            return None
+        return self._places[int(call.params["chat_id"])], str(call.message_id)
+
     # -- moments
 
     def _answer(self, call: Call) -> Outcome | Coroutine[Any, Any, Outcome]:

@@ -21,10 +21,12 @@ class Window:
 
     causes  the moments that may have cut a message off from its receipt; none: it is certain
     cuts    the moments that may have cut off anything that was sent to a place
+    late    the moments at which a process may have stopped with a request that it made later
     """
 
     causes: Callable[[Record, int, str], frozenset[float]]
     cuts: Callable[[Record, int], frozenset[float]]
+    late: Callable[[Record, int, str], frozenset[float]] = lambda _record, _place, _id: frozenset()
 
 
 def _receipt_causes(record: Record, place: int, message_id: str) -> frozenset[float]:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import anyio
 import psycopg
@@ -48,23 +48,57 @@ SETTINGS: Final = (
 )
 
 
-@contextmanager
-def server() -> Iterator[str]:
-    """Run a server, and yield the URL of its database `postgres`."""
-    with tempfile.TemporaryDirectory(prefix="tapeway-postgres-") as name:
-        folder = Path(name)
-        own = _Programs(folder)
-        data, port = folder / "data", _free_port()
-        own.run(
-            "initdb", "-D", str(data), "-U", "tapeway", "-A", "trust", "-E", "UTF8", "--no-sync"
+class Server:
+    """A server in a folder of its own; `settings` come after the ones for tests."""
+
+    def __init__(self, folder: Path, settings: Sequence[str] = ()) -> None:
+        self._own = _Programs(folder)
+        self._data = str(folder / "data")
+        self._log = str(folder / "log")
+        self._settings = (*SETTINGS, *settings)
+        self.port = _free_port()
+        self.url = f"postgresql://tapeway@127.0.0.1:{self.port}/postgres"
+
+    def create(self) -> None:
+        """Make its files."""
+        self._own.run(
+            "initdb", "-D", self._data, "-U", "tapeway", "-A", "trust", "-E", "UTF8", "--no-sync"
         )
-        options = [part for setting in SETTINGS for part in ("-c", setting)]
-        started = " ".join([f"-p {port}", *options])
-        own.run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-w", "-o", started, "start")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = [part for setting in self._settings for part in ("-c", setting)]
+        started = " ".join([f"-p {self.port}", *options])
+        self._own.run("pg_ctl", "-D", self._data, "-l", self._log, "-w", "-o", started, "start")
+
+    def new_database(self) -> str:
+        """Create a database, and return its URL."""
+        name = f"own_{secrets.token_hex(6)}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            made = sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name))
+            connection.execute(made)
+        return self.url.replace("/postgres", f"/{name}")
+
+    def pid(self) -> int:
+        """Return the number of its first process, whose children serve the connections."""
+        return int(Path(self._data, "postmaster.pid").read_text().splitlines()[0])
+
+    def stop(self, mode: Literal["fast", "immediate"] = "immediate") -> None:
+        """Stop it; `immediate` is a crash, after which it recovers."""
+        self._own.run("pg_ctl", "-D", self._data, "-m", mode, "-w", "stop")
+
+
+@contextmanager
+def server(settings: Sequence[str] = ()) -> Iterator[Server]:
+    """Run a server."""
+    with tempfile.TemporaryDirectory(prefix="tapeway-postgres-") as name:
+        made = Server(Path(name), settings)
+        made.create()
+        made.start()
         try:
-            yield f"postgresql://tapeway@127.0.0.1:{port}/postgres"
+            yield made
         finally:
-            own.run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+            made.stop()
 
 
 @contextmanager
@@ -200,8 +234,8 @@ def main(command: Sequence[str]) -> int:
     """Run a command beside a server, and return its exit code."""
     if os.environ.get(URL):
         return subprocess.run(command, check=False).returncode
-    with server() as url:
-        return subprocess.run(command, check=False, env={**os.environ, URL: url}).returncode
+    with server() as own:
+        return subprocess.run(command, check=False, env={**os.environ, URL: own.url}).returncode
 
 
 if __name__ == "__main__":

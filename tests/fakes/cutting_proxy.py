@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import time
 from contextlib import suppress
 from types import TracebackType
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 Cut = Literal["before", "after"]
 """Cut before the server hears of the commit, or after it has committed."""
 
-_COMMIT = b"COMMIT"
-_COMMITTED = b"C\x00\x00\x00\x0bCOMMIT\x00"
+_COMMIT: Final = re.compile(rb"(\w*)\x00COMMIT\x00")
+"""The server hears the text once; then the driver names the statement that it has prepared."""
+
+_SYNC: Final = b"S\x00\x00\x00\x04"
+_COMMITTED: Final = b"C\x00\x00\x00\x0bCOMMIT\x00"
 
 
 class CuttingProxy:
-    """Forwards connections to a server; `cut` names what is done to the next commit."""
+    """Forwards connections to a server; `cut` names what is done to the next commit.
+
+    `trips` counts what waited for an answer.
+    """
 
     def __init__(self, port: int) -> None:
         self._server_port = port
@@ -23,7 +31,13 @@ class CuttingProxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
         self.cut: Cut | None = None
-        self.cuts = 0
+        self.cut_at: list[float] = []
+        self.trips = 0
+
+    @property
+    def cuts(self) -> int:
+        """How many connections were cut."""
+        return len(self.cut_at)
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -54,18 +68,20 @@ class CuttingProxy:
             self._tasks.discard(task)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, here = await asyncio.open_connection("127.0.0.1", self._server_port)
+        ends = [writer]
         line = _Line(self)
         try:
+            there, here = await asyncio.open_connection("127.0.0.1", self._server_port)
+            ends.append(here)
             async with asyncio.TaskGroup() as group:
                 group.create_task(line.requests(reader, here))
                 group.create_task(line.answers(there, writer))
-        except* (ConnectionError, _Cut):
-            pass
+        except* (OSError, _Cut):
+            pass  # one end has gone, or the server is away
         finally:
-            for end in (here, writer):
+            for end in ends:
                 end.close()
-                with suppress(ConnectionError):
+                with suppress(OSError):
                     await end.wait_closed()
 
 
@@ -79,12 +95,14 @@ class _Line:
     def __init__(self, proxy: CuttingProxy) -> None:
         self._proxy = proxy
         self._cutting: Cut | None = None
+        self._commit = b""
 
     async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
-            if self._proxy.cut is not None and _COMMIT in data:
+            self._proxy.trips += data.count(_SYNC)
+            if self._commits(data) and self._proxy.cut is not None:
                 self._cutting, self._proxy.cut = self._proxy.cut, None
-                self._proxy.cuts += 1
+                self._proxy.cut_at.append(time.monotonic())
                 if self._cutting == "before":
                     raise _Cut
             writer.write(data)
@@ -102,3 +120,10 @@ class _Line:
             if _COMMITTED in heard:
                 raise _Cut
         raise _Cut
+
+    def _commits(self, data: bytes) -> bool:
+        """Return whether a commit is in what is sent, by its text or by its prepared name."""
+        found = _COMMIT.search(data)
+        if found is not None:
+            self._commit = found[1]
+        return found is not None or (self._commit != b"" and b"\x00%b\x00" % self._commit in data)

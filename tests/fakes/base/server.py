@@ -19,12 +19,16 @@ CallT = TypeVar("CallT")
 class FakeServer(ABC, Generic[CallT, FaultT]):
     """Serve one platform while the context is open.
 
-    `calls` has every request of the bot. With `cut_off` it hangs up on whoever asks anything. An
-    exception of the fake itself is raised when the context ends.
+    `calls` has every request of the bot, and `asked_at` the host that each was asked at: a fake
+    that listens at `host` "0.0.0.0" knows processes apart that ask at addresses of their own. With
+    `cut_off` it hangs up on whoever asks anything. An exception of the fake itself is raised when
+    the context ends.
     """
 
     def __init__(self, port: int) -> None:
         self.calls: list[CallT] = []
+        self.asked_at: list[str] = []
+        self.host = "127.0.0.1"
         self.base_url = ""
         self.cut_off = False
         self._port = port
@@ -46,7 +50,7 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
     async def __aenter__(self) -> Self:
         self._server = await asyncio.get_running_loop().create_server(
             lambda: Connection(self._served, self._connections, self._crashes.append),
-            "127.0.0.1",
+            self.host,
             self._port,
         )
         self._port = self._server.sockets[0].getsockname()[1]
@@ -141,7 +145,12 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
             connection.hang_up()
 
     def _served(self, request: Request) -> Outcome | Coroutine[Any, Any, Outcome]:
-        return None if self.cut_off else self._handle(request)
+        if self.cut_off:
+            return None
+        outcome = self._handle(request)
+        host = request.headers.get("host", "").partition(":")[0]
+        self.asked_at += [host] * (len(self.calls) - len(self.asked_at))
+        return outcome
 
 
 def report(crashes: list[BaseException], error: BaseException | None, name: str) -> None:

@@ -1,0 +1,70 @@
+"""What the database says of every question, and of what was sent for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import psycopg
+
+from bench.chaos_record import ASKED, Row
+
+_OPEN: Final = """
+SELECT (SELECT count(*) FROM inbox),
+       (SELECT count(*) FROM inbox WHERE status IN ('accepted', 'waiting', 'taken')),
+       (SELECT count(*) FROM outbox WHERE status IN ('draft', 'pending', 'sending'))
+"""
+_INBOX: Final = "SELECT payload, status, lane, id, turn_id FROM inbox ORDER BY id"
+_OUTBOX: Final = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"
+
+
+@dataclass(slots=True)
+class Found:
+    """The rows by question, and the sends that are not at their end."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    open_sends: list[str] = field(default_factory=list)
+
+    @property
+    def open_questions(self) -> list[str]:
+        """The questions that are not at their end."""
+        still = ("accepted", "waiting", "taken")
+        return [token for token, row in self.rows.items() if row.status in still]
+
+
+async def connected(url: str) -> psycopg.AsyncConnection[tuple[Any, ...]]:
+    """Connect to the server itself."""
+    return await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=2)
+
+
+async def open_counts(url: str) -> tuple[int, int, int]:
+    """Return how many messages were accepted, and how many of them and of the sends are open."""
+    async with await connected(url) as connection:
+        row = await (await connection.execute(_OPEN)).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1]), int(row[2])
+
+
+async def read(url: str) -> Found:
+    """Read all rows."""
+    found = Found()
+    turns: dict[str, str] = {}
+    async with await connected(url) as connection:
+        for payload, status, lane, number, turn in await _rows(connection, _INBOX):
+            asked = ASKED.search(str(payload))
+            if asked is not None:
+                found.rows[asked[1]] = Row(str(status), str(lane), [], int(number))
+                turns[str(turn)] = asked[1]
+        for payload, status, turn, platform_id, idem in await _rows(connection, _OUTBOX):
+            if status in ("draft", "pending", "sending"):
+                found.open_sends.append(f"{idem} {status}")
+            if str(turn) in turns:
+                sends = found.rows[turns[str(turn)]].sends
+                sends.append((str(status), str(payload), str(platform_id)))
+    return found
+
+
+async def _rows(
+    connection: psycopg.AsyncConnection[tuple[Any, ...]], sql: str
+) -> list[tuple[Any, ...]]:
+    return await (await connection.execute(sql.encode())).fetchall()

@@ -1,0 +1,238 @@
+"""One run: a fleet over a database, people who ask, and what goes wrong meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from bench.chaos_model import RETRIES, Model
+from bench.chaos_tool import MARKS
+from bench.fleet import ledger
+from bench.fleet.members import Member, Role
+from bench.fleet.town import Town
+from bench.fleet.troubles import Counts, Troublemaker
+from bench.fleet.verdicts import Judged, judged
+from bench.stage import distribution
+from tests.fakes.cutting_proxy import CuttingProxy
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import make_environ
+from tests.postgres import Server
+
+ANSWER_SECONDS: Final = 0.5
+LONG: Final = 120
+READY_SECONDS: Final = 60.0
+KINDS: Final = ("kill", "restart", "freeze", "cut")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a run is.
+
+    roles     the processes
+    seconds   so long people ask and things go wrong
+    rate      so many questions a second
+    lease     seconds of the leases of sessions and pollers
+    patience  so long all may take to be answered once nothing goes wrong any more
+    """
+
+    roles: tuple[Role, ...] = ("ingress", "ingress", "worker", "worker", "worker", "worker")
+    seconds: float = 45.0
+    rate: float = 4.0
+    lease: float = 3.0
+    keep: float = 1.0
+    patience: float = 60.0
+    counts: Counts = field(default_factory=Counts)
+    seed: str = "1"
+
+    @property
+    def sharing(self) -> Mapping[str, str]:
+        """The settings of the leases."""
+        return {
+            "SHARING__LEASE": f"{self.lease:g}",
+            "SHARING__POLLER_LEASE": f"{self.lease:g}",
+            "SHARING__KEEP": f"{self.keep:g}",
+        }
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run."""
+
+    judged: list[Judged]
+    troubles: Mapping[str, int]
+    notes: list[str]
+    seconds: float
+    logs: list[Path]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any promise was broken."""
+        return bool(self.notes) or any(one.failed for one in self.judged)
+
+
+class Run:
+    """Plays one shape in a folder."""
+
+    def __init__(self, shape: Shape, server: Server, folder: Path) -> None:
+        self._shape = shape
+        self._server = server
+        self._folder = folder
+        self._begun = time.monotonic()
+        self._town = Town(folder, shape.seed)
+        self._members: list[tuple[Member, CuttingProxy]] = []
+        self._troubles = Troublemaker(
+            server, self._members, random.Random(f"{shape.seed}:troubles"), shape.lease * 1.6
+        )
+        self._notes: list[str] = []
+
+    async def play(self) -> Outcome:
+        """Play it, and judge what can be seen in the end."""
+        async with self._town, FakeOpenAI() as model:
+            model.default = Model(self._town.traps, ANSWER_SECONDS, LONG)
+            async with self._fleet(model):
+                await self._ready()
+                async with asyncio.TaskGroup() as group:
+                    progress = group.create_task(self._show(model))
+                    await self._disturb()
+                    stuck = await self._idle()
+                    if stuck:
+                        self._notes.append(f"never idle: {stuck}")
+                    progress.cancel()
+            return await self._judge()
+
+    async def _disturb(self) -> None:
+        shape = self._shape
+        chance = random.Random(f"{shape.seed}:moments")
+        moments = shape.counts.moments(chance, shape.seconds)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._troubles.play(moments))
+            group.create_task(self._ask(chance))
+
+    async def _ask(self, chance: random.Random) -> None:
+        begun = moment = time.monotonic()
+        while (moment := moment + chance.expovariate(self._shape.rate)) < begun + (
+            self._shape.seconds
+        ):
+            await asyncio.sleep(max(0.0, moment - time.monotonic()))
+            self._town.ask()
+            if chance.random() < 0.5:
+                self._town.deliver_again()
+
+    # -- the processes
+
+    @asynccontextmanager
+    async def _fleet(self, model: FakeOpenAI) -> AsyncIterator[None]:
+        """Keep the processes running; what they do not end by themselves is killed."""
+        async with AsyncExitStack() as stack:
+            for number, role in enumerate(self._shape.roles):
+                proxy = await stack.enter_async_context(CuttingProxy(self._server.port))
+                self._members.append((self._member(number, role, proxy, model), proxy))
+            running = [asyncio.create_task(member.run()) for member, _proxy in self._members]
+            try:
+                yield
+                ends = zip(self._members, running, strict=True)
+                ended = await asyncio.gather(*(one[0].end(task) for one, task in ends))
+                self._notes += filter(None, ended)
+            finally:
+                for task in running:
+                    task.cancel()
+                await asyncio.wait(running)
+
+    def _member(self, number: int, role: Role, proxy: CuttingProxy, model: FakeOpenAI) -> Member:
+        name, host = f"{role}{number}", f"127.0.1.{number + 1}"
+        folder = self._folder / name
+        settings = {
+            **self._town.settings(host),
+            **self._shape.sharing,
+            "TAPE__URL": self._server.url.replace(f":{self._server.port}/", f":{proxy.port}/"),
+            "DELIVERY__AMBIGUOUS": "resend",
+            "AGENT__RETRIES": str(RETRIES),
+        }
+        environ = make_environ(folder / "home", model, **settings)
+        environ["PYTHONPATH"] = str(distribution(folder / "plugins", "bench.chaos_tool:Acting"))
+        environ[MARKS] = str(self._marks)
+        return Member(name, role, host, folder, environ)
+
+    @property
+    def _marks(self) -> Path:
+        return self._folder / "marks.txt"
+
+    async def _ready(self) -> None:
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await self._town.ready()
+        except TimeoutError:
+            said = [member.log.read_text()[-1500:] for member, _proxy in self._members]
+            raise RuntimeError("the fleet did not get ready:\n" + "\n".join(said)) from None
+        print(f"ready after {time.monotonic() - self._begun:.1f} s", flush=True)
+
+    # -- what is seen
+
+    async def _show(self, model: FakeOpenAI) -> None:
+        """Print a line a second."""
+        begun = time.monotonic()
+        while True:
+            await asyncio.sleep(1)
+            self._town.keep()
+            del model.requests[:]
+            counts = "away"
+            with suppress(psycopg.Error, OSError, TimeoutError):
+                accepted, questions, sends = await ledger.open_counts(self._server.url)
+                counts = f"{accepted} accepted, {questions} open, {sends} unsent"
+            done = self._troubles.done
+            up = sum(one.pid is not None and not one.frozen for one, _proxy in self._members)
+            cuts = sum(proxy.cuts for _member, proxy in self._members)
+            print(
+                f"{time.monotonic() - begun:5.0f} s  {len(self._town.asked)} asked, {counts};"
+                f" {done['kill']} kills, {done['restart']} restarts, {done['freeze']} freezes,"
+                f" {cuts} cuts, {up} of {len(self._members)} run",
+                flush=True,
+            )
+
+    async def _idle(self) -> str:
+        """Wait until every question and every send is at its end; return why not."""
+        for quarter in self._town.quarters:
+            quarter.stage.heal()
+        why = "the database is away"
+        until = time.monotonic() + self._shape.patience
+        while time.monotonic() < until:
+            with suppress(psycopg.Error, OSError, TimeoutError):
+                _accepted, questions, sends = await ledger.open_counts(self._server.url)
+                why = f"{questions} questions and {sends} sends are open"
+                if not questions and not sends:
+                    found = await ledger.read(self._server.url)
+                    left = self._town.asked.keys() - found.rows.keys()
+                    if not left:
+                        return ""
+                    why = f"not accepted: {sorted(left)}"
+            await asyncio.sleep(0.3)
+        return why
+
+    async def _judge(self) -> Outcome:
+        self._town.keep()
+        found = await ledger.read(self._server.url)
+        marks = self._marks.read_text().split() if self._marks.exists() else []
+        for quarter in self._town.quarters:
+            await quarter.stage.see(quarter.record)
+            quarter.record.acts.update(mark for mark in marks if mark in quarter.record.tokens)
+        for member, _proxy in self._members:
+            self._notes += [
+                f"{member.name} ended by itself: {code}" for code in member.strange_ends
+            ]
+        disruptions = self._troubles.disruptions
+        names = {member.host: member.name for member, _proxy in self._members}
+        return Outcome(
+            judged(self._town, found.rows, names, disruptions),
+            {kind: sum(one.kind == kind for one in disruptions) for kind in KINDS},
+            self._notes,
+            time.monotonic() - self._begun,
+            [member.log for member, _proxy in self._members],
+        )

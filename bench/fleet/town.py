@@ -1,0 +1,135 @@
+"""People on Telegram, Discord and Slack at once, in all chats of the three."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
+
+from bench.chaos_discord import DiscordStage
+from bench.chaos_gateway import Supervisor, fresh
+from bench.chaos_plan import Kind, Plan, Question, Trouble
+from bench.chaos_record import Record
+from bench.chaos_slack import SlackStage
+from bench.chaos_telegram import TelegramStage
+from bench.chaos_traps import Traps
+
+FIRST_TOKEN: Final = 10_000
+EVERYWHERE: Final = "0.0.0.0"
+KINDS: Final[tuple[Kind, ...]] = ("short", "short", "short", "tool", "long")
+AGAIN: Final = ("redeliver", "redeliver-new")
+MAX_AGAIN: Final = 2
+"""So often the last messages are delivered again, each of them up to three times in all."""
+
+AnyStage = TelegramStage | DiscordStage | SlackStage
+
+
+class Made(NamedTuple):
+    """A message that a process made, when it was asked for, and by which request."""
+
+    place: int
+    message_id: str
+    at: float
+    host: str
+    method: str
+
+
+@dataclass(slots=True)
+class Quarter:
+    """One platform, what was asked there, and what its log says."""
+
+    channel: str
+    stage: AnyStage
+    record: Record
+    made: list[Made] = field(default_factory=list)
+
+    @property
+    def server(self) -> Any:
+        """The platform itself."""
+        return self.stage.fake if isinstance(self.stage, DiscordStage) else self.stage
+
+    def keep(self) -> None:
+        """Write down which messages were made, and forget the requests."""
+        calls, hosts = self.server.calls, self.server.asked_at
+        for call, host in zip(calls, hosts, strict=True):
+            found = self.stage.made(call)
+            if found is not None:
+                method = getattr(call, "method", "") or call.kind
+                self.made.append(Made(*found, call.at, host, method))
+        calls.clear()
+        hosts.clear()
+
+
+class Town:
+    """All of them, and one sequence of questions through all chats."""
+
+    def __init__(self, folder: Path, seed: str) -> None:
+        self._chance = random.Random(seed)
+        self._number = FIRST_TOKEN
+        self._stack = AsyncExitStack()
+        self.asked: dict[str, tuple[Question, float]] = {}
+        self.quarters: list[Quarter] = []
+        self.traps = Traps(Supervisor(fresh, Record(Plan("", "", seed, "resend", (), ()), folder)))
+        for stage_type in (TelegramStage, DiscordStage, SlackStage):
+            channel = stage_type.menu.channel
+            record = Record(Plan(channel, "", seed, "resend", (), ()), folder)
+            stage: AnyStage = stage_type(self.traps, folder)
+            self.quarters.append(Quarter(channel, stage, record))
+
+    async def __aenter__(self) -> Self:
+        """Be there."""
+        for quarter in self.quarters:
+            quarter.server.host = EVERYWHERE
+            await self._stack.enter_async_context(quarter.stage)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Be gone."""
+        await self._stack.__aexit__(kind, error, trace)
+
+    def settings(self, host: str) -> Mapping[str, str]:
+        """Return the settings of a process that asks at an address of its own."""
+        found: dict[str, str] = {}
+        for quarter in self.quarters:
+            found |= quarter.stage.settings()
+        return {name: value.replace("127.0.0.1", host) for name, value in found.items()}
+
+    async def ready(self) -> None:
+        """Wait until every platform is heard."""
+        await asyncio.gather(*(quarter.stage.ready() for quarter in self.quarters))
+
+    def ask(self) -> Question:
+        """Let the next question be asked somewhere."""
+        chance = self._chance
+        quarter = chance.choice(self.quarters)
+        place, kind = chance.randrange(quarter.stage.menu.places), chance.choice(KINDS)
+        token = f"Q{self._number}"
+        self._number += 1
+        question = Question(0.0, token, place, chance.randrange(3), kind)
+        self.asked[token] = (question, time.monotonic())
+        quarter.record.asked.append(question)
+        quarter.stage.ask(question)
+        return question
+
+    def deliver_again(self) -> None:
+        """Deliver the last messages of each platform again that were taken."""
+        for quarter in self.quarters:
+            known = quarter.stage.menu.troubles
+            name = self._chance.choice([name for name in AGAIN if name in known])
+            quarter.stage.trouble(Trouble(0.0, name, self._chance.randint(1, MAX_AGAIN)))
+
+    def keep(self) -> None:
+        """Write down what was done, and forget the rest."""
+        for quarter in self.quarters:
+            quarter.keep()

@@ -1,0 +1,128 @@
+"""What several processes on one PostgreSQL carry: `python -m bench.scale --help`.
+
+The processes and the server are real; Telegram and the model are in this process. All share this
+machine, so compare figures of one run only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from bench.figures import Figure, report
+from bench.fleet.held import held_figures
+from bench.fleet.levels import level_figures
+from bench.fleet.load import Load, load_figures, trip_figures
+from tests.postgres import Server, server
+
+DURABLE: Final = (
+    "fsync=on",
+    "full_page_writes=on",
+    "synchronous_commit=on",
+    "autovacuum=on",
+    "shared_buffers=256MB",
+    "max_connections=300",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured."""
+
+    load: Load = field(default_factory=Load)
+    turns: int = 2000
+    turn_workers: int = 4
+    turn_seconds: float = 60.0
+    trip_rate: float = 5.0
+    trip_seconds: float = 20.0
+    sessions: tuple[int, ...] = (1_000, 100_000)
+    entries: tuple[int, ...] = (1_000_000, 10_000_000)
+    level_messages: int = 600
+    level_rate: float = 5.0
+
+
+QUICK: Final = Size(
+    Load((1, 2), (0.0,), seconds=3.0, most=40.0),
+    turns=200,
+    turn_workers=2,
+    turn_seconds=10.0,
+    trip_seconds=6.0,
+    sessions=(1_000, 10_000),
+    entries=(20_000, 200_000),
+    level_messages=100,
+)
+
+
+async def _load(own: Server, size: Size) -> list[Figure]:
+    return await load_figures(own, size.load)
+
+
+async def _trips(own: Server, size: Size) -> list[Figure]:
+    return [
+        figure
+        for workers in size.load.workers
+        for figure in await trip_figures(own, workers, size.trip_rate, size.trip_seconds)
+    ]
+
+
+async def _held(own: Server, size: Size) -> list[Figure]:
+    return await held_figures(own, size.turn_workers, size.turns, size.turn_seconds)
+
+
+async def _levels(own: Server, size: Size) -> list[Figure]:
+    few = min(size.sessions)
+    by_sessions = [(sessions, max(size.sessions)) for sessions in size.sessions]
+    by_entries = [(few, entries) for entries in size.entries]
+    return [
+        figure
+        for levels in (by_sessions, by_entries)
+        for figure in await level_figures(own, levels, size.level_messages, size.level_rate)
+    ]
+
+
+Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
+PARTS: Final[Mapping[str, Part]] = MappingProxyType(
+    {"load": _load, "trips": _trips, "held": _held, "levels": _levels}
+)
+
+
+def main() -> None:
+    """Measure what the command line asks for; print the table, and write the JSON."""
+    options = _options()
+    size = QUICK if options.quick else Size()
+    load = replace(
+        size.load,
+        workers=tuple(options.workers) if options.workers else size.load.workers,
+        models=tuple(options.models) if options.models else size.load.models,
+        seconds=options.seconds or size.load.seconds,
+    )
+    size = replace(size, load=load, turns=options.turns or size.turns)
+    figures: list[Figure] = []
+    with server(DURABLE) as own:
+        for name in options.only or PARTS:
+            figures += asyncio.run(PARTS[name](own, size))
+    figures.append(Figure("load of the machine at the end", os.getloadavg()[0], ""))
+    report(figures, options.json)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
+    add = parser.add_argument
+    add("--quick", action="store_true", help="measure less, within some minutes")
+    add("--workers", type=int, nargs="+", metavar="N", help="fleets (1 2 4); 0 is one process")
+    add("--models", type=float, nargs="+", metavar="SECONDS", help="what an answer takes (0 2)")
+    add("--seconds", type=float, metavar="N", help="so long at each rate")
+    add("--turns", type=int, metavar="N", help="so many turns at once")
+    add("--json", type=Path, metavar="FILE", help="write the figures there too")
+    add("--only", nargs="+", choices=PARTS, metavar="NAME", help=f"of: {', '.join(PARTS)}")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.message import InboundMessage, ShownMessage
+from channels.pacing import Gates
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
 
@@ -47,6 +48,7 @@ class ChannelHost(Protocol):
     names                   what the agent is called in chats; its own name comes first
     hint                    what the operator should do next, or None
     holds_unknown_outcomes  whether the gateway holds back a send whose outcome is unknown
+    gates                   where the bot's limits are counted; None: this process has its own
     """
 
     clock: Clock
@@ -54,6 +56,7 @@ class ChannelHost(Protocol):
     names: Sequence[str]
     hint: str | None
     holds_unknown_outcomes: bool
+    gates: Gates | None = None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Store messages on disk; return the `ext_id` of each new one; raises ChannelDown."""

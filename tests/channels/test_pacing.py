@@ -18,6 +18,7 @@ from channels.pacing import (
     UNLIMITED,
     Budget,
     Gate,
+    OwnGate,
     Pacing,
     Priority,
 )
@@ -34,7 +35,7 @@ class Writers:
 
     def __init__(self, group: TaskGroup, chat: Budget = SECOND, bot: Budget = UNLIMITED) -> None:
         self.clock = ManualClock()
-        self.pacing = Pacing(lambda _chat: chat, self.clock, bot)
+        self.pacing = Pacing(lambda _chat: chat, self.clock, OwnGate(bot, self.clock))
         self.wrote: list[tuple[float, str]] = []
         self._group = group
 

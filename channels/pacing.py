@@ -73,12 +73,21 @@ class SharedGate(Protocol):
     def close(self, until: float) -> None:
         """Refuse writes until the given monotonic time, in all processes."""
 
+    def closed_for(self, now: float) -> float:
+        """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
+
 
 class Gates(Protocol):
     """Where the rate limits of a bot are counted."""
 
     def gate(self, name: str, budget: Budget) -> SharedGate:
         """Return the gate of this name; it has one in each process that asks for it."""
+
+    def refuse(self, token: str, *, refused: bool = True) -> None:
+        """Record for all processes that the platform refuses a token, or accepts it again."""
+
+    def is_refused(self, token: str) -> bool:
+        """Return whether the platform refuses a token, as another process may have found out."""
 
 
 class Gate:
@@ -124,9 +133,9 @@ class Gate:
         """Refuse writes until the given monotonic time."""
         self._closed_until = max(self._closed_until, until)
 
-    def closed(self, now: float) -> bool:
-        """Return whether the platform asked to wait beyond `now`."""
-        return now < self._closed_until
+    def closed_for(self, now: float) -> float:
+        """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
+        return self._closed_until - now
 
     def idle(self, now: float) -> bool:
         """Return whether dropping this gate would change nothing."""
@@ -194,6 +203,22 @@ class OwnGates:
         del name
         return OwnGate(budget, self.clock)
 
+    def refuse(self, token: str, *, refused: bool = True) -> None:
+        """Change nothing: a channel keeps by itself what this process has found out."""
+
+    def is_refused(self, token: str) -> bool:
+        del token
+        return False
+
+
+async def taken(
+    gate: SharedGate, clock: Clock, priority: Priority, *, first: bool = False
+) -> float:
+    """Wait until a gate allows a write, and count it; return until when it may begin."""
+    while (good_until := gate.take(clock.monotonic(), priority)) is None:
+        await gate.turn(priority, first=first)
+    return good_until
+
 
 @dataclass(order=True, slots=True)
 class _Waiter:
@@ -245,8 +270,7 @@ class Pacing:
 
     async def renew(self, chat: str, priority: Priority) -> None:
         """Wait for a permit of the bot in the place of one that is too old."""
-        while (good_until := self.bot.take(self._clock.monotonic(), priority)) is None:
-            await self.bot.turn(priority, first=True)
+        good_until = await taken(self.bot, self._clock, priority, first=True)
         self._chat(chat).good_until = good_until
 
     def export(self, chat: str) -> dict[str, Any]:
@@ -272,7 +296,8 @@ class Pacing:
 
     def may_type(self, chat: str) -> bool:
         """Return whether a typing sign may be sent now; typing signs need no permit."""
-        return not self._chat(chat).closed(self._clock.monotonic())
+        now = self._clock.monotonic()
+        return max(self._chat(chat).closed_for(now), self.bot.closed_for(now)) <= 0
 
     def _chat(self, chat: str) -> Gate:
         gate = self.chats.get(chat)

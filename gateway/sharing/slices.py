@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final, Protocol
 
 import anyio
@@ -37,6 +38,7 @@ MAX_APART_SECONDS: Final = 0.02
 AHEAD_SECONDS: Final = (0.5, 0.1, 0.1, 0.1)
 """How far in the future the slots of each priority may be: a death wastes them."""
 
+LOOK_SECONDS: Final = 5.0
 LEAST_SECONDS: Final = 0.001
 MAX_LEAD_SECONDS: Final = 0.5
 DRIFT: Final = 2e-4  # how much faster one clock may run than another
@@ -91,6 +93,7 @@ class SlicedGate:
     _store: Statements
     _clock: Clock
     _spawn: Spawn
+    _say: Callable[[str, Mapping[str, Any]], None]  # changes a row for all processes
     _time: ServerTime = field(default_factory=ServerTime)
     _slots: deque[_Slot] = field(default_factory=deque)
     _waiting: list[tuple[Priority, int]] = field(default_factory=list)
@@ -147,8 +150,14 @@ class SlicedGate:
         if until > self._closed_until and seconds > 0:
             self._closed_until = until
             self._slots.clear()
-            values = {"name": self._name, "seconds": seconds}
-            self._spawn("budget", lambda: self._say("sharing.close_budget", values))
+            self._say("sharing.close_budget", {"name": self._name, "seconds": seconds})
+
+    def closed_for(self, now: float) -> float:
+        return self._closed_until - now
+
+    def closed_elsewhere(self, seconds: float) -> None:
+        """Refuse writes, as another process does."""
+        self._closed_until = max(self._closed_until, self._clock.monotonic() + seconds)
 
     async def _answer(self) -> None:
         """Have a reservation made for all who wait, and wait for its answer."""
@@ -209,26 +218,66 @@ class SlicedGate:
         while self._slots and self._slots[0].until < now:
             self._slots.popleft()
 
-    async def _say(self, statement: str, values: dict[str, object]) -> None:
-        try:
-            await self._store.select(statement, values)
-        except TapeError as lost:
-            get_log().warning("budget.not_changed", budget=self._name, why=str(lost))
 
-
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SharedBudgets:
-    """The rate limits of all processes over one database."""
+    """The rate limits of all processes over one database; `_changed` wakes the others."""
 
     _store: Statements
     _clock: Clock
     _spawn: Spawn
-    _gates: dict[str, SharedGate] = field(default_factory=dict)
+    _changed: Callable[[], None] = lambda: None
+    _gates: dict[str, SlicedGate] = field(default_factory=dict)
+    _refused: frozenset[str] = frozenset()
 
     def gate(self, name: str, budget: Budget) -> SharedGate:
         """Return the gate of this name; what is unlimited is each process's own."""
+        if not budget.count:
+            return OwnGate(budget, self._clock)
         if name not in self._gates:
-            own = OwnGate(budget, self._clock)
-            shared = SlicedGate(name, budget, self._store, self._clock, self._spawn)
-            self._gates[name] = shared if budget.count else own
+            about = (self._store, self._clock, self._spawn, self._say)
+            self._gates[name] = SlicedGate(name, budget, *about)
         return self._gates[name]
+
+    def refuse(self, token: str, *, refused: bool = True) -> None:
+        """Record for all processes that the platform refuses a token, or accepts it again."""
+        name = _name_of(token)
+        if refused != (name in self._refused):
+            self._refused = self._refused | {name} if refused else self._refused - {name}
+            self._say("sharing.refuse_budget", {"name": name, "refused": refused})
+
+    def is_refused(self, token: str) -> bool:
+        """Return whether the platform refuses a token for good, as far as is known here."""
+        return _name_of(token) in self._refused
+
+    async def run(self) -> None:
+        """Look from time to time at what platforms refuse."""
+        while True:
+            await self.look()
+            await self._clock.sleep(LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Read what platforms refuse; call this when another process has changed it."""
+        try:
+            rows = await self._store.select("sharing.closed_budgets", {})
+        except TapeError as lost:
+            get_log().warning("budget.not_read", why=str(lost))
+            return
+        self._refused = frozenset(row["name"] for row in rows if row["refused"])
+        for row in rows:
+            if row["name"] in self._gates:
+                self._gates[row["name"]].closed_elsewhere(row["seconds"])
+
+    def _say(self, statement: str, values: Mapping[str, Any]) -> None:
+        async def say() -> None:
+            try:
+                await self._store.select(statement, values)
+                self._changed()
+            except TapeError as lost:
+                get_log().warning("budget.not_changed", why=str(lost))
+
+        self._spawn("budget", say)
+
+
+def _name_of(token: str) -> str:
+    return f"token {sha256(token.encode()).hexdigest()[:16]}"

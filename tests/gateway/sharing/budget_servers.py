@@ -92,6 +92,7 @@ class Process:
     number: int
     database: Database
     clock: LateClock
+    budgets: SharedBudgets
     pacing: Pacing
     group: TaskGroup
 
@@ -125,9 +126,9 @@ class Processes:
         def spawn(name: str, work: Callable[[], Awaitable[None]]) -> None:
             group.start_soon(work, name=name)
 
-        gate = SharedBudgets(database, clock, spawn).gate("bot", self.bot)
-        pacing = Pacing(lambda _chat: UNLIMITED, clock, gate)
-        self.all.append(Process(len(self.all), database, clock, pacing, group))
+        budgets = SharedBudgets(database, clock, spawn)
+        pacing = Pacing(lambda _chat: UNLIMITED, clock, budgets.gate("bot", self.bot))
+        self.all.append(Process(len(self.all), database, clock, budgets, pacing, group))
         return self.all[-1]
 
     def send(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.pacing import RESERVED_SHARES, Budget, Priority
+from tests.clock import settle
 from tests.gateway.sharing.budget_servers import Processes, budget_server, most_within
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -74,6 +75,36 @@ async def test_when_the_platform_refuses_the_bot_in_one_process_all_others_pause
     assert len(processes.moments()) == known
     await processes.clock.advance(1.0)
     assert len(processes.moments()) >= known + LIMIT / 2
+
+
+async def test_an_idle_process_hears_of_a_pause_before_it_sends(processes: Processes) -> None:
+    refused, idle = await processes.start(), await processes.start()
+    refused.close(20.0)
+    await settle()
+    await idle.budgets.look()
+    processes.send(idle)
+    await processes.clock.advance(19.9)
+    assert processes.arrived == []
+    assert idle.database.asked == 1
+    await processes.clock.advance(0.5)
+    assert len(processes.arrived) == 1
+
+
+async def test_a_token_that_one_process_finds_refused_is_refused_for_all_until_it_is_accepted(
+    processes: Processes,
+) -> None:
+    one, other = (await processes.start()).budgets, (await processes.start()).budgets
+    one.refuse("1:secret")
+    await settle()
+    await other.look()
+    assert other.is_refused("1:secret")
+    assert not other.is_refused("2:another")
+    other.refuse("1:secret", refused=False)
+    await settle()
+    await one.look()
+    assert not one.is_refused("1:secret")
+    rows = processes.connection.execute("SELECT name FROM budget").fetchall()
+    assert not [row for row in rows if "secret" in row["name"]]
 
 
 async def test_sends_wait_for_the_database_and_go_on_by_themselves(processes: Processes) -> None:

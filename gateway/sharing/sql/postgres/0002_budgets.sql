@@ -1,11 +1,12 @@
--- The rate limits that all processes of a bot share: a row for a bot, or for one of its methods.
+-- The rate limits that all processes of a bot share: a row for a bot, or for one of its methods; and
+-- a row for each token that its platform refuses for good.
 -- Its times are seconds since 1970 by this server's clock, so that one can calculate with them.
 -- `slots` has the newest writes that were allowed, oldest first, perhaps some in the near future.
 CREATE TABLE budget (
     name TEXT COLLATE "C" NOT NULL,
     slots DOUBLE PRECISION[] NOT NULL DEFAULT '{}',
     closed_until DOUBLE PRECISION NOT NULL DEFAULT 0,
-    refused TEXT COLLATE "C" NOT NULL DEFAULT '',
+    refused BOOLEAN NOT NULL DEFAULT FALSE,
     PRIMARY KEY (name)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 
@@ -29,7 +30,7 @@ CREATE FUNCTION budget_reserve(
     given_name TEXT, most INTEGER, period DOUBLE PRECISION, apart DOUBLE PRECISION,
     share INTEGER[], lead DOUBLE PRECISION, ahead DOUBLE PRECISION[], wanted INTEGER[],
     OUT granted DOUBLE PRECISION[], OUT opens DOUBLE PRECISION[], OUT now_at DOUBLE PRECISION,
-    OUT closed_until DOUBLE PRECISION, OUT refused TEXT
+    OUT closed_until DOUBLE PRECISION
 ) LANGUAGE plpgsql AS $$
 DECLARE
     found_row budget := budget_row(given_name);
@@ -42,7 +43,6 @@ BEGIN
     granted := '{}';
     opens := '{}';
     closed_until := found_row.closed_until;
-    refused := found_row.refused;
     IF taken[size] > now_at + period THEN -- the clock was set back: as if all were used just now
         taken := array_fill(now_at, ARRAY[most]);
         size := most;
@@ -75,8 +75,8 @@ BEGIN
     WHERE name = given_name;
 END $$;
 
-CREATE FUNCTION budget_refuse(given_name TEXT, token TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+CREATE FUNCTION budget_refuse(given_name TEXT, given BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM budget_row(given_name);
-    UPDATE budget SET refused = token WHERE name = given_name AND refused <> token;
+    UPDATE budget SET refused = given WHERE name = given_name;
 END $$;

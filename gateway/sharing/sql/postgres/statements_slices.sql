@@ -1,13 +1,19 @@
 -- name: reserve
 -- Allow writes to a platform, at most as many as are wanted; the lists are by priority.
-SELECT granted, opens, now_at, closed_until, refused
+SELECT granted, opens, now_at, closed_until
 FROM budget_reserve(:name, :most, :period, :apart, CAST(:share AS integer[]),
                     :lead, CAST(:ahead AS double precision[]), CAST(:wanted AS integer[]))
+
+-- name: closed_budgets
+-- What a platform refuses now: until when, or a token for good.
+SELECT name, refused, closed_until - extract(epoch FROM clock_timestamp())::float8 AS seconds
+FROM budget
+WHERE refused OR closed_until > extract(epoch FROM clock_timestamp())
 
 -- name: close_budget
 -- The platform wants no writes for some seconds.
 SELECT budget_close(:name, :seconds)
 
 -- name: refuse_budget
--- The platform refuses a token for good (its digest), or accepts it again ('').
-SELECT budget_refuse(:name, :token)
+-- The platform refuses a token for good, or accepts it again.
+SELECT budget_refuse(:name, :refused)

@@ -70,6 +70,9 @@ class SharedGate(Protocol):
     async def turn(self, priority: Priority, *, first: bool = False) -> None:
         """Wait until `take` may allow a write of this priority, perhaps as the first of them."""
 
+    async def allows(self, priority: Priority) -> bool:
+        """Return whether a write of this priority is allowed about now; this counts none."""
+
     def close(self, until: float) -> None:
         """Refuse writes until the given monotonic time, in all processes."""
 
@@ -191,6 +194,9 @@ class OwnGate(Gate):
     async def turn(self, priority: Priority, *, first: bool = False) -> None:
         del first
         await self._clock.sleep(self.wait(self._clock.monotonic(), priority))
+
+    async def allows(self, priority: Priority) -> bool:
+        return self.wait(self._clock.monotonic(), priority) <= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,11 +121,9 @@ class DiscordChannel(Channel):
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
         del on
-        clock = self.host.clock
-        if self._typing.wait(clock.monotonic(), Priority.FINAL) > 0:
-            return
-        await taken(self._typing, clock, Priority.FINAL)
-        await self._sender.type(message.thread_id or message.chat_id)
+        if await self._typing.allows(Priority.FINAL):
+            await taken(self._typing, self.host.clock, Priority.FINAL)
+            await self._sender.type(message.thread_id or message.chat_id)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
         if reference.platform_id:

@@ -102,6 +102,10 @@ class RateLimits:
         """Return the seconds until a method may be called; 0 or less means now."""
         return self._gate(method).wait(self._clock.monotonic(), priority)
 
+    async def allows(self, method: str, priority: Priority) -> bool:
+        """Return whether a method may be called now; this counts no call."""
+        return await self._gate(method).allows(priority)
+
     async def take(self, method: str, priority: Priority) -> None:
         """Wait until a method may be called, and count the call."""
         await taken(self._gate(method), self._clock, priority)

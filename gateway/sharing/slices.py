@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, Protocol
@@ -48,6 +49,9 @@ class Statements(Protocol):
     """The database, as far as budgets need it: a `UnitStore` has more."""
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]: ...
+
+
+_Waiter = tuple[Priority, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class SlicedGate:
     _say: Callable[[str, Mapping[str, Any]], None]  # changes a row for all processes
     _time: ServerTime = field(default_factory=ServerTime)
     _slots: deque[_Slot] = field(default_factory=deque)
-    _waiting: list[tuple[Priority, int]] = field(default_factory=list)
+    _waiting: list[_Waiter] = field(default_factory=list)
     _order: int = 0
     _answered: anyio.Event | None = None  # set once the reservation in progress is answered
     _asks_at: list[float] = field(default_factory=lambda: [float("-inf")] * len(Priority))
@@ -119,23 +123,39 @@ class SlicedGate:
         return self._slots.popleft().until
 
     async def turn(self, priority: Priority, *, first: bool = False) -> None:
-        self._order += 1
-        waiter = (priority, -self._order if first else self._order)
-        insort(self._waiting, waiter)
-        try:
+        with self._in_line(priority, first=first) as waiter:
             while (wait := self._wait_of(waiter)) > 0:
                 if wait < float("inf"):
                     await self._clock.sleep(max(wait, LEAST_SECONDS))
                 else:
                     await self._answer()
-        finally:
-            del self._waiting[bisect_left(self._waiting, waiter)]
 
-    def _wait_of(self, waiter: tuple[Priority, int]) -> float:
+    async def allows(self, priority: Priority) -> bool:
+        with self._in_line(priority) as waiter:
+            if self._wait_of(waiter) == float("inf"):
+                await self._answer()
+            return self._wait_of(waiter) <= max(AHEAD_SECONDS) and self._place(waiter) < len(
+                self._slots
+            )
+
+    @contextmanager
+    def _in_line(self, priority: Priority, *, first: bool = False) -> Iterator[_Waiter]:
+        self._order += 1
+        waiter = (priority, -self._order if first else self._order)
+        insort(self._waiting, waiter)
+        try:
+            yield waiter
+        finally:
+            del self._waiting[self._place(waiter)]
+
+    def _place(self, waiter: _Waiter) -> int:
+        return bisect_left(self._waiting, waiter)
+
+    def _wait_of(self, waiter: _Waiter) -> float:
         """Return the seconds until the next step; infinite if slots must be reserved first."""
         now = self._clock.monotonic()
         self._drop_passed(now)
-        place = bisect_left(self._waiting, waiter)
+        place = self._place(waiter)
         if now < self._closed_until:
             return self._closed_until - now
         if place < len(self._slots):

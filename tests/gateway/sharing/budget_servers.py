@@ -15,14 +15,18 @@ import psycopg
 from anyio.abc import TaskGroup, TaskStatus
 from psycopg.rows import dict_row
 
-from channels.pacing import UNLIMITED, Budget, Pacing, Priority
+from channels.base import Channel, Traits
+from channels.message import OutboundMessage, Receipt
+from channels.pacing import Budget, Priority
+from channels.testing import FakeHost
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.slices import SharedBudgets
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.binding import driver_sql
-from tests.clock import ManualClock
+from tests.clock import ManualClock, settle
 from tests.postgres import fresh_database
 
+NETWORK_SECONDS = 0.04
 EPOCH = 1.9e9
 CLOCK = """
 CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql
@@ -85,6 +89,28 @@ class Database:
         return list(rows)
 
 
+class Bot(Channel):
+    """The bot's channel in one process: what it sends arrives a little later."""
+
+    name = "bot"
+
+    def __init__(self, limit: Budget, arrive: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self.traits = Traits(bot=limit)
+        self._arrive = arrive
+
+    async def run(self) -> None:
+        await anyio.sleep_forever()
+
+    async def stop(self) -> None:
+        """Do nothing: it ends with its process."""
+
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        del message
+        await self._arrive()
+        return [Receipt("1")]
+
+
 @dataclass
 class Process:
     """A process that sends for the bot; it can be killed."""
@@ -93,12 +119,12 @@ class Process:
     database: Database
     clock: LateClock
     budgets: SharedBudgets
-    pacing: Pacing
+    channel: Bot
     group: TaskGroup
 
     def close(self, seconds: float) -> None:
         """Learn from the platform that it wants nothing from this bot for some seconds."""
-        self.pacing.bot.close(self.clock.monotonic() + seconds)
+        self.channel.pacing.bot.close(self.clock.monotonic() + seconds)
 
     def kill(self) -> None:
         self.group.cancel_scope.cancel()
@@ -127,8 +153,13 @@ class Processes:
             group.start_soon(work, name=name)
 
         budgets = SharedBudgets(database, clock, spawn)
-        pacing = Pacing(lambda _chat: UNLIMITED, clock, budgets.gate("bot", self.bot))
-        self.all.append(Process(len(self.all), database, clock, budgets, pacing, group))
+        name = f"{len(self.all)} {Priority.FINAL.name}"
+        channel = Bot(self.bot, lambda: self._arrive(name))
+        host = FakeHost(clock)
+        host.gates = budgets
+        group.start_soon(channel.start, host)
+        await settle()
+        self.all.append(Process(len(self.all), database, clock, budgets, channel, group))
         return self.all[-1]
 
     def send(
@@ -156,12 +187,18 @@ class Processes:
         return [at for at, _ in self.arrived]
 
     async def _send(self, process: Process, chat: str, priority: Priority, record: float) -> None:
-        pacing = process.pacing
-        await pacing.permit(chat, priority)
-        await self.clock.sleep(self.up_to(record))
-        if pacing.is_late(chat):
-            await pacing.renew(chat, priority)
-        self.arrived.append((self.clock.monotonic(), f"{process.number} {priority.name}"))
+        channel = process.channel
+        if priority is Priority.FINAL:
+            answer = await channel.prepare(OutboundMessage("bot", chat, "hello"))
+            await self.clock.sleep(self.up_to(record))
+            await channel.transmit(answer)
+        else:
+            await channel.pacing.permit(chat, priority)
+            await self._arrive(f"{process.number} {priority.name}")
+
+    async def _arrive(self, name: str) -> None:
+        await self.clock.sleep(self.up_to(NETWORK_SECONDS))
+        self.arrived.append((self.clock.monotonic(), name))
 
 
 async def _live(*, task_status: TaskStatus[TaskGroup]) -> None:

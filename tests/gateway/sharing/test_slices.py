@@ -107,6 +107,21 @@ async def test_a_token_that_one_process_finds_refused_is_refused_for_all_until_i
     assert not [row for row in rows if "secret" in row["name"]]
 
 
+async def test_what_another_process_has_used_is_known_without_waiting_for_more(
+    processes: Processes,
+) -> None:
+    processes.bot = Budget(0.0, 5, 60.0)
+    one, other = await processes.start(), await processes.start()
+    for _ in range(5):
+        processes.send(one)
+    await processes.clock.advance(1.0)
+    assert len(processes.arrived) == 5
+    gate = other.budgets.gate("bot", processes.bot)
+    assert not await gate.allows(Priority.EDIT)
+    await processes.clock.advance(61.0)
+    assert await gate.allows(Priority.EDIT)
+
+
 async def test_sends_wait_for_the_database_and_go_on_by_themselves(processes: Processes) -> None:
     process = await processes.start()
     process.database.is_away = True
@@ -124,7 +139,7 @@ async def test_an_answer_alone_waits_for_one_reservation_and_nothing_else(
     process = await processes.start()
     await processes.clock.advance(5.0)
     processes.send(process)
-    await processes.clock.advance(0.01)
+    await processes.clock.advance(0.05)
     assert len(processes.arrived) == process.database.asked == 1
 
 
@@ -136,7 +151,7 @@ async def test_an_answer_alone_waits_for_one_reservation_and_nothing_else(
     dies=st.lists(st.floats(0.05, 2.0), max_size=3),
     bot=st.sampled_from([TELEGRAM, Budget(0.0, 5, 1.1), Budget(0.0, 45, 1.05)]),
 )
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=25)
 async def test_whoever_is_late_or_dies_no_window_is_exceeded(
     server: psycopg.Connection[dict[str, Any]],
     seed: int,

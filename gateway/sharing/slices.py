@@ -39,7 +39,6 @@ MAX_APART_SECONDS: Final = 0.02
 AHEAD_SECONDS: Final = (0.5, 0.1, 0.1, 0.1)
 """How far in the future the slots of each priority may be: a death wastes them."""
 
-LOOK_SECONDS: Final = 5.0
 LEAST_SECONDS: Final = 0.001
 MAX_LEAD_SECONDS: Final = 0.5
 DRIFT: Final = 2e-4  # how much faster one clock may run than another
@@ -270,14 +269,8 @@ class SharedBudgets:
         """Return whether the platform refuses a token for good, as far as is known here."""
         return _name_of(token) in self._refused
 
-    async def run(self) -> None:
-        """Look from time to time at what platforms refuse."""
-        while True:
-            await self.look()
-            await self._clock.sleep(LOOK_SECONDS)
-
     async def look(self) -> None:
-        """Read what platforms refuse; call this when another process has changed it."""
+        """Read what platforms refuse: from time to time, and when another process changed it."""
         try:
             rows = await self._store.select("sharing.closed_budgets", {})
         except TapeError as lost:

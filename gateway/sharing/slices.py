@@ -169,7 +169,7 @@ class SlicedGate:
         if until > self._closed_until and seconds > 0:
             self._closed_until = until
             self._slots.clear()
-            self._say("sharing.close_budget", {"name": self._name, "seconds": seconds})
+            self._say("sharing.close_limit", {"name": self._name, "seconds": seconds})
 
     def closed_for(self, now: float) -> float:
         return self._closed_until - now
@@ -263,7 +263,7 @@ class SharedBudgets:
         name = _name_of(token)
         if refused != (name in self._refused):
             self._refused = self._refused | {name} if refused else self._refused - {name}
-            self._say("sharing.refuse_budget", {"name": name, "refused": refused})
+            self._say("sharing.refuse_token", {"name": name, "refused": refused})
 
     def is_refused(self, token: str) -> bool:
         """Return whether the platform refuses a token for good, as far as is known here."""
@@ -272,7 +272,7 @@ class SharedBudgets:
     async def look(self) -> None:
         """Read what platforms refuse: from time to time, and when another process changed it."""
         try:
-            rows = await self._store.select("sharing.closed_budgets", {})
+            rows = await self._store.select("sharing.closed_limits", {})
         except TapeError as lost:
             get_log().warning("budget.not_read", why=str(lost))
             return

@@ -30,7 +30,7 @@ def server() -> Iterator[psycopg.Connection[dict[str, Any]]]:
 
 @pytest.fixture
 async def processes(server: psycopg.Connection[dict[str, Any]]) -> AsyncIterator[Processes]:
-    server.execute("DELETE FROM budget")
+    server.execute("DELETE FROM send_limit")
     async with anyio.create_task_group() as group:
         yield Processes(server, group, TELEGRAM)
         group.cancel_scope.cancel()
@@ -103,7 +103,7 @@ async def test_a_token_that_one_process_finds_refused_is_refused_for_all_until_i
     await settle()
     await one.look()
     assert not one.is_refused("1:secret")
-    rows = processes.connection.execute("SELECT name FROM budget").fetchall()
+    rows = processes.connection.execute("SELECT name FROM send_limit").fetchall()
     assert not [row for row in rows if "secret" in row["name"]]
 
 
@@ -161,7 +161,7 @@ async def test_whoever_is_late_or_dies_no_window_is_exceeded(
     dies: list[float],
     bot: Budget,
 ) -> None:
-    server.execute("DELETE FROM budget")
+    server.execute("DELETE FROM send_limit")
     async with anyio.create_task_group() as group:
         processes = Processes(server, group, bot, Random(seed))
         four = [await processes.start(way=way, late=late) for _ in range(4)]

@@ -2,7 +2,7 @@
 -- a row for each token that its platform refuses for good.
 -- Its times are seconds since 1970 by this server's clock, so that one can calculate with them.
 -- `slots` has the newest writes that were allowed, oldest first, perhaps some in the near future.
-CREATE TABLE budget (
+CREATE TABLE send_limit (
     name TEXT COLLATE "C" NOT NULL,
     slots DOUBLE PRECISION[] NOT NULL DEFAULT '{}',
     closed_until DOUBLE PRECISION NOT NULL DEFAULT 0,
@@ -10,14 +10,14 @@ CREATE TABLE budget (
     PRIMARY KEY (name)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 
-CREATE FUNCTION budget_row(given_name TEXT) RETURNS budget LANGUAGE plpgsql AS $$
+CREATE FUNCTION send_limit_row(given_name TEXT) RETURNS send_limit LANGUAGE plpgsql AS $$
 DECLARE
-    found_row budget;
+    found_row send_limit;
 BEGIN
     LOOP
-        SELECT * INTO found_row FROM budget WHERE name = given_name FOR UPDATE;
+        SELECT * INTO found_row FROM send_limit WHERE name = given_name FOR UPDATE;
         EXIT WHEN FOUND;
-        INSERT INTO budget (name) VALUES (given_name) ON CONFLICT DO NOTHING;
+        INSERT INTO send_limit (name) VALUES (given_name) ON CONFLICT DO NOTHING;
     END LOOP;
     RETURN found_row;
 END $$;
@@ -26,14 +26,14 @@ END $$;
 -- ever has more than `most` slots, two slots are `apart`, a priority gets a slot only where its
 -- period has fewer than `share`, and only from `lead` seconds on, and within `ahead` seconds more.
 -- `opens` says when each priority could have its next.
-CREATE FUNCTION budget_reserve(
+CREATE FUNCTION send_limit_reserve(
     given_name TEXT, most INTEGER, period DOUBLE PRECISION, apart DOUBLE PRECISION,
     share INTEGER[], lead DOUBLE PRECISION, ahead DOUBLE PRECISION[], wanted INTEGER[],
     OUT granted DOUBLE PRECISION[], OUT opens DOUBLE PRECISION[], OUT now_at DOUBLE PRECISION,
     OUT closed_until DOUBLE PRECISION
 ) LANGUAGE plpgsql AS $$
 DECLARE
-    found_row budget := budget_row(given_name);
+    found_row send_limit := send_limit_row(given_name);
     taken DOUBLE PRECISION[] := found_row.slots;
     size INTEGER := cardinality(taken);
     slot DOUBLE PRECISION;
@@ -61,22 +61,22 @@ BEGIN
         opens := opens || slot;
     END LOOP;
     IF granted <> '{}' THEN
-        UPDATE budget SET slots = taken[greatest(1, size - most + 1) : size]
+        UPDATE send_limit SET slots = taken[greatest(1, size - most + 1) : size]
         WHERE name = given_name;
     END IF;
 END $$;
 
-CREATE FUNCTION budget_close(given_name TEXT, seconds DOUBLE PRECISION) RETURNS VOID
+CREATE FUNCTION send_limit_close(given_name TEXT, seconds DOUBLE PRECISION) RETURNS VOID
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM budget_row(given_name);
-    UPDATE budget
+    PERFORM send_limit_row(given_name);
+    UPDATE send_limit
     SET closed_until = greatest(closed_until, extract(epoch FROM clock_timestamp()) + seconds)
     WHERE name = given_name;
 END $$;
 
-CREATE FUNCTION budget_refuse(given_name TEXT, given BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
+CREATE FUNCTION send_limit_refuse(given_name TEXT, given BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM budget_row(given_name);
-    UPDATE budget SET refused = given WHERE name = given_name;
+    PERFORM send_limit_row(given_name);
+    UPDATE send_limit SET refused = given WHERE name = given_name;
 END $$;

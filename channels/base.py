@@ -28,7 +28,7 @@ from channels.draft import DraftEditor, DraftReference, Pace
 from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
 from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
-from channels.pacing import UNLIMITED, Budget, Pacing, Priority
+from channels.pacing import UNLIMITED, Budget, Gates, OwnGates, Pacing, Priority
 from channels.tally import Tally
 from channels.typing_indicator import TypingIndicator
 
@@ -159,6 +159,11 @@ class Channel(ABC):
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._pacing
 
+    @property
+    def gates(self) -> Gates:
+        """Where the limits of this channel's bot are counted."""
+        return self.host.gates or OwnGates(self.host.clock)
+
     async def attach(self, host: FullHost) -> None:
         """Make the channel able to send, without listening; called again before each `run`.
 
@@ -167,7 +172,8 @@ class Channel(ABC):
         self._host = host
         # Both survive a restart: earlier writes still count, and earlier typing signs must end.
         if self._pacing is None:
-            self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
+            bot = self.gates.gate(self.name, self.traits.bot)
+            self._pacing = Pacing(self.budget_of, host.clock, bot)
         if self.traits.typing_signs and self.typing_indicator is None:
             self.typing_indicator = TypingIndicator(
                 lambda message: self.show_typing(message, True),
@@ -218,6 +224,8 @@ class Channel(ABC):
 
     async def transmit(self, message: OutboundMessage) -> list[Receipt]:
         """Send a prepared message to the platform; raises ChannelError."""
+        if self.pacing.is_late(message.chat_id):  # it took long to record the send
+            await self.pacing.renew(message.chat_id, Priority.FINAL)
         try:
             return await self.deliver(message)
         except SendDelayed as delayed:

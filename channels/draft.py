@@ -177,6 +177,9 @@ class DraftEditor:
                 return
             if self._closed:  # the answer is being sent already
                 return
+            if self._pacing.is_late(self._message.chat_id):  # it took long to record the draft
+                self._changed.set()
+                return
         try:
             # Shielded, since a draft that is shown but not recorded would stay in the chat forever.
             with anyio.CancelScope(shield=True), anyio.fail_after(MAX_SHOW_SECONDS):

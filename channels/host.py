@@ -11,6 +11,7 @@ from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.facts import Facts
 from channels.message import InboundMessage, OutboundMessage, ShownMessage
+from channels.pacing import Gates
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
 
@@ -48,6 +49,7 @@ class ChannelHost(Protocol):
     names                   what the agent is called in chats; its own name comes first
     hint                    what the operator should do next, or None
     holds_unknown_outcomes  whether the gateway holds back a send whose outcome is unknown
+    gates                   where the bot's limits are counted; None: this process has its own
     """
 
     clock: Clock
@@ -55,6 +57,7 @@ class ChannelHost(Protocol):
     names: Sequence[str]
     hint: str | None
     holds_unknown_outcomes: bool
+    gates: Gates | None = None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Store messages on disk; return the `ext_id` of each new one; raises ChannelDown."""

@@ -8,11 +8,11 @@ of the window stays reserved for answers.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
-from typing import Final
+from typing import Any, Final, Protocol
 
 import anyio
 
@@ -58,10 +58,45 @@ class Budget:
 UNLIMITED: Final = Budget()
 
 
+class SharedGate(Protocol):
+    """The rate limit of a bot or of one of its methods, for all processes that use it."""
+
+    def wait(self, now: float, priority: Priority) -> float:
+        """Return the seconds until a write of this priority may be allowed; 0 or less means now."""
+
+    def take(self, now: float, priority: Priority) -> float | None:
+        """Count a write, if one of this priority is allowed; return until when it may begin."""
+
+    async def turn(self, priority: Priority, *, first: bool = False) -> None:
+        """Wait until `take` may allow a write of this priority, perhaps as the first of them."""
+
+    async def allows(self, priority: Priority) -> bool:
+        """Return whether a write of this priority is allowed about now; this counts none."""
+
+    def close(self, until: float) -> None:
+        """Refuse writes until the given monotonic time, in all processes."""
+
+    def closed_for(self, now: float) -> float:
+        """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
+
+
+class Gates(Protocol):
+    """Where the rate limits of a bot are counted."""
+
+    def gate(self, name: str, budget: Budget) -> SharedGate:
+        """Return the gate of this name; it has one in each process that asks for it."""
+
+    def refuse(self, token: str, *, refused: bool = True) -> None:
+        """Record for all processes that the platform refuses a token, or accepts it again."""
+
+    def is_refused(self, token: str) -> bool:
+        """Return whether the platform refuses a token, as another process may have found out."""
+
+
 class Gate:
     """The recent writes of one chat or one whole bot; computes when the next write is allowed."""
 
-    __slots__ = ("_budget", "_closed_until", "_last", "_written", "waiters")
+    __slots__ = ("_budget", "_closed_until", "_last", "_written", "good_until", "waiters")
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -69,6 +104,7 @@ class Gate:
         self._last = float("-inf")
         self._closed_until = float("-inf")
         self.waiters: list[_Waiter] = []
+        self.good_until = float("inf")  # a write of the bot's limit that was taken for this chat
 
     def wait(self, now: float, priority: Priority) -> float:
         """Return the seconds until a write of this priority is allowed; 0 or less means now."""
@@ -100,18 +136,94 @@ class Gate:
         """Refuse writes until the given monotonic time."""
         self._closed_until = max(self._closed_until, until)
 
-    def closed(self, now: float) -> bool:
-        """Return whether the platform asked to wait beyond `now`."""
-        return now < self._closed_until
+    def closed_for(self, now: float) -> float:
+        """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
+        return self._closed_until - now
 
     def idle(self, now: float) -> bool:
         """Return whether dropping this gate would change nothing."""
         return not self.waiters and not self._in_window(now) and self.wait(now, Priority.FINAL) <= 0
 
+    def export(self, now: float) -> dict[str, Any]:
+        """Return the recent writes as JSON, by their age in seconds."""
+        self._in_window(now)
+        kept: dict[str, Any] = {}
+        if self._written:
+            kept["ages"] = [round(now - at, 3) for at in self._written]
+        if now < self._last + self._budget.interval:
+            kept["last"] = round(now - self._last, 3)
+        if now < self._closed_until:
+            kept["closed"] = round(self._closed_until - now, 3)
+        return kept
+
+    def restore(self, kept: Mapping[str, Any], now: float) -> None:
+        """Count the writes that another process has exported."""
+        known = [now - float(age) for age in kept.get("ages", ())]
+        self._written = deque(sorted([*self._written, *known]))
+        self._last = max(self._last, now - float(kept.get("last", "inf")), *known)
+        self.close(now + float(kept.get("closed", "-inf")))
+
+    def assume(self, now: float) -> None:
+        """Count all writes that were allowed until `now`."""
+        budget = self._budget
+        spread = (index * budget.interval for index in range(budget.count))
+        self.restore({"last": 0, "ages": [age for age in spread if age < budget.window]}, now)
+
     def _in_window(self, now: float) -> int:
         while self._written and self._written[0] + self._budget.window <= now:
             self._written.popleft()
         return len(self._written)
+
+
+class OwnGate(Gate):
+    """A gate that only this process uses."""
+
+    __slots__ = ("_clock",)
+
+    def __init__(self, budget: Budget, clock: Clock) -> None:
+        super().__init__(budget)
+        self._clock = clock
+
+    def take(self, now: float, priority: Priority) -> float | None:
+        """Count a write, if one of this priority is allowed; it may begin at any later time."""
+        if self.wait(now, priority) > 0:
+            return None
+        self.write(now)
+        return float("inf")
+
+    async def turn(self, priority: Priority, *, first: bool = False) -> None:
+        del first
+        await self._clock.sleep(self.wait(self._clock.monotonic(), priority))
+
+    async def allows(self, priority: Priority) -> bool:
+        return self.wait(self._clock.monotonic(), priority) <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGates:
+    """Gates that only this process uses."""
+
+    clock: Clock
+
+    def gate(self, name: str, budget: Budget) -> SharedGate:
+        del name
+        return OwnGate(budget, self.clock)
+
+    def refuse(self, token: str, *, refused: bool = True) -> None:
+        """Change nothing: a channel keeps by itself what this process has found out."""
+
+    def is_refused(self, token: str) -> bool:
+        del token
+        return False
+
+
+async def taken(
+    gate: SharedGate, clock: Clock, priority: Priority, *, first: bool = False
+) -> float:
+    """Wait until a gate allows a write, and count it; return until when it may begin."""
+    while (good_until := gate.take(clock.monotonic(), priority)) is None:
+        await gate.turn(priority, first=first)
+    return good_until
 
 
 @dataclass(order=True, slots=True)
@@ -125,11 +237,11 @@ class Pacing:
     """Send permits for one bot: `budget_of` returns a chat's limit, `bot` limits all chats."""
 
     def __init__(
-        self, budget_of: Callable[[str], Budget], clock: Clock, bot: Budget = UNLIMITED
+        self, budget_of: Callable[[str], Budget], clock: Clock, bot: SharedGate | None = None
     ) -> None:
         self._budget_of = budget_of
         self._clock = clock
-        self._bot = Gate(bot)
+        self.bot: SharedGate = bot or OwnGate(UNLIMITED, clock)
         self.chats: dict[str, Gate] = {}
         self._order = 0
 
@@ -146,14 +258,39 @@ class Pacing:
                     waiter.turn_came = anyio.Event()
                     continue
                 now = self._clock.monotonic()
-                wait = max(gate.wait(now, priority), self._bot.wait(now, priority))
-                if wait <= 0:
+                wait = gate.wait(now, priority)
+                if wait > 0:
+                    await self._clock.sleep(wait)
+                elif (good_until := self.bot.take(now, priority)) is None:
+                    await self.bot.turn(priority)
+                else:
                     gate.write(now)
-                    self._bot.write(now)
+                    gate.good_until = good_until
                     return
-                await self._clock.sleep(wait)
         finally:
             _leave(gate, waiter)
+
+    def is_late(self, chat: str) -> bool:
+        """Return whether the permit of a chat is too old for the write to begin now."""
+        return self._chat(chat).good_until < self._clock.monotonic()
+
+    async def renew(self, chat: str, priority: Priority) -> None:
+        """Wait for a permit of the bot in the place of one that is too old."""
+        good_until = await taken(self.bot, self._clock, priority, first=True)
+        self._chat(chat).good_until = good_until
+
+    def export(self, chat: str) -> dict[str, Any]:
+        """Return a chat's recent writes as JSON, for the process that sends to it next."""
+        gate = self.chats.get(chat)
+        return gate.export(self._clock.monotonic()) if gate is not None else {}
+
+    def restore(self, chat: str, kept: Mapping[str, Any]) -> None:
+        """Count the writes that another process has exported."""
+        self._chat(chat).restore(kept, self._clock.monotonic())
+
+    def assume(self, chat: str, silent: float = 0.0) -> None:
+        """Count all writes that a process which died may have made until `silent` seconds ago."""
+        self._chat(chat).assume(self._clock.monotonic() - silent)
 
     def wrote(self, chat: str) -> None:
         """Record that a write has finished; the next interval starts now."""
@@ -165,7 +302,8 @@ class Pacing:
 
     def may_type(self, chat: str) -> bool:
         """Return whether a typing sign may be sent now; typing signs need no permit."""
-        return not self._chat(chat).closed(self._clock.monotonic())
+        now = self._clock.monotonic()
+        return max(self._chat(chat).closed_for(now), self.bot.closed_for(now)) <= 0
 
     def _chat(self, chat: str) -> Gate:
         gate = self.chats.get(chat)

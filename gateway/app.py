@@ -268,7 +268,8 @@ async def _services(
     shared = None
     if isinstance(store, SharedStore):
         url = settings.sharing.listen_url.get_secret_value()
-        shared = SharedWork.of(settings, ledger, clock, partial(store.listen, url))
+        listen = partial(store.listen, url)
+        shared = SharedWork.of(settings, ledger, clock, listen, background.spawn)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
     elif settings.sharing.role != "all":
         raise SettingsError(ALONE)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -34,7 +33,7 @@ from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
-from channels.pacing import Budget
+from channels.pacing import Budget, Priority, SharedGate, taken
 
 MAX_WARNINGS: Final = 20
 MAX_TYPING_PER_SECOND: Final = 15
@@ -71,14 +70,17 @@ class DiscordChannel(Channel):
         self._warned: set[str] = set()
         self._catch_up: CatchUp | None = None
         self.identify_limit = IdentifyLimit()
-        self._typed: deque[float] = deque(maxlen=MAX_TYPING_PER_SECOND)
         self._running: anyio.CancelScope | None = None
         self._stopped = False
+
+    @cached_property
+    def _typing(self) -> SharedGate:
+        return self.gates.gate("discord typing", Budget(0.0, MAX_TYPING_PER_SECOND, 1.0))
 
     async def introduce(self) -> None:
         if self._stopped:  # before it ran
             return
-        await self._api.open(self.host.clock)
+        await self._api.open(self.host.clock, self.gates, self.pacing.bot)
         self._sender.facts = self.cache.facts = self.host.facts
         with anyio.CancelScope() as self._running:
             await self._identify()
@@ -125,11 +127,9 @@ class DiscordChannel(Channel):
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
         del on
-        now = self.host.clock.monotonic()
-        if len(self._typed) == MAX_TYPING_PER_SECOND and now - self._typed[0] < 1.0:
-            return
-        self._typed.append(now)
-        await self._sender.type(message.thread_id or message.chat_id)
+        if await self._typing.allows(Priority.FINAL):
+            await taken(self._typing, self.host.clock, Priority.FINAL)
+            await self._sender.type(message.thread_id or message.chat_id)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
         if reference.platform_id:

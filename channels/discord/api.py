@@ -32,6 +32,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
+from channels.pacing import UNLIMITED, Gates, OwnGate, OwnGates, SharedGate
 from channels.tally import Tally
 from channels.token_kinds import DISCORD, misplaced
 
@@ -45,6 +46,9 @@ USER_AGENT: Final = "DiscordBot (tapeway, 0.1)"
 """The form that Discord requires: its proxy rejects other user agents."""
 
 MAX_LIMITED_ROUTES: Final = 1_000
+OWN_PATH: Final = "/users/@me"
+OWN_ROUTE: Final = f"GET {OWN_PATH}"
+"""Finds out whether the token is still refused."""
 
 
 class Code(IntEnum):
@@ -86,7 +90,8 @@ class DiscordApi:
         self._sockets: aiohttp.ClientSession | None = None
         self.date = ""  # the `Date` header of the last answer
         self._clock: Clock | None = None
-        self._closed_until = float("-inf")
+        self._gates: Gates | None = None
+        self._bot: SharedGate | None = None
         self._limited: dict[str, float] = {}
         self.rejected = anyio.Event()
         """Set once Discord has rejected the token for good."""
@@ -96,8 +101,13 @@ class DiscordApi:
         if what := misplaced(self.token, DISCORD):
             raise ChannelUnfit(trouble=WRONG_TOKEN, detail=what)
 
-    async def open(self, clock: Clock) -> None:
+    async def open(
+        self, clock: Clock, gates: Gates | None = None, bot: SharedGate | None = None
+    ) -> None:
+        """Open the connections; `bot` is the limit of the bot everywhere, one of `gates`."""
         self._clock = clock
+        self._gates = gates or OwnGates(clock)
+        self._bot = bot or OwnGate(UNLIMITED, clock)
         self.rejected = anyio.Event()
         if self._session is None or self._sockets is None:
             kept = aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS)
@@ -124,7 +134,7 @@ class DiscordApi:
     ) -> Any:
         """Send a request once; return the parsed answer, or None if the answer is empty."""
         route = f"{method} {'/'.join(path.split('/')[:4])}"
-        self._check_open(route)
+        self._check_open(route, as_bot=as_bot)
         headers = {"Authorization": f"Bot {self.token}"} if as_bot else {}
         body = None
         if json is not None:
@@ -142,11 +152,13 @@ class DiscordApi:
             raise SendAmbiguous("the request was sent, but no answer came") from None
         if status == 401 and as_bot:
             raise await self._unauthorized()
+        if route == OWN_ROUTE and status == 200 and self._gates is not None:
+            self._gates.refuse(self.token, refused=False)
         return self._read(status, content, retry_after)
 
     async def _unauthorized(self) -> ChannelError:
         """Check the token once more after a 401, which may be an accident; return the error."""
-        url, headers = f"{self._base}/users/@me", {"Authorization": f"Bot {self.token}"}
+        url, headers = f"{self._base}{OWN_PATH}", {"Authorization": f"Bot {self.token}"}
         try:
             async with self._request("GET", url, headers) as response:
                 known = response.status != 401
@@ -155,6 +167,8 @@ class DiscordApi:
         if known:
             return ChannelDown("Discord rejected the token once (401)")
         self.rejected.set()
+        if self._gates is not None:
+            self._gates.refuse(self.token)
         return ChannelUnfit(trouble=TOKEN_REFUSED)
 
     async def ask(self, path: str, query: Mapping[str, str] | None = None) -> Any:
@@ -224,8 +238,14 @@ class DiscordApi:
     def _now(self) -> float:
         return self._clock.monotonic() if self._clock is not None else 0.0
 
-    def _check_open(self, route: str) -> None:
-        left = max(self._closed_until, self._limited.get(route, 0.0)) - self._now()
+    def _check_open(self, route: str, *, as_bot: bool) -> None:
+        now = self._now()
+        left = self._limited.get(route, 0.0) - now
+        if self._gates is not None and self._bot is not None:
+            left = max(left, self._bot.closed_for(now))
+            if as_bot and route != OWN_ROUTE and self._gates.is_refused(self.token):
+                self.rejected.set()
+                raise ChannelUnfit(trouble=TOKEN_REFUSED)
         if left > 0:
             raise SendDelayed(left)
 
@@ -245,8 +265,8 @@ class DiscordApi:
         if status == 429:  # a 429 from Cloudflare has no JSON, only this header
             self._tally.rate_limits += 1
             seconds = _seconds(reason.get("retry_after", retry_after))
-            if reason.get("global") is True:
-                self._closed_until = self._now() + seconds
+            if reason.get("global") is True and self._bot is not None:
+                self._bot.close(self._now() + seconds)
             raise SendDelayed(seconds)
         if status == 503:
             raise ChannelDown(trouble=CONNECTION.unreachable, detail="it answered with 503")

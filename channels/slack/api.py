@@ -15,7 +15,6 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.clock import Clock
 from channels.connection_troubles import NOT_SENT
 from channels.errors import (
     ChannelDown,
@@ -134,7 +133,7 @@ class SlackApi:
         token: str,
         settings: SlackSettings,
         sessions: ApiSessions,
-        clock: Clock,
+        limits: RateLimits,
         warn: Callable[[str], None],
         unfit: Callable[[], None] = lambda: None,
     ) -> None:
@@ -143,7 +142,7 @@ class SlackApi:
         self._warn = warn
         self._unfit = unfit
         self._files = settings.files_origin
-        self.limits = RateLimits(clock)
+        self.limits = limits
         self.granted: frozenset[str] = frozenset()
         self.date = ""
         self.client = AsyncWebClient(
@@ -155,6 +154,9 @@ class SlackApi:
         self, method: str, *, priority: Priority = Priority.FINAL, **params: Any
     ) -> Mapping[str, Any]:
         """Call a method once its rate limit allows; parameters that are None are not sent."""
+        if method != WHO_AM_I and self.limits.made_by.is_refused(self._token):
+            self._unfit()
+            raise TokenRefused(trouble=BOT_REFUSED)
         await self.limits.take(method, priority)
         given = {name: value for name, value in params.items() if value is not None}
         known = METHODS.get(method) or APP_METHODS[method]
@@ -173,6 +175,8 @@ class SlackApi:
             raise _lost(cause, reads=known.reads) from None
         except (AttributeError, ValueError):  # how the SDK reports an answer that is not JSON
             raise _unread(reads=known.reads) from None
+        if method == WHO_AM_I:
+            self.limits.made_by.refuse(self._token, refused=False)
         self.granted = _granted(found.headers) or self.granted
         self.date = found.headers.get("Date", "")
         return found.data if isinstance(found.data, dict) else {}
@@ -228,6 +232,8 @@ class SlackApi:
     async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
         # Slack may reject a valid token by mistake, so `auth.test` decides.
         if method in (WHO_AM_I, *APP_METHODS):
+            if method == WHO_AM_I:
+                self.limits.made_by.refuse(self._token)
             self._unfit()
             return refused
         try:

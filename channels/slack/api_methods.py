@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from channels.clock import Clock
-from channels.pacing import Budget, Gate, Priority
+from channels.pacing import Budget, Gates, OwnGates, Priority, SharedGate, taken
 
 WINDOW_SECONDS: Final = 61.0
 """Slightly longer than Slack's minute, since clocks and networks are not exact."""
@@ -90,28 +90,35 @@ def scopes() -> frozenset[str]:
 
 
 class RateLimits:
-    def __init__(self, clock: Clock) -> None:
+    """The limits of the methods in one workspace; other processes may share them."""
+
+    def __init__(self, clock: Clock, gates: Gates | None = None, account: str = "") -> None:
         self._clock = clock
-        self._gates: dict[str, Gate] = {}
+        self._account = account
+        self._gates: dict[str, SharedGate] = {}
+        self.made_by: Gates = gates or OwnGates(clock)
 
     def wait(self, method: str, priority: Priority) -> float:
         """Return the seconds until a method may be called; 0 or less means now."""
         return self._gate(method).wait(self._clock.monotonic(), priority)
 
+    async def allows(self, method: str, priority: Priority) -> bool:
+        """Return whether a method may be called now; this counts no call."""
+        return await self._gate(method).allows(priority)
+
     async def take(self, method: str, priority: Priority) -> None:
         """Wait until a method may be called, and count the call."""
-        while (wait := self.wait(method, priority)) > 0:
-            await self._clock.sleep(wait)
-        self._gate(method).write(self._clock.monotonic())
+        await taken(self._gate(method), self._clock, priority)
 
     def close(self, method: str, seconds: float) -> None:
         """Block a method for some seconds, as Slack requested."""
         self._gate(method).close(self._clock.monotonic() + seconds)
 
-    def _gate(self, method: str) -> Gate:
+    def _gate(self, method: str) -> SharedGate:
         gate = self._gates.get(method)
         if gate is None:
             tier = METHODS[method].tier if method in METHODS else 0
             budget = Budget(0.0, PER_MINUTE[tier], WINDOW_SECONDS) if tier else Budget()
-            gate = self._gates[method] = Gate(budget)
+            name = f"slack {self._account} {method}"
+            gate = self._gates[method] = self.made_by.gate(name, budget)
         return gate

@@ -81,7 +81,7 @@ class Statuses:
     async def _set(self, workspace: Workspace, thread_key: ThreadKey, status: str) -> bool:
         """Set the status unless many requests are waiting; return whether it was set."""
         method = "assistant.threads.setStatus"
-        if workspace.api.limits.wait(method, Priority.STATUS) > 0:
+        if not await workspace.api.limits.allows(method, Priority.STATUS):
             return False
         _account, channel, thread = thread_key
         given = {"channel_id": channel, "thread_ts": thread, "status": status}

@@ -13,7 +13,7 @@ from channels.clock import SystemClock
 from channels.errors import ChannelError, SendDelayed
 from channels.findings import Findings, clock_fact
 from channels.slack.api import ApiSessions, SlackApi
-from channels.slack.api_methods import scopes
+from channels.slack.api_methods import RateLimits, scopes
 from channels.slack.installations import Installed, read_installations
 from channels.slack.settings import SlackSettings
 from channels.slack.token_check import check_tokens
@@ -51,12 +51,12 @@ async def _check(settings: SlackSettings, sessions: ApiSessions, found: Findings
         if error.trouble is not NO_BOT_TOKEN:
             return
     for one in _installed(settings, found):
-        api = SlackApi(one.token, settings, sessions, SystemClock(), lambda _text: None)
+        api = SlackApi(one.token, settings, sessions, RateLimits(SystemClock()), lambda _text: None)
         if await _check_bot(api, one, found):
             with found.asking("channels"):
                 await _check_channels(api, found)
     if token := settings.app_token.get_secret_value():
-        api = SlackApi(token, settings, sessions, SystemClock(), lambda _text: None)
+        api = SlackApi(token, settings, sessions, RateLimits(SystemClock()), lambda _text: None)
         await _check_app_token(api, found)
     elif settings.signing_secret.get_secret_value():
         found.add("events", "events come over HTTP, signed with the signing secret")

@@ -13,6 +13,7 @@ from channels.backoff import Backoff
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import ChannelHost
 from channels.slack.api import ApiSessions, SlackApi
+from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
 from channels.slack.troubles import BOT_REFUSED
 from channels.slack.workspaces import Workspace, Workspaces, identify
@@ -94,18 +95,18 @@ class Installations:
     def stop(self) -> None:
         self._is_stopped = True
 
-    def api(self, token: str) -> SlackApi:
+    def api(self, token: str, account: str = "") -> SlackApi:
         is_own = token == self._settings.bot_token.get_secret_value()
         unfit = (
             (lambda: self._sink.token_revoked(BOT_REFUSED.sentence())) if is_own else (lambda: None)
         )
-        clock, warn = self._host.clock, self._host.warn
-        return SlackApi(token, self._settings, self._sessions, clock, warn, unfit)
+        limits = RateLimits(self._host.clock, self._host.gates, account)
+        return SlackApi(token, self._settings, self._sessions, limits, self._host.warn, unfit)
 
     async def _try_to_join(self, one: Installed) -> bool:
         """Try to join a workspace; return False if another attempt is needed."""
         try:
-            found = await identify(one.team, self.api(one.token), self._host.start_soon)
+            found = await identify(one.team, self.api(one.token, one.team), self._host.start_soon)
         except ChannelUnfit:
             self._host.warn(NOT_INSTALLED.format(team=one.title))
         except ChannelError:

@@ -110,7 +110,7 @@ class SlackSender:
                     return ts
         workspace, content = self._workspaces.of(message.account), _partial(message, draft, text)
         # If few edits are left, they are kept for answers.
-        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
+        if await workspace.api.limits.allows("chat.update", Priority.EDIT):
             with suppress(SendDelayed):  # the answer itself will show the rest
                 await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
         return ts
@@ -143,7 +143,7 @@ class SlackSender:
         limits = workspace.api.limits
         try:
             if self._streams.is_possible(workspace, message):
-                if limits.wait("chat.startStream", Priority.FIRST_TEXT) > 0:
+                if not await limits.allows("chat.startStream", Priority.FIRST_TEXT):
                     return None  # too many answers begin now; this one is shown once it is complete
                 ts = await self._streams.start(workspace, message, drawn)
                 if ts is not None:

@@ -92,10 +92,11 @@ class Streams:
             self.forget(message.ext_id)
             return False
         more = text[len(stream.text) :]
-        if not more or stream.workspace.api.limits.wait("chat.appendStream", Priority.EDIT) > 0:
+        api = stream.workspace.api
+        if not more or not await api.limits.allows("chat.appendStream", Priority.EDIT):
             return True  # the rest is appended next time
         try:
-            await stream.workspace.api.call(
+            await api.call(
                 "chat.appendStream",
                 priority=Priority.EDIT,
                 channel=stream.channel,

@@ -136,6 +136,7 @@ class Claimer:
             self._is_alone = others <= {shared.held.owner}
             # One of the processes makes room for a suspect, whoever it is.
             self._drains = bool(self._suspects) and min(others, default="") == shared.held.owner
+        await shared.budgets.look()
         self._pairing.know(*await shared.workers.code())
         self._access.know(await self._services.ledger.access.rules())
         self._services.aliases.update(await self._services.ledger.inbox.aliases())

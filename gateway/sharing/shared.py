@@ -8,6 +8,7 @@ from typing import Final
 
 import anyio
 
+from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.settings import Settings
 from gateway.sharing.accounts import SharedAccounts
@@ -17,13 +18,14 @@ from gateway.sharing.controls import Controls
 from gateway.sharing.fencing import Arrival, Fencing
 from gateway.sharing.poller import PollerLeases
 from gateway.sharing.sessions import SessionTable
+from gateway.sharing.slices import SharedBudgets
 from gateway.sharing.workers import WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.rows import InboxRow
 from tape.database.schema import own_version
 from tape.unit_of_work import Outcome
 
-CHANGED: Final = "changed"  # the topic of rules and aliases, which every process knows
+CHANGED: Final = "changed"  # the topic of rules, aliases and the like, which every process knows
 READY: Final = "ready"  # the topic of sessions that nobody holds
 
 Arrived = Callable[[Sequence[InboxRow], Sequence[Arrival]], None]
@@ -46,11 +48,14 @@ class SharedWork:
     accounts: SharedAccounts
     keep: float  # seconds for which an empty session is kept
     lease: float
+    budgets: SharedBudgets
     arrived: Arrived = field(default=_ignored)
     take_in: Callable[[InboxRow], None] = field(default=lambda _row: None)
 
     @classmethod
-    def of(cls, settings: Settings, ledger: Ledger, clock: Clock, listen_to: Listen) -> SharedWork:
+    def of(
+        cls, settings: Settings, ledger: Ledger, clock: Clock, listen_to: Listen, spawn: Spawn
+    ) -> SharedWork:
         """Return the parts for a process over the ledger's PostgreSQL database."""
         own, store = settings.sharing, ledger.store
         held = HeldSessions(ledger.owner, clock, own.lease)
@@ -67,6 +72,7 @@ class SharedWork:
             SharedAccounts(store, bus, clock),
             own.keep,
             own.lease,
+            SharedBudgets(store, clock, spawn, lambda: bus.send(CHANGED)),
         )
 
     async def run(self) -> None:

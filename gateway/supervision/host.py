@@ -103,6 +103,7 @@ class GatewayHost(FullHost):
         self.gap = BackfillGap()
         self.clock: Clock = services.clock
         self.facts: Facts = services.accounts.of(self._channel.name)
+        self.gates = services.shared.budgets if services.shared is not None else None
         self.agent_name: str = agent.name
         self.names: Sequence[str] = agent.names_in_chats()
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"

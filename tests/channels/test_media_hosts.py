@@ -10,6 +10,7 @@ from channels.discord.api import DiscordApi
 from channels.discord.settings import DiscordSettings
 from channels.errors import MediaRefused, SendRefused
 from channels.slack.api import ApiSessions, SlackApi
+from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
 from channels.telegram.api import BotApi
 from channels.telegram.settings import TelegramSettings
@@ -49,7 +50,7 @@ async def test_slack_s_api_asks_no_other_host_for_a_file(net: Internet) -> None:
     settings = SlackSettings.model_validate({"bot_token": "xoxb-1"})
     sessions = ApiSessions(settings)
     await sessions.open()
-    api = SlackApi("xoxb-1", settings, sessions, ManualClock(), lambda _text: None)
+    api = SlackApi("xoxb-1", settings, sessions, RateLimits(ManualClock()), lambda _text: None)
     try:
         for url in hostile(net, "https://files.slack.com"):
             with pytest.raises(MediaRefused):

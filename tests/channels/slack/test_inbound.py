@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from channels.message import InboundMessage
 from channels.slack.api import ApiSessions, SlackApi
+from channels.slack.api_methods import RateLimits
 from channels.slack.inbound import SlackSelf, edit_of, fill_names, of_event, parse, unreadable
 from channels.slack.name_cache import Names
 from channels.slack.settings import RULES, SlackSettings
@@ -23,7 +24,9 @@ pytestmark = pytest.mark.anyio
 def me(*rules: str) -> SlackSelf:
     """Return the app's identity; with `rules` it answers only by these."""
     settings = SlackSettings.model_validate({"bot_token": "xoxb-1"})
-    api = SlackApi("xoxb-1", settings, ApiSessions(settings), ManualClock(), lambda _text: None)
+    api = SlackApi(
+        "xoxb-1", settings, ApiSessions(settings), RateLimits(ManualClock()), lambda _text: None
+    )
 
     def spawn(_name: str, _work: Callable[[], Awaitable[None]]) -> None:
         """Look nobody up."""

@@ -76,6 +76,11 @@ class PostgresDatabase:
             with psycopg.connect(target, autocommit=True) as connection:
                 _check_server(connection)
                 _migrate(connection, schemas)
+        except psycopg.errors.InsufficientPrivilege as cause:
+            raise StoreUnusable(
+                f"the role in TAPEWAY_TAPE__URL may not make the tables of {place_of(url)}"
+                f" ({first_line(cause)}): open it once as the role that owns them"
+            ) from cause
         except psycopg.Error as cause:
             raise StoreUnavailable(
                 f"the PostgreSQL database of {place_of(url)} cannot be opened"

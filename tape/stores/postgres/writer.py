@@ -85,7 +85,7 @@ class UnitWriter:
                 batch.check(newest)
 
     async def vacuum(self, *, full: bool) -> None:
-        """Remove what is left of rows that were changed, of tapes and of what stands beside them."""
+        """Remove what is left of rows that were changed, in every table."""
         async with self._database.connection() as connection:
             found = await connection.execute(self._database.sql("tape.tables"))
             names = ", ".join(row[0] for row in await found.fetchall())

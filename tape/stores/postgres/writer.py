@@ -201,6 +201,8 @@ class _Job:
             number = None if is_repeatable(unit) else await connection.execute(NUMBER)
             if locked:
                 await self._read(connection, unit)
+            elif len(self.states) > 1:
+                await self._run(connection, "tape.lock", {"names": appended(unit)})
             if number is not None:
                 self._transaction = (await number.fetchall())[0][0]
             self.planned = await self._send(connection, unit)

@@ -149,6 +149,13 @@ def application_database() -> Iterator[str]:
         yield url_of(str(conninfo.conninfo_to_dict(url)["dbname"]), APPLICATION)
 
 
+@contextmanager
+def owned_database() -> Iterator[str]:
+    """Copy a database with all tables, and yield its URL for their owner."""
+    with fresh_database(_made_once()) as url:
+        yield url
+
+
 @functools.cache
 def _made_once() -> str:
     """Make the tables once a run, and return the name of their database."""

@@ -128,6 +128,11 @@ def checked_connection(
         except BaseException:
             connection.close()
             raise
+    except psycopg.errors.InsufficientPrivilege as cause:
+        raise StoreUnusable(
+            f"the role in TAPEWAY_TAPE__URL may not make the tables of {place_of(url)}"
+            f" ({first_line(cause)}): open it once as the role that owns them"
+        ) from cause
     except psycopg.Error as cause:
         raise StoreUnavailable(
             f"the PostgreSQL database of {place_of(url)} cannot be opened"

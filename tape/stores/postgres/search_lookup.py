@@ -107,27 +107,31 @@ class PostgresLookup:
         size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
         looked = met = 0
         walk: int | None = FIRST_WALK
+        held: list[int] = []  # too few to be read by themselves
         while first <= last:
             down = max(first, last - (walk or MAX_FIND) + 1)
             spans = stretches(down, last)
+            most = size - len(held)
             asked = {
                 "tape": part.tape,
                 "made": part.made,
                 "firsts": [span[0] for span in spans],
                 "lasts": [span[1] for span in spans],
                 "wanted": [wanted_of(part.tape, s[0] // STRETCH, wanted, query) for s in spans],
-                "most": size,
+                "most": most,
             }
             ids = await self._ids(asked, works_of(query) if walk else None)
-            for start in range(0, len(ids), MAX_READ):
-                yield ids[start : start + MAX_READ]
-            passed = last - (ids[-1] if len(ids) == size else down) + 1
+            passed = last - (ids[-1] if len(ids) == most else down) + 1
             last -= passed
             looked, met = looked + passed, met + len(ids)
-            if len(ids) == size:
+            held += ids
+            if len(ids) == most or first > last:
+                for start in range(0, len(held), MAX_READ):
+                    yield held[start : start + MAX_READ]
+                held = []
                 size = min(4 * size, MAX_PAGE)
             if walk is not None:
-                walk = next_walk(size, met / looked, last - first + 1)
+                walk = next_walk(size - len(held), met / looked, last - first + 1)
 
     async def _ids(self, asked: dict[str, Any], works: list[bool] | None) -> list[int]:
         statement = self._database.sql("search.walk" if works else "search.find")

@@ -85,7 +85,7 @@ class UnitWriter:
                 batch.check(newest)
 
     async def vacuum(self, *, full: bool) -> None:
-        """Remove what is left of rows that were changed, also beside the tapes."""
+        """Remove what is left of rows that were changed, in every table."""
         async with self._database.connection() as connection:
             found = await connection.execute(self._database.sql("tape.tables"))
             names = ", ".join(row[0] for row in await found.fetchall())
@@ -201,6 +201,8 @@ class _Job:
             number = None if is_repeatable(unit) else await connection.execute(NUMBER)
             if locked:
                 await self._read(connection, unit)
+            elif len(self.states) > 1:
+                await self._run(connection, "tape.lock", {"names": appended(unit)})
             if number is not None:
                 self._transaction = (await number.fetchall())[0][0]
             self.planned = await self._send(connection, unit)

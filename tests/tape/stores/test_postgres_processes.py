@@ -127,6 +127,23 @@ async def test_units_of_two_processes_leave_no_gap_and_keep_each_one_s_order(url
             assert own == [f"{who}{number}" for number in range(40)]
 
 
+async def test_a_unit_locks_its_tapes_in_sorted_order_so_that_nobody_waits_in_a_circle(
+    url: str,
+) -> None:
+    both = Unit([Append(tape, (said("a"),), f"{tape} once") for tape in ("v", "t")])
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    async with opened(url) as (store,), anyio.create_task_group() as group:
+        for tape in ("v", "t"):
+            await store.append(tape, [said("first")])
+        with psycopg.connect(url) as other:
+            other.execute("SELECT FROM tape WHERE name = 't' FOR UPDATE")
+            group.start_soon(store.commit, both)
+            with anyio.fail_after(10):
+                while rows(url, waiting) == [(0,)]:  # noqa: ASYNC110 - a lock has no event
+                    await anyio.sleep(0.01)
+            other.execute("SELECT FROM tape WHERE name = 'v' FOR UPDATE NOWAIT")
+
+
 async def test_one_key_of_two_processes_is_written_once(url: str) -> None:
     async with opened(url, 2) as stores:
         written: list[list[Entry]] = []

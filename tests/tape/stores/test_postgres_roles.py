@@ -10,8 +10,9 @@ import pytest
 
 from tape.entry import message
 from tape.erasing import tombstone
+from tape.errors import StoreUnusable
 from tape.stores.postgres.store import PostgresStore
-from tests.postgres import APPLICATION, application_database
+from tests.postgres import APPLICATION, application_database, fresh_database, url_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -83,3 +84,12 @@ async def test_an_erased_entry_can_be_erased_once_more_but_not_filled(url: str) 
     await store.erase("t", [replace(left)])
     assert [found.text for found in await store.append("t", [message("user", "x")], "key")] == [""]
     await store.close()
+
+
+async def test_a_role_that_may_not_make_the_tables_is_said_so() -> None:
+    with application_database():
+        pass  # now the role is there
+    with fresh_database() as owner:
+        there = url_of(str(psycopg.conninfo.conninfo_to_dict(owner)["dbname"]), APPLICATION)
+        with pytest.raises(StoreUnusable, match="open it once as the role that owns them"):
+            PostgresStore.open(there)

@@ -376,12 +376,15 @@ FROM inbox WHERE turn_id = :turn_id
 ORDER BY id LIMIT :limit
 
 -- name: told_sends
--- The sends of a turn or a notice: the keys of its parts and pieces begin with its own.
-SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why, folded
-FROM outbox
-WHERE idem = :key OR (idem > :key ::text || ':' AND idem < :key ::text || ';')
-   OR (idem > :key ::text || '.' AND idem < :key ::text || '/')
+-- The sends of a turn or a notice: the keys of its parts and pieces begin with its own. They are found
+-- before they are put in order, as a plan for any values would walk through all ids.
+SELECT * FROM (
+    SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
+           platform_id, attempts, why, folded
+    FROM outbox
+    WHERE idem = :key OR (idem > :key ::text || ':' AND idem < :key ::text || ';')
+       OR (idem > :key ::text || '.' AND idem < :key ::text || '/')
+    OFFSET 0) AS found
 ORDER BY id LIMIT :limit
 
 -- name: told_session

@@ -1,0 +1,225 @@
+"""No statement reads much more than it returns, however full the database is.
+
+What a statement reads is what the server counts, so functions are included. Each runs with a plan
+for its values, and with one for any values, as connections use after some time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+import pytest
+
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.database.query_compiler import compose
+from tape.query import Query
+from tape.stores.postgres import store as postgres
+from tape.stores.postgres.binding import driver_sql
+from tests.postgres import owned_database
+
+pytestmark = pytest.mark.postgresql
+
+MANY: Final = 200_000
+SESSIONS: Final = 2000
+"""Of which each has a hundred messages and as many entries; the first tape has half of them."""
+
+FILL: Final = f"""
+SET synchronous_commit = off;
+INSERT INTO tape (name, size, dated, last)
+SELECT 't' || n, CASE n WHEN 1 THEN {MANY // 2} ELSE 50 END, '2026-01-02', 1
+FROM generate_series(1, {SESSIONS}) AS n;
+INSERT INTO entry (tape, id, kind, name, author, lane, turn, about, payload, meta, date)
+SELECT CASE WHEN n <= {MANY // 2} THEN 1 ELSE 2 + (n - {MANY // 2} - 1) / 50 END,
+       CASE WHEN n <= {MANY // 2} THEN n ELSE 1 + (n - {MANY // 2} - 1) % 50 END,
+       CASE WHEN n % 1000 = 1 THEN 'anchor' WHEN n % 10 < 6 THEN 'message' ELSE 'event' END,
+       CASE WHEN n % 1000 = 1 THEN 'phase' WHEN n % 10 < 6 THEN NULL
+            WHEN n % 500 = 7 THEN 'message.edit' ELSE 'turn.end' END,
+       'a' || n % 5000, 'l' || n % 5000, 't' || n / 10,
+       CASE WHEN n % 500 = 7 THEN n - 1 END, '{{"data": {{}}}}', '{{}}',
+       to_char(timestamp '2026-01-01' + n * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS')
+FROM generate_series(1, {MANY}) AS n WHERE n <= {MANY // 2} OR (n - {MANY // 2} - 1) / 50 < 1999;
+INSERT INTO append_key SELECT 1, 'k' || n, n, 1 FROM generate_series(1, 20000) AS n;
+INSERT INTO session (session_id, tape, owner)
+SELECT 's' || n, 't' || n, 'o' || n % 4 FROM generate_series(1, {SESSIONS}) AS n;
+INSERT INTO inbox (account_id, ext_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
+                   payload, status, received_at, thread_id, held_as)
+SELECT 'telegram', 'u' || n, 'c' || n % {SESSIONS}, 'm' || n, 's' || n % {SESSIONS}, n,
+       'l' || n % 5000, 't' || n, '{{"text": "plum", "sender": {{"id": "7"}}}}',
+       CASE WHEN n % 4000 = 1 THEN 'waiting' WHEN n % 4000 = 2 THEN 'held' ELSE 'done' END,
+       to_char(timestamp '2026-01-01' + n * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS'),
+       CASE WHEN n % 100 = 0 THEN 'c' || n % {SESSIONS} || '.1' END, 'waiting'
+FROM generate_series(1, {MANY}) AS n;
+INSERT INTO outbox (account_id, chat_id, session_id, turn_id, part, idem, op, payload, status,
+                    platform_id)
+SELECT 'telegram', 'c' || n % {SESSIONS}, 's' || n % {SESSIONS}, 't' || n, 0, 't' || n || ':0',
+       'send', '{{"date": "2026-01-01", "text": "plum"}}',
+       CASE WHEN n % 4000 = 1 THEN 'pending' WHEN n % 4000 = 2 THEN 'draft' ELSE 'sent' END,
+       'p' || n
+FROM generate_series(1, {MANY}) AS n;
+INSERT INTO usage SELECT 't' || n, 'plum-1', '2026-01-0' || 1 + n % 9, 's' || n % {SESSIONS},
+       'telegram:' || n % 100, 'Alice', 1, 1, 1, 1, 0 FROM generate_series(1, 50000) AS n;
+INSERT INTO budget SELECT '2026-01-01', 'telegram:' || n, 's1', 'Alice'
+FROM generate_series(1, 5000) AS n;
+INSERT INTO card (card_id, purpose, channel, person, session_id, data, expires_at, choice)
+SELECT 'c' || n, 'ask', 'telegram', '7', 's' || n % {SESSIONS}, '{{}}', '2026-01-01',
+       CASE WHEN n > 20 THEN 'yes' END FROM generate_series(1, 20000) AS n;
+INSERT INTO search_covered (tape, low, high, rules)
+SELECT n, 1, 50, 'r' FROM generate_series(1, {SESSIONS}) AS n;
+INSERT INTO search_entry SELECT tape, id, false, array_to_tsvector(ARRAY['w' || id % 10, 'r' || id])
+FROM entry WHERE kind = 'message';
+VACUUM ANALYZE;
+"""
+
+WHOLE: Final = {
+    "ledger.aliases": "at the start",
+    "ledger.access_rules": "at the start",
+    "ledger.chat_of_id": "when somebody opens a chat by its id",
+    "ledger.drop_cards": "once in a while; a card lives for days",
+    "ledger.rows_of_entries": "when somebody is forgotten",
+    "ledger.chat_names": "for the console, rarely",
+    "ledger.sessions": "at the start",
+    "ledger.end_leases": "at the start",
+    "ledger.erasures": "for people, rarely",
+    "ledger.former_groups": "once after an upgrade",
+    "ledger.list_usage": "for people, rarely",
+    "ledger.quotes_of": "when somebody is forgotten",
+    "ledger.rows_of_person": "when somebody is forgotten",
+    "ledger.rows_of_session": "when a chat is forgotten",
+    "ledger.sends_of": "when somebody is forgotten",
+    "ledger.wipe_cards": "when somebody is forgotten",
+    "ledger.wipe_usage": "when somebody is forgotten",
+    "ledger.wipe_budget": "when somebody is forgotten",
+    "ledger.wipe_number": "when somebody is forgotten",
+    "ledger.wipe_old_budget": "when somebody is forgotten",
+}
+"""What reads whole tables, and why that does no harm."""
+
+GIVEN: Final[dict[str, Any]] = {
+    "account_id": "telegram", "channel": "telegram", "chat_id": "c77", "message_id": "m4077",
+    "ext_id": "u4077", "session_id": "s77", "entry_id": 4077, "turn_id": "t4077", "id": 4077,
+    "lane": "l77", "idem": "t4077:0", "key": "t4077:0", "limit": 20, "before": 4078, "after": 100,
+    "until": "2026-01-03", "since": "2026-01-02", "status": "", "owner": "o1", "epoch": 0,
+    "seconds": 60.0, "ids": "[4077, 4078]", "entries": "[4077, 4078]", "sessions": '["s1", "s2"]',
+    "turns": '["t4077"]', "person": "7", "people": '["telegram:7"]', "box": "inbox",
+    "received_at": "2026-01-03", "rows": '[[4077, "{}"]]', "now": "2026-01-02", "day": "2026-01-01",
+    "payload": "{}", "suspect": 2, "platform_id": "p4077", "tape": "t77", "by": "day",
+    "open": 1, "uses": 1, "part": 0, "turns_limit": 0, "cost": 0.0, "tokens": 0, "calls": 1,
+    "input": 1, "cached": 0, "output": 1, "estimated": 0, "number": 1, "up_to": 1, "purpose": "ask",
+    "card_id": "c7", "model": "plum-1", "thread_id": "c0.1", "page_owner": 0,
+}  # fmt: skip
+OWN: Final[dict[str, dict[str, Any]]] = {
+    "ledger.spend_turn": {"turns": 0},
+    "ledger.sends_of": {"ids": '["1"]'},
+    "ledger.resume_inbox": {"id": 2},
+    "ledger.end_erasure": {"entries": 1},
+    "ledger.list_inbox": {"status": "done"},
+    "ledger.list_outbox": {"status": "sent"},
+    **{f"ledger.{name}": {"owner": 0} for name in ("open_page_session", "issue_page_code")},
+}
+TAPES: Final[dict[str, dict[str, Any]]] = {
+    "tape.state": {"names": ["t1", "t2"]},
+    "tape.lock": {"names": ["t1", "t2"]},
+    "tape.make": {"names": ["t1", "new"]},
+    "tape.keyed": {"tape": "t1", "key": "k77"},
+    "tape.append": {
+        "tape": "t1", "before": MANY // 2, "latest": "2026-01-03", "latest_id": 1, "key": "new",
+        "first": MANY // 2 + 1, "count": 1, "ids": [MANY // 2 + 1], "kinds": ["message"],
+        "names": [None], "authors": ["7"], "lanes": [None], "turns": [None], "lates": [5],
+        "abouts": [None], "payloads": ["{}"], "metas": ["{}"], "dates": ["2026-01-02"],
+    },
+    "tape.find_tape": {"name": "t77"},
+    "tape.size": {"tape": "t77"},
+    "tape.block": {"tape": "t1", "first": 500, "last": 509},
+    "tape.between_dates": {"tape": 1, "since": "2026-01-01T05", "until": "2026-01-01T06"},
+    "search.covered": {"name": "t77"},
+    "search.hold": {"name": "t77"},
+    "search.hold_free": {"name": "t77"},
+    "search.cover_more": {"tape": 77, "low": 1, "high": 50},
+    "search.drop": {"name": "t1", "ids": [2, 3]},
+    "search.add": {"tape": 1, "ids": [2, 3], "works": [False, False], "terms": ["a b", "c"]},
+    "search.find": {"tape": 1, "made": 1, "firsts": [1], "lasts": [65535], "wanted": ["'r77'"],
+                    "most": 21},
+    "search.walk": {"tape": 1, "made": 1, "firsts": [99000], "lasts": [100000], "wanted": ["'w5'"],
+                    "works": [False], "most": 21},
+}  # fmt: skip
+QUERIES: Final = {
+    "newest": Query("t", limit=5, newest=True),
+    "messages": Query("t", kinds=("message",), limit=20, newest=True),
+    "of a turn": Query("t", turn="t4077"),
+    "of a lane": Query("t", lane="l77", limit=20),
+    "of an author": Query("t", author="a77", limit=20, newest=True),
+    "by ids": Query("t", ids=(7, 4077)),
+    "the last anchor": Query("t", kinds=("anchor",), limit=1, newest=True),
+    "an anchor by name": Query("t", kinds=("anchor",), name="phase", limit=1, newest=True),
+    "edits": Query("t", kinds=("event",), name="message.edit", limit=20),
+    "what became of some": Query("t", about=(506, 1006), kinds=("event",)),
+    "a rare kind": Query("t", kinds=("system",), limit=5),
+    "an anchor of a lane and of none": Query(
+        "t", kinds=("anchor",), lane="l1", unlaned=True, limit=1, newest=True
+    ),
+}
+TABLES: Final = ("entry", "inbox", "outbox", "search_entry")
+LEDGER: Final = ledger_schema("postgres").statements
+ALL: Final = {**postgres.tape_schema().statements, **postgres.search_schema().statements}
+
+
+def test_each_exception_is_a_statement() -> None:
+    assert WHOLE.keys() <= LEDGER.keys()
+
+
+def test_no_statement_reads_much_more_than_it_returns() -> None:
+    problems = {}
+    with owned_database() as url, psycopg.connect(url, autocommit=True) as connection:
+        for statement in FILL.split(";\n"):
+            connection.execute(statement.encode())
+        for name, sql, values, most in asked():
+            for mode in ("force_custom_plan", "force_generic_plan"):
+                if problem := judged(connection, mode, sql, values, most):
+                    problems[name] = f"{mode}: {problem}"
+    assert problems == {}
+
+
+def asked() -> Iterator[tuple[str, str, dict[str, Any], int]]:
+    """Yield what runs: its name, the statement, its values, and what it may always read."""
+    for name in sorted(LEDGER.keys() - WHOLE.keys()):
+        most = 1100 if name == "ledger.head_of" else 500  # which has a bound of its own
+        yield name, LEDGER[name], Given(GIVEN | OWN.get(name, {})), most
+    for name, values in TAPES.items():
+        yield name, ALL[name], values, 500
+    for name, query in QUERIES.items():
+        sql, values = compose(query, ALL)
+        yield name, sql, {"tape": 1, **values}, 500
+
+
+class Given(dict[str, Any]):
+    """Gives any text that is not listed."""
+
+    def __missing__(self, name: str) -> str:
+        return f"any {name}"
+
+
+def judged(
+    connection: psycopg.Connection[Any], mode: str, sql: str, values: dict[str, Any], most: int
+) -> str:
+    """Run a statement, and compare what it read with what it returned."""
+    with connection.transaction(force_rollback=True):
+        connection.execute(f"SET LOCAL plan_cache_mode = {mode}".encode())
+        before = reads(connection)
+        done = connection.execute(driver_sql(sql).encode(), values, prepare=True)
+        after = reads(connection)
+    whole = [name for name in TABLES if after[name][0] > before[name][0]]
+    read = sum(rows for _, rows in after.values()) - sum(rows for _, rows in before.values())
+    if whole:
+        return f"reads {whole} from end to end"
+    return f"reads {read} rows" if read > 20 * max(done.rowcount, 0) + most else ""
+
+
+def reads(connection: psycopg.Connection[Any]) -> dict[str, tuple[int, int]]:
+    """Return how often this transaction has read each table as a whole, and how many rows."""
+    rows = connection.execute(
+        "SELECT relname, seq_scan, seq_tup_read + coalesce(idx_tup_fetch, 0)"
+        " FROM pg_stat_xact_user_tables"
+    )
+    return {name: (scans, read) for name, scans, read in rows.fetchall()}

@@ -33,6 +33,7 @@ def _ignored(rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
 class SharedWork:
     """The parts through which a process shares work; `arrived` hears of what is ours."""
 
+    clock: Clock
     held: HeldSessions
     bus: Bus
     sessions: SessionTable
@@ -50,6 +51,7 @@ class SharedWork:
         held = HeldSessions(ledger.owner, clock, own.lease)
         home = home_id(settings.home_path)
         return cls(
+            clock,
             held,
             Bus(store, clock, listen_to),
             SessionTable(store, ledger.inbox, ledger.owner, own.lease),

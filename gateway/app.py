@@ -168,9 +168,7 @@ async def running_gateway(
                 backlog = await gateway.parts.recovery.read()
                 if claimer is not None:
                     group.start_soon(await claimer.begin(), name="bus")
-                if gateway.rooms is not None:
-                    group.start_soon(gateway.rooms.run, name="rooms")
-                    group.start_soon(_published(gateway).run, name="states")
+                    group.start_soon(_exchange, gateway, name="exchange")
                 server: QuietServer | None = None
                 try:
                     if sockets:
@@ -299,12 +297,15 @@ async def _services(
     )
 
 
-def _published(gateway: Gateway) -> Published:
-    """Have this process publish its state."""
-    published = Published(gateway.services, gateway.status)
-    if gateway.services.shared is not None:
-        gateway.services.shared.workers.state = published.own
-    return published
+async def _exchange(gateway: Gateway) -> None:
+    """Share what goes on in rooms, and the state of this process, with the other processes."""
+    published, shared = Published(gateway.services, gateway.status), gateway.services.shared
+    if shared is None or gateway.rooms is None:
+        return
+    shared.workers.state = published.own
+    async with anyio.create_task_group() as group:
+        group.start_soon(gateway.rooms.run, name="rooms")
+        group.start_soon(published.run, name="states")
 
 
 def _fold(gateway: Gateway) -> None:

@@ -334,6 +334,10 @@ class Channel(ABC):
             await self.host.accept([replace(message, backlog=True) for message in messages])
         return cursors
 
+    def taped(self, message: InboundMessage) -> None:
+        """Hear that a message is on its tape, in the process that wrote it there."""
+        del message
+
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message to the platform; `edits` is the id of the draft to replace, if any."""

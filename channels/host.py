@@ -133,6 +133,14 @@ class HistoryHost(Protocol):
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         """Return a chat's newest messages, oldest first."""
 
+    async def news(
+        self, channel: str, chat_id: str, after: int | None
+    ) -> tuple[int, list[ShownMessage]]:
+        """Return the messages on a chat's tape after an entry, and the id of the newest entry.
+
+        After None, there are none.
+        """
+
 
 class StopHost(Protocol):
     """The host of a channel whose people stop answers without a message."""

@@ -56,6 +56,8 @@ from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.sharing.accounts import OwnAccounts
+from gateway.sharing.room_hub import share_rooms
+from gateway.sharing.rooms import SharedRooms
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ballast import Ballast
@@ -72,6 +74,7 @@ from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
+from gateway.supervision.published import Published
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.service import TapeService
@@ -101,6 +104,7 @@ class Gateway:
     failures: list[Failure]  # the plugins that could not be loaded
     parts: GatewayParts
     models: ModelBoard
+    rooms: SharedRooms | None  # None: this process works alone
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
         """Run a message through the pipeline without a channel; return the text of the answer."""
@@ -165,6 +169,7 @@ async def running_gateway(
                 backlog = await gateway.parts.recovery.read()
                 if claimer is not None:
                     group.start_soon(await claimer.begin(), name="bus")
+                    group.start_soon(_exchange, gateway, name="exchange")
                 server: QuietServer | None = None
                 try:
                     if sockets:
@@ -240,7 +245,10 @@ async def _opened(
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
             url = _address(settings.http.host, settings.http.port)
-            gateway = Gateway(services, channels, status, url, failures, parts, models)
+            rooms = share_rooms(services.shared, store, channels.values())
+            if rooms is not None:
+                stack.push_async_callback(_shielded, rooms.leave)
+            gateway = Gateway(services, channels, status, url, failures, parts, models, rooms)
             yield gateway, ChannelManager(clock, running, status, make_host, leases)
             group.cancel_scope.cancel()
 
@@ -293,6 +301,17 @@ async def _services(
     )
 
 
+async def _exchange(gateway: Gateway) -> None:
+    """Share what goes on in rooms, and the state of this process, with the other processes."""
+    published, shared = Published(gateway.services, gateway.status), gateway.services.shared
+    if shared is None or gateway.rooms is None:
+        return
+    shared.workers.state = published.own
+    async with anyio.create_task_group() as group:
+        group.start_soon(gateway.rooms.run, name="rooms")
+        group.start_soon(published.run, name="states")
+
+
 def _fold(gateway: Gateway) -> None:
     services, days = gateway.services, gateway.services.settings.tape.ledger_days
     if days:
@@ -343,7 +362,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     guard, store, model = services.guard, services.tapes.store, services.settings.agent.model
 
     def health() -> Readiness:
-        body = readiness(status.states, status.stalled(), guard.away_for(), guard.why, store)
+        shown, deaf = status.everywhere(), status.deaf()
+        body = readiness(shown, deaf, guard.away_for(), guard.why, store)
         body = {**body, "model": {"name": model, "notes": gateway.models.notes()}}
         held = services.ledger.held.notes()
         body |= {"notes": [*body.get("notes", ()), *held]} if held else {}
@@ -358,7 +378,10 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
         *explain_routes(Explainer(services.store, services.settings)),
     ]
-    gate = Gatekeeper(Sessions(services, token), WrongLogins(services.clock), token, bearer)
+    sessions = Sessions(services, token)
+    if gateway.rooms is not None:
+        sessions.share(gateway.rooms)
+    gate = Gatekeeper(sessions, WrongLogins(services.clock), token, bearer)
     app = make_app(list(gateway.channels.values()), health, routes, gate)
     app.add_middleware(MetricsPort, metrics=metrics, http=services.settings.http)
     return app

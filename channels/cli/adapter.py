@@ -14,6 +14,7 @@ from channels.cli.settings import CliSettings
 from channels.host import ChannelEvent
 from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
+from channels.room.hub import OWNERS
 from channels.room.reasoning import ReasoningFeed
 from channels.room.routes import Post, room_routes
 from channels.room.session import PageSession
@@ -43,7 +44,7 @@ class CliChannel(RoomChannel):
         self._reasoning.take(event, message)
         if event.kind in ("tool_call", "tool_result"):
             tool = {"type": "tool", "reply_to": message.message_id, **event.data}
-            self.hub.publish(message.chat_id, tool, lambda session: session.owner)
+            self.hub.publish(message.chat_id, tool, OWNERS)
 
     def to_html(self, _text: str) -> str:
         return ""
@@ -51,7 +52,7 @@ class CliChannel(RoomChannel):
     def routes(self) -> list[Route]:
         return room_routes(self, "/api/terminal", self.read)
 
-    def read(self, chat: str, post: Post, session: PageSession) -> InboundMessage:
+    async def read(self, chat: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a line in a terminal into a message."""
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         return parse(chat, post, session, date)

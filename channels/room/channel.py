@@ -16,7 +16,7 @@ from channels.base import Capability, Channel, Traits
 from channels.draft import DraftReference
 from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
-from channels.room.hub import Hub, Json
+from channels.room.hub import Hub, Json, RoomHub
 from channels.room.session import PageSession
 
 CUT_OFF: Final = "*(The answer was cut off here"
@@ -36,7 +36,7 @@ class RoomChannel(Channel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.hub = Hub()
+        self.hub: RoomHub = Hub()
         self._stopping = anyio.Event()
 
     async def run(self) -> None:
@@ -50,7 +50,18 @@ class RoomChannel(Channel):
     async def submit(self, message: InboundMessage) -> None:
         """Store a person's message, then show it to everybody in the room."""
         if message.ext_id in await self.host.accept([message]):
-            self.hub.message(message.chat_id, self.as_json(shown_inbound(message)))
+            self.hub.accepted(message.chat_id, self.as_json(shown_inbound(message)))
+
+    def taped(self, message: InboundMessage) -> None:
+        self.hub.taped(message.chat_id)
+
+    async def news(self, room: str, after: int | None) -> tuple[int, list[Json]]:
+        """Return the messages on a room's tape after an entry, and the id of the newest entry.
+
+        After None, there are none.
+        """
+        newest, messages = await self.host.news(self.name, room, after)
+        return newest, [self.as_json(shown) for shown in messages]
 
     def admits(self, session: PageSession, room: str) -> bool:
         """Return whether a session may use a room of this channel."""
@@ -59,7 +70,7 @@ class RoomChannel(Channel):
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         shown = self._shown_outbound(message)
-        self.hub.message(message.chat_id, self.as_json(shown))
+        self.hub.message(message.chat_id, self.as_json(shown), message.idem)
         return [Receipt(shown.id)]
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
@@ -97,8 +108,14 @@ class RoomChannel(Channel):
             "hint": self.host.hint if session.owner else None,
         }
         past: Json = {"type": "history", "messages": [self.as_json(shown) for shown in history]}
-        people: Json = {"type": "people", "people": self.hub.people(room)}
-        return [hello, past, people, *self.hub.ongoing(room)]
+        known = {shown.id for shown in history}
+        people: Json = {"type": "people", "people": await self.hub.people(room)}
+        ongoing = [
+            event
+            for event in self.hub.ongoing(room)
+            if event["type"] != "draft" or event["message"]["id"] not in known
+        ]
+        return [hello, past, people, *ongoing]
 
     @abstractmethod
     def to_html(self, text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from channels.clock import Clock
 from channels.host import ChannelEvent
 from channels.message import InboundMessage
-from channels.room.hub import Hub
+from channels.room.hub import OWNERS, RoomHub
 
 PIECE_SECONDS: Final = 0.2
 """Minimum seconds between two pieces, since a listener that lags is disconnected."""
@@ -24,7 +24,7 @@ class _Waiting:
 class ReasoningFeed:
     """The reasoning of running turns, for owners; none of it is kept once a turn has ended."""
 
-    _hub: Hub
+    _hub: RoomHub
     _clock: Clock
     _turns: dict[str, _Waiting] = field(default_factory=dict)
 
@@ -52,4 +52,4 @@ class ReasoningFeed:
 
     def _send(self, message: InboundMessage, **data: object) -> None:
         event = {"type": "reasoning", "reply_to": message.message_id, **data}
-        self._hub.publish(message.chat_id, event, lambda session: session.owner)
+        self._hub.publish(message.chat_id, event, OWNERS)

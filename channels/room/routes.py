@@ -73,7 +73,7 @@ class Press(BaseModel, frozen=True):
     button: Text
 
 
-Read = Callable[[str, Post, PageSession], InboundMessage]
+Read = Callable[[str, Post, PageSession], Awaitable[InboundMessage]]
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -96,13 +96,13 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         if not message.text.strip():
             raise InboundRefused("The message is empty.")
         room, session = _room(channel, request)
-        await channel.submit(read(room, message, session))
+        await channel.submit(await read(room, message, session))
         return JSONResponse({"id": str(message.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await _body(request))
         room, session = _room(channel, request)
-        asked = read(room, unstored_post(wanted.person), session)
+        asked = await read(room, unstored_post(wanted.person), session)
         stopped = await channel.host.stop_answer(asked, wanted.answer)
         return JSONResponse({"stopped": stopped})
 
@@ -110,7 +110,7 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         pressed = Press.model_validate_json(await _body(request))
         room, session = _room(channel, request)
         message = replace(
-            read(room, unstored_post(pressed.person), session),
+            await read(room, unstored_post(pressed.person), session),
             kind="press",
             ext_id=f"press/{room}/{pressed.id}",
             message_id=await _message_of(channel, room, pressed),
@@ -210,7 +210,9 @@ async def _stream(
     channel: RoomChannel, room: str, session: PageSession, name: str
 ) -> AsyncGenerator[bytes, None]:
     async with channel.hub.listen(room, session, name) as events:
-        for past in await channel.opening(room, session):
+        opening = await channel.opening(room, session)
+        shown = {one["id"]: one for past in opening for one in past.get("messages", ())}
+        for past in opening:
             yield _event(past)
         while True:
             event: Json | None = None
@@ -219,7 +221,18 @@ async def _stream(
                     event = await events.receive()
                 except (anyio.EndOfStream, anyio.ClosedResourceError):
                     return
+                if _is_known(event, shown):  # it came while the past was read
+                    continue
             yield _event(event) if event is not None else b": still here\n\n"
+
+
+def _is_known(event: Json, shown: dict[str, Json]) -> bool:
+    """Return whether the past has a message already, or the message that a draft became."""
+    known = shown.get(event.get("message", {}).get("id"))
+    if known is None or event["type"] == "draft":
+        return known is not None
+    del shown[known["id"]]  # another text or other buttons replace it
+    return all(known[key] == event["message"][key] for key in ("text", "buttons"))
 
 
 def _event(event: Json) -> bytes:

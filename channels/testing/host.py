@@ -149,6 +149,12 @@ class FakeHost(FullHost):
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         return self.past.get((channel, chat_id), [])[-limit:]
 
+    async def news(
+        self, channel: str, chat_id: str, after: int | None
+    ) -> tuple[int, list[ShownMessage]]:
+        past = self.past.get((channel, chat_id), [])
+        return len(past), [] if after is None else past[after:]
+
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         self.stops.append((request, answer))
         return True

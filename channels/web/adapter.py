@@ -56,11 +56,10 @@ class WebChannel(RoomChannel):
 
     async def answer_press(self, press: InboundMessage, text: str) -> None:
         event = {"type": "pressed", "id": press.message_id, "text": text}
-        person = press.sender.id
-        self.hub.publish(press.chat_id, event, lambda session: session.person == person)
+        self.hub.publish(press.chat_id, event, press.sender.id)
 
-    def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
+    async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
-        others = [str(person["name"]) for person in self.hub.people(room)]
+        others = [str(person["name"]) for person in await self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         return parse(room, post, session, date, self.host.agent_name, others)

@@ -19,6 +19,19 @@ async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]
     """Return a chat's newest messages, oldest first."""
     most = limit * ENTRIES_PER_MESSAGE
     entries = await tape.find(kinds=(MESSAGE, EVENT), limit=most, newest=True)
+    return (await _shown(tape, entries, agent))[-limit:]
+
+
+async def read_news(tape: Tape, agent: str, after: int | None) -> tuple[int, list[ShownMessage]]:
+    """Return the messages after an entry, and the newest entry's id; after None, there are none."""
+    if after is None:
+        return await tape.size(), []
+    entries = await tape.find(kinds=(MESSAGE, EVENT), after=after)
+    newest = entries[-1].id if entries else after
+    return newest, await _shown(tape, entries, agent)
+
+
+async def _shown(tape: Tape, entries: Sequence[Entry], agent: str) -> list[ShownMessage]:
     gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
     shown: list[ShownMessage] = []
@@ -27,7 +40,7 @@ async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]
             shown.append(_person(entry))
         elif entry.name == OUTBOUND:
             shown.append(_ours(entry, agent, finals))
-    return shown[-limit:]
+    return shown
 
 
 def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:

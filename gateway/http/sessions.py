@@ -14,13 +14,20 @@ from typing import Any, Final
 
 from channels.room.session import PageSession
 from gateway.services import Services
+from gateway.sharing.rooms import SharedRooms
 from tape.entry import utc_iso
-from tape.errors import UnitFailed
+from tape.errors import StoreUnavailable, UnitFailed
 from tape.unit_of_work import Unit
 
 SESSION_DAYS: Final = 30
 OPEN_MINUTES: Final = 10
 """Minutes that an owner's link from `tapeway open` can be used."""
+
+KNOWN_SECONDS: Final = 3600.0
+"""Seconds for which a session is known without another look, which is how an expired one ends."""
+
+SHARED_KNOWN_SECONDS: Final = 10.0
+"""The same where another process may end it and go down before it can say so."""
 
 MAX_REMEMBERED: Final = 1024
 """Maximum sessions kept in memory, where they are found even while the database is away."""
@@ -35,17 +42,37 @@ class Sessions:
         self._token = digest_of(f"token {token}") if token else ""
         self._known: OrderedDict[str, tuple[PageSession, float]] = OrderedDict()
         self._ended = 0
+        self._known_seconds = KNOWN_SECONDS
+
+    def share(self, rooms: SharedRooms) -> None:
+        """Forget, from now on, the sessions that other processes end."""
+        self._known_seconds = SHARED_KNOWN_SECONDS
+        rooms.at_dismissal.append(self.forget)
+
+    def forget(self, person: str) -> None:
+        """Forget a person's session, which has ended."""
+        self._ended += 1
+        digests = [digest for digest, (one, _) in self._known.items() if one.person == person]
+        for digest in digests:
+            del self._known[digest]
 
     async def find(self, cookie: str) -> PageSession | None:
         """Return a cookie's session, or None; raises StoreUnavailable."""
         if not cookie:
             return None
         digest = digest_of(cookie)
-        known = self._known.get(digest)
-        if known is not None and self._clock.monotonic() < known[1]:
+        known, age = self._known.get(digest), float("inf")
+        if known is not None:
+            age = self._clock.monotonic() - known[1]
+        if known is not None and age < self._known_seconds:
             return known[0]
         ended = self._ended
-        rows = await self._store.select("ledger.page_session", self._values(digest=digest))
+        try:
+            rows = await self._store.select("ledger.page_session", self._values(digest=digest))
+        except StoreUnavailable:
+            if known is not None and age < KNOWN_SECONDS:
+                return known[0]
+            raise
         if not rows:
             return None
         session = _session(rows[0])
@@ -104,9 +131,7 @@ class Sessions:
         unit = Unit()
         step = unit.run("ledger.end_page_session", person=person)
         rows = (await self._store.commit(unit))[step].rows
-        self._ended += 1
-        for row in rows:
-            self._known.pop(row["digest"], None)
+        self.forget(person)
         return bool(rows)
 
     async def withdraw(self, code: str) -> None:
@@ -131,8 +156,7 @@ class Sessions:
         )
 
     def _remember(self, digest: str, session: PageSession) -> None:
-        # It is looked up again each hour, which is how an expired session ends.
-        self._known[digest] = (session, self._clock.monotonic() + 3600)
+        self._known[digest] = (session, self._clock.monotonic())
         if len(self._known) > MAX_REMEMBERED:
             self._known.popitem(last=False)
 

@@ -194,6 +194,7 @@ class Intake:
     async def _take_messages(self, batch: list[Parts]) -> None:
         planned = await self._write_together(batch)
         for plan in planned:
+            self._services.router.taped(plan.row.message)
             try:
                 await self._sink.taken(plan.question, plan.decision, stale=plan.stale)
             except Exception as cause:

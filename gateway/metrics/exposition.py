@@ -24,6 +24,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.metrics.catalog import OWN, Metric
+from gateway.metrics.merging import summed
 from gateway.metrics.meters import Meters, Reading, Spread
 
 FRESH_SECONDS: Final = 1.0
@@ -73,7 +74,8 @@ class Exposition:
         async with self._lock:
             at, body = self._rendered.get(is_open, (float("-inf"), b""))
             if self._clock.monotonic() - at >= FRESH_SECONDS:
-                self._readings.now = [*self._meters.readings(), *await self._states()]
+                own = [*self._meters.readings(), *await self._states()]
+                self._readings.now = summed(own, self._meters.elsewhere)
                 encode = openmetrics.generate_latest if is_open else generate_latest
                 body = await anyio.to_thread.run_sync(encode, self._registry)
                 self._rendered[is_open] = (self._clock.monotonic(), body)

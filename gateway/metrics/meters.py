@@ -48,6 +48,7 @@ class Meters:
     """The counters and histograms of one gateway."""
 
     clock: Clock
+    elsewhere: list[Reading] = field(default_factory=list)  # what other processes have counted
     _names: set[str] = field(default_factory=set)
     _counts: dict[str, dict[Labels, float]] = field(default_factory=dict)
     _spreads: dict[str, dict[Labels, Spread]] = field(default_factory=dict)

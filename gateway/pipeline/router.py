@@ -42,6 +42,12 @@ class OutboundChannelRouter:
         """Leave what is shown of a running answer as it is: another process goes on with it."""
         await self.dispatch_event(AgentEvent("abandoned"), message)
 
+    def taped(self, message: InboundMessage) -> None:
+        """Pass on to a message's channel that the message is on its tape."""
+        channel = self.channels.get(message.channel)
+        if channel is not None:
+            channel.taped(message)
+
     async def dispatch(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message now; return its receipts, or none if its channel is not running."""
         channel = self.channels.get(message.channel)

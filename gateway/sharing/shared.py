@@ -39,6 +39,7 @@ def _ignored(rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
 class SharedWork:
     """The parts through which a process shares work; `arrived` hears of what is ours."""
 
+    clock: Clock
     held: HeldSessions
     bus: Bus
     sessions: SessionTable
@@ -61,6 +62,7 @@ class SharedWork:
         held = HeldSessions(ledger.owner, clock, own.lease)
         home, bus = home_id(settings.home_path), Bus(store, clock, listen_to)
         return cls(
+            clock,
             held,
             bus,
             SessionTable(store, ledger.inbox, ledger.owner, own.lease),

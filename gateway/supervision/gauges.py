@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,11 +66,10 @@ class Gauges:
             yield Reading(catalog.OUTBOX, (name,), sends)
 
     def _channels(self) -> Iterator[Reading]:
-        stalled = self._status.stalled()
-        for name, state in self._status.states.items():
-            yield Reading(catalog.UP, (name,), int(state.state == "ready" and name not in stalled))
-        for name, channel in self._services.router.channels.items():
-            yield from _tally(name, channel)
+        deaf = self._status.deaf()
+        for name, state in self._status.everywhere().items():
+            yield Reading(catalog.UP, (name,), int(state.state == "ready" and name not in deaf))
+        yield from tallies(self._services.router.channels)
 
     def _disk(self) -> list[Reading]:
         with suppress(OSError):
@@ -82,11 +81,13 @@ class Gauges:
         return []
 
 
-def _tally(name: str, channel: Channel) -> Iterator[Reading]:
-    tally = channel.tally
-    yield Reading(catalog.EDITS, (name,), tally.edits)
-    yield Reading(catalog.DROPPED, (name,), tally.dropped)
-    yield Reading(catalog.LIMITED, (name,), tally.rate_limits)
+def tallies(channels: Mapping[str, Channel]) -> Iterator[Reading]:
+    """Return what channels have counted themselves."""
+    for name, channel in channels.items():
+        tally = channel.tally
+        yield Reading(catalog.EDITS, (name,), tally.edits)
+        yield Reading(catalog.DROPPED, (name,), tally.dropped)
+        yield Reading(catalog.LIMITED, (name,), tally.rate_limits)
 
 
 def _channel_of(row: Row, known: dict[str, list[float]]) -> str:

@@ -17,7 +17,7 @@ from channels.facts import Facts
 from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage, OutboundMessage, ShownMessage
 from gateway.background import Work
-from gateway.context.history import read_history
+from gateway.context.history import read_history, read_news
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
@@ -28,6 +28,7 @@ from gateway.storage.ledger.rows import account_id
 from gateway.supervision.status import StatusBoard
 from tape.entry import load, utc_iso
 from tape.errors import StoreUnavailable
+from tape.handle import Tape
 
 OVERLAP: Final = timedelta(minutes=10)
 """How far a cursor is moved back before a gap is read: the platforms' clocks differ from ours."""
@@ -162,21 +163,10 @@ class GatewayHost(FullHost):
         get_log().error(event, channel=self._channel.name, exc_info=True)
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
-        # Plugins expect a whole message; this one stands for the chat and has no author.
-        message = InboundMessage(
-            channel=channel,
-            chat_id=chat_id,
-            ext_id="",
-            message_id="",
-            sender=Author("", ""),
-            text="",
-            date=utc_iso(self.clock.now()),
-        )
-        session_id = await self._session_of(message)
-        tape = self._services.tapes.session_tape(session_id)
+        tape = await self._tape_of(channel, chat_id)
         shown = {one.id: one for one in await read_history(tape, self.agent_name, limit)}
         # A card that waits for its answer keeps its buttons when the page is opened again.
-        values = {"account_id": channel, "chat_id": chat_id, "now": message.date}
+        values = {"account_id": channel, "chat_id": chat_id, "now": utc_iso(self.clock.now())}
         for row in await self._services.store.select("ledger.open_card_sends", values):
             card = OutboundMessage.from_payload(load(row["payload"]))
             known = shown.get(card.idem) or ShownMessage(
@@ -184,6 +174,11 @@ class GatewayHost(FullHost):
             )
             shown[card.idem] = replace(known, buttons=card.buttons)
         return list(shown.values())
+
+    async def news(
+        self, channel: str, chat_id: str, after: int | None
+    ) -> tuple[int, list[ShownMessage]]:
+        return await read_news(await self._tape_of(channel, chat_id), self.agent_name, after)
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         session_id, shared = await self._session_of(request), self._services.shared
@@ -196,6 +191,19 @@ class GatewayHost(FullHost):
         if said.get("why"):
             raise InboundRefused(said["why"])
         return bool(said["stopped"])
+
+    async def _tape_of(self, channel: str, chat_id: str) -> Tape:
+        # Plugins expect a whole message; this one stands for the chat and has no author.
+        message = InboundMessage(
+            channel=channel,
+            chat_id=chat_id,
+            ext_id="",
+            message_id="",
+            sender=Author("", ""),
+            text="",
+            date=utc_iso(self.clock.now()),
+        )
+        return self._services.tapes.session_tape(await self._session_of(message))
 
     async def _session_of(self, message: InboundMessage) -> str:
         pipeline = self._services.pipeline

@@ -33,6 +33,7 @@ class StatusBoard:
         self._clock = clock
         self._channels = channels
         self._settled = anyio.Event()
+        self.ready_elsewhere: dict[str, ChannelState] = {}  # at other processes
         self.states = {channel.name: ChannelState() for channel in channels}
         self._check_settled()
 
@@ -41,7 +42,7 @@ class StatusBoard:
         await self._settled.wait()
 
     def stalled(self) -> dict[str, float]:
-        """Return the stalled channels, each with its seconds without a sign of life."""
+        """Return the channels that are stalled here, with their seconds without a sign of life."""
         now = self._clock.monotonic()
         return {
             channel.name: now - self.states[channel.name].heard
@@ -50,6 +51,18 @@ class StatusBoard:
             and self.states[channel.name].state == "ready"
             and now - self.states[channel.name].heard > channel.traits.stalled_after
         }
+
+    def everywhere(self) -> dict[str, ChannelState]:
+        """Return the state of each channel at the process where it is ready, or else here."""
+        here = {n for n, own in self.states.items() if own.state == "ready"} - self.stalled().keys()
+        elsewhere = {
+            n: s for n, s in self.ready_elsewhere.items() if n in self.states.keys() - here
+        }
+        return self.states | elsewhere
+
+    def deaf(self) -> dict[str, float]:
+        """Return the channels that are stalled here and ready nowhere else, as `stalled` does."""
+        return {n: s for n, s in self.stalled().items() if n not in self.ready_elsewhere}
 
     def heartbeat(self, name: str) -> None:
         """Record that a channel can receive messages; a successful send does not prove this."""

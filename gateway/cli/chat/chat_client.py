@@ -66,10 +66,10 @@ class LocalChat:
         except ValidationError as cause:
             first = cause.errors(include_url=False, include_context=False)[0]
             raise GatewayError(f"the message was refused: {first['msg']}") from cause
-        await self._channel.submit(self._channel.read(self._chat, post, OWNER))
+        await self._channel.submit(await self._channel.read(self._chat, post, OWNER))
 
     async def stop(self) -> None:
-        request = self._channel.read(self._chat, unstored_post(self._person), OWNER)
+        request = await self._channel.read(self._chat, unstored_post(self._person), OWNER)
         await self._channel.host.stop_answer(request, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +20,11 @@ from channels.message import OutboundMessage
 from channels.room.session import OWNER
 from channels.web.adapter import WebChannel
 from gateway.app import Gateway
-from gateway.http.sessions import Sessions
+from gateway.http.sessions import SHARED_KNOWN_SECONDS, Sessions
+from gateway.sharing.rooms import SharedRooms
 from tape.entry import load
 from tape.store import UnitStore
+from tests.clock import ManualClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, settled
@@ -382,3 +384,35 @@ async def test_a_press_replaces_the_message_with_its_button_and_no_other(tmp_pat
             ]
     replaced = [event["message"]["id"] for event in shown if event["type"] == "message"]
     assert replaced == [card.idem]
+
+
+async def test_a_session_that_another_process_ended_is_forgotten_when_it_says_so_or_soon(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        clock = ManualClock()
+        services = replace(gateway.services, clock=clock)
+        here, there = Sessions(services, ""), Sessions(services, "")
+        rooms = SharedRooms(services.store, clock, Unheard(), "there")
+        there.share(rooms)
+        cookies = [await here.open() for _ in range(2)]
+        found = [await there.find(cookie) for cookie in cookies]
+        assert found[0] is not None
+        assert found[1] is not None
+        for session in found:
+            assert session is not None
+            await here.end(session.person)
+        for call in rooms.at_dismissal:
+            call(found[0].person)
+        assert await there.find(cookies[0]) is None
+        assert await there.find(cookies[1]) is not None
+        await clock.advance(SHARED_KNOWN_SECONDS)
+        assert await there.find(cookies[1]) is None
+
+
+class Unheard:
+    """A bus on which nobody says anything."""
+
+    def on(self, topic: str, heard: Callable[[frozenset[int]], None]) -> None: ...
+
+    def send(self, topic: str, *numbers: int) -> None: ...

@@ -96,7 +96,7 @@ def _asked_in(request: Request) -> tuple[str, Kind]:
         found = ASKED.findall(str(message["content"])) if message["role"] == "user" else []
         if found:
             return found[-1]  # type: ignore[no-any-return]
-    raise RuntimeError(f"no question in {request.body['messages']}")
+    raise LookupError(f"no question in {request.body['messages']}")
 
 
 def _is_after_tool(request: Request) -> bool:

@@ -65,6 +65,7 @@ from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
+from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
@@ -265,7 +266,8 @@ async def _services(
     clock = meters.clock
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve)
     ballast.take()
-    ledger = Ledger(store, clock, owner=secrets.token_hex(8))
+    lease = settings.sharing.lease if isinstance(store, SharedStore) else LEASE_SECONDS
+    ledger = Ledger(store, clock, owner=secrets.token_hex(8), lease=lease)
     aliases = await ledger.inbox.aliases()
     await ledger.held.load()
     old_threads = OldThreads(store, tapes)

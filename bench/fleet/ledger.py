@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 
 from bench.chaos_record import ASKED, Row
 
+TABLES: Final = ("tape", "entry", "inbox", "outbox", "session", "worker", "control", "append_key")
 _OPEN: Final = """
 SELECT (SELECT count(*) FROM inbox),
        (SELECT count(*) FROM inbox WHERE status IN ('accepted', 'waiting', 'taken')),
@@ -62,6 +64,16 @@ async def read(url: str) -> Found:
                 sends = found.rows[turns[str(turn)]].sends
                 sends.append((str(status), str(payload), str(platform_id)))
     return found
+
+
+async def copy(url: str, folder: Path) -> None:
+    """Write what the tables say into files."""
+    async with await connected(url) as connection:
+        for table in TABLES:
+            with (folder / f"{table}.tsv").open("wb") as file:
+                async with connection.cursor().copy(f"COPY {table} TO STDOUT".encode()) as rows:
+                    async for row in rows:
+                        file.write(row)
 
 
 async def _rows(

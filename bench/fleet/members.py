@@ -45,7 +45,7 @@ class Member:
     environ: Mapping[str, str]
     disruptions: list[Disruption] = field(default_factory=list)
     starts: int = 0
-    strange_ends: list[int] = field(default_factory=list)
+    strange_ends: list[tuple[float, int]] = field(default_factory=list)
     frozen: bool = False
     _process: Fork | None = None
     _ending: bool = False
@@ -78,7 +78,7 @@ class Member:
                 await self._process.end()
                 raise
             if not self._expected:
-                self.strange_ends.append(code)
+                self.strange_ends.append((time.monotonic(), code))
                 await asyncio.sleep(0.5)  # it would end at once again
         self._process = None
 

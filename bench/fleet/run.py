@@ -22,6 +22,7 @@ from bench.fleet.troubles import Counts, Troublemaker
 from bench.fleet.verdicts import Judged, judged
 from bench.stage import distribution
 from tests.fakes.cutting_proxy import CuttingProxy
+from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import make_environ
 from tests.postgres import Server
@@ -92,11 +93,12 @@ class Run:
             server, self._members, random.Random(f"{shape.seed}:troubles"), shape.lease * 1.6
         )
         self._notes: list[str] = []
+        self._model = Model(self._town.traps, ANSWER_SECONDS, LONG)
 
     async def play(self) -> Outcome:
         """Play it, and judge what can be seen in the end."""
         async with self._town, FakeOpenAI() as model:
-            model.default = Model(self._town.traps, ANSWER_SECONDS, LONG)
+            model.default = self._answer
             async with self._fleet(model):
                 await self._ready()
                 async with asyncio.TaskGroup() as group:
@@ -107,6 +109,14 @@ class Run:
                         self._notes.append(f"never idle: {stuck}")
                     progress.cancel()
             return await self._judge()
+
+    def _answer(self, request: Request) -> Reply:
+        """Answer as the model of every chaos run, or note that nothing was asked."""
+        try:
+            return self._model(request)
+        except LookupError:
+            self._notes.append(f"a model was asked nothing at {time.monotonic():.3f}")
+            return Text(("Nothing was asked.",))
 
     async def _disturb(self) -> None:
         shape = self._shape
@@ -152,6 +162,7 @@ class Run:
         settings = {
             **self._town.settings(host),
             **self._shape.sharing,
+            "WORKSPACE": str(self._folder / "workspace"),
             "TAPE__URL": self._server.url.replace(f":{self._server.port}/", f":{proxy.port}/"),
             "DELIVERY__AMBIGUOUS": "resend",
             "AGENT__RETRIES": str(RETRIES),
@@ -225,8 +236,11 @@ class Run:
             quarter.record.acts.update(mark for mark in marks if mark in quarter.record.tokens)
         for member, _proxy in self._members:
             self._notes += [
-                f"{member.name} ended by itself: {code}" for code in member.strange_ends
+                f"{member.name} ended by itself at {at:.3f}: {code}"
+                for at, code in member.strange_ends
+                if code != 1 or not self._troubles.database_was_away(member.name, at)
             ]
+        await ledger.copy(self._server.url, self._folder)
         disruptions = self._troubles.disruptions
         names = {member.host: member.name for member, _proxy in self._members}
         return Outcome(

@@ -8,10 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from bench.fleet.members import Disruption, Kind, Member
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.postgres import Server
+
+START_SECONDS: Final = 5.0
+"""Maximum seconds between a start that the database broke and the end of the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,15 @@ class Troublemaker:
         ]
         own = [one for member, _proxy in self._members for one in member.disruptions]
         return sorted([*own, *cuts, *self._restarts], key=lambda one: one.begun)
+
+    def database_was_away(self, name: str, at: float) -> bool:
+        """Return whether a member that ended then may not have reached the database."""
+        return any(
+            one.kind in ("cut", "restart")
+            and one.member in ("", name)
+            and one.begun < at < one.ended + START_SECONDS
+            for one in self.disruptions
+        )
 
     async def play(self, moments: Sequence[tuple[float, Kind]]) -> None:
         """Do everything at its moment."""

@@ -24,6 +24,7 @@ class Leases:
 
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
         """Claim a session; the outcome has its `epoch`. Fails while another process holds it."""
+        unit.works_on.add(session_id)
         values = {"session_id": session_id, "tape": tape, "seconds": self._seconds}
         return unit.run("ledger.claim_session", expect=1, owner=self._owner, **values)
 

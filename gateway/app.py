@@ -215,7 +215,8 @@ async def _opened(
             stack.push_async_callback(_shielded, meaning.close)
         channels: dict[str, Channel] = {}
         background = Background()
-        workspace = await workspace_of(store, settings.workspace_path)
+        shared = dialect_of(settings.tape_url) == "postgres" and not isinstance(store, SplitStore)
+        workspace = await workspace_of(store, settings.workspace_path, shared=shared)
         tapes = TapeService(store, workspace, meaning)
         services = await _services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()

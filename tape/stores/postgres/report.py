@@ -12,6 +12,7 @@ from tape.database.schema import Schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.database import (
     MIN_SERVER,
+    NOT_APPLIED,
     POOL_SIZE,
     applied_versions,
     connection_target,
@@ -25,7 +26,10 @@ CONNECTIONS: Final = POOL_SIZE + 1
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What a server says of itself; `older` and `newer` name the schemas of another version."""
+    """What a server says of itself.
+
+    `older` names the schemas that this version would migrate, `newer` those that it cannot use.
+    """
 
     place: str
     version: int
@@ -50,7 +54,7 @@ def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
         with psycopg.connect(target, autocommit=True) as connection:
             connection.read_only = True
             found = applied_versions(connection)
-            known = {schema.name: schema.version for schema in schemas}
+            known = [(one.version, found.get(one.name, NOT_APPLIED), one.name) for one in schemas]
             return ServerReport(
                 place=place_of(url),
                 version=connection.info.server_version,
@@ -60,8 +64,8 @@ def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
                 is_standby=bool(_value(connection, "SELECT pg_is_in_recovery()")),
                 free_connections=int(_setting(connection, "max_connections"))
                 - int(_value(connection, "SELECT count(*) FROM pg_stat_activity")),
-                older=tuple(n for n, v in known.items() if 0 < found.get(n, 0) < v),
-                newer=tuple(n for n, v in known.items() if found.get(n, 0) > v),
+                older=tuple(name for own, there, name in known if 0 < there.version < own),
+                newer=tuple(name for own, there, name in known if there.readable_from > own),
             )
     except psycopg.Error as cause:
         raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause

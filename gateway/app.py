@@ -55,6 +55,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.sharing.files import HomeFiles, SharedFiles
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ballast import Ballast
@@ -215,13 +216,13 @@ async def _opened(
             stack.push_async_callback(_shielded, meaning.close)
         channels: dict[str, Channel] = {}
         background = Background()
-        shared = dialect_of(settings.tape_url) == "postgres" and not isinstance(store, SplitStore)
+        shared = isinstance(store, SharedStore)
         workspace = await workspace_of(store, settings.workspace_path, shared=shared)
         tapes = TapeService(store, workspace, meaning)
         services = await _services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
-        register_builtin(hooks, AgentPlugin(services, VisionModel(model, settings.home_path)))
+        register_builtin(hooks, AgentPlugin(services, VisionModel(model, services.files)))
         parts = make_parts(services, access)
         if parts.claimer is not None:
             stack.push_async_callback(_shielded, parts.claimer.leave)
@@ -254,7 +255,8 @@ async def _services(
     background: Background,
 ) -> Services:
     clock = meters.clock
-    ballast = Ballast(settings.home_path, settings.tape.disk_reserve)
+    at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
+    ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
     ballast.take()
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
     aliases = await ledger.inbox.aliases()
@@ -278,6 +280,9 @@ async def _services(
         tapes=tapes,
         ledger=ledger,
         hooks=hooks,
+        files=SharedFiles(store, settings.sharing.file_bytes)
+        if shared
+        else HomeFiles(settings.home_path / "media"),
         router=router,
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),

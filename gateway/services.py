@@ -17,6 +17,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
+from gateway.sharing.files import KeptFiles
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
@@ -34,6 +35,7 @@ class Services:
     tapes: TapeService
     ledger: Ledger
     hooks: HookRuntime
+    files: KeptFiles
     router: OutboundChannelRouter
     pipeline: TurnPipeline
     guard: WriteGuard

@@ -13,10 +13,10 @@ FROM worker WHERE ended_at = '' AND seen_at > utc_after(-86400)
 ORDER BY started_at, owner
 
 -- name: overdue
--- What a process holds longer than its lease lasts, `grace` seconds ago.
+-- What a process still held when its lease ended, at least so many seconds ago.
 SELECT 'session' AS kind, session_id AS name, owner, lease_until FROM session
 WHERE owner <> '' AND lease_until < utc_after(- CAST(:grace AS double precision))
 UNION ALL
 SELECT 'poller', name, owner, lease_until FROM poller
-WHERE lease_until < utc_after(- CAST(:grace AS double precision))
+WHERE owner <> '' AND lease_until < utc_after(- CAST(:grace AS double precision))
 ORDER BY kind, lease_until LIMIT 20

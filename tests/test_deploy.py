@@ -26,7 +26,7 @@ HOME = "/var/lib/tapeway"
 
 
 def compose() -> dict[str, Any]:
-    return render("local-model", "metrics")
+    return render("local-model", "metrics", "scale")
 
 
 def service(name: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_the_home_is_the_volume_and_belongs_to_the_user() -> None:
     [user] = re.findall(r"^USER (\d+):\1$", DOCKERFILE, re.MULTILINE)
     assert int(user) >= 1000
     assert f"install --directory --owner={user} --group={user} --mode=0700 {HOME}" in DOCKERFILE
-    assert service("tapeway")["volumes"] == [f"home:{HOME}"]
+    assert service("tapeway")["volumes"][0] == f"home:{HOME}"
     assert "home" in compose()["volumes"]
 
 

@@ -55,6 +55,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.sharing.digests import digests_of
 from gateway.sharing.files import HomeFiles, SharedFiles
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
@@ -270,6 +271,7 @@ async def _services(
     if isinstance(store, SharedStore):
         url = settings.sharing.listen_url.get_secret_value()
         shared = SharedWork.of(settings, ledger, clock, partial(store.listen, url))
+        shared.workers.digests = digests_of(settings, hooks, redactor)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
     elif settings.sharing.role != "all":
         raise SettingsError(ALONE)

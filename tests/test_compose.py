@@ -165,7 +165,9 @@ def test_the_first_start_finds_a_database_whose_password_is_in_files_and_stays(
     for _ in range(2):
         done = run_here([*maker["entrypoint"], *maker["command"]], tmp_path)
         assert done.returncode == 0, done.stderr
-        addresses.add(load_settings({"TAPEWAY_SECRETS": str(secrets)}, tmp_path).tape_url)
+        settings = load_settings({"TAPEWAY_SECRETS": str(secrets)}, tmp_path)
+        addresses.add(settings.tape_url)
+        assert settings.sharing.role == "ingress"  # the flag of the workers overrules it
     [address] = addresses
     target = conninfo_to_dict(connection_target(address))
     assert target["password"] == (passwords / "password").read_text()
@@ -178,26 +180,6 @@ def test_the_first_start_finds_a_database_whose_password_is_in_files_and_stays(
         "10001",
         "postgres",
     }
-
-
-@pytest.mark.parametrize(
-    ("role", "given", "runs"),
-    [
-        ("ingress", ["gateway"], "gateway --role ingress"),
-        ("", ["gateway"], "gateway"),
-        ("ingress", ["restore", "a b.zip"], "restore a b.zip"),
-    ],
-)
-def test_the_gateway_only_receives_beside_workers(
-    tmp_path: Path, role: str, given: list[str], runs: str
-) -> None:
-    (tmp_path / "secrets").mkdir()
-    (tmp_path / "bin").mkdir()
-    if role:
-        (tmp_path / "secrets" / "role").write_text(role)
-    fake(tmp_path / "bin" / "tapeway", 'echo "$@"')
-    done = run_here([*render()["services"]["tapeway"]["entrypoint"], *given], tmp_path)
-    assert done.stdout.strip() == runs
 
 
 def fake(path: Path, line: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anyio
 import psycopg
 import pytest
 
@@ -12,7 +11,7 @@ from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 from tests.doctor.scene import Scene, examined, results
-from tests.gateway.sharing.test_overview import join
+from tests.doctor.test_overview import join
 from tests.gateways import run_tapeway
 from tests.postgres import fresh_database
 
@@ -69,15 +68,6 @@ async def test_a_newer_database_is_refused_by_doctor_and_by_the_start(tmp_path: 
         code, _out, err = await run_tapeway(Scene(tmp_path).environ(TAPE__URL=url), "tape", "list")
     assert code == 1
     assert "Tapeway 9.9.9 or a newer one" in " ".join(err.split())
-
-
-async def test_a_second_gateway_on_the_database_is_refused_until_the_first_ends() -> None:
-    with fresh_database() as url:
-        first = await anyio.to_thread.run_sync(PostgresStore.open, url)
-        with pytest.raises(Exception, match="another gateway uses the database"):
-            PostgresStore.open(url)
-        await first.close()
-        await PostgresStore.open(url).close()
 
 
 async def test_differences_between_processes_and_what_a_dead_one_held_are_warnings(

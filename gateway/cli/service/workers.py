@@ -13,7 +13,7 @@ from gateway.settings import Settings
 from gateway.wording import counted
 
 if TYPE_CHECKING:
-    from gateway.sharing.overview import ProcessView
+    from gateway.doctor.overview import ProcessView
 
 NAMES: Final = ("process", "role", "version", "since", "seen", "sessions", "turns", "receives")
 ALONE: Final = (
@@ -29,7 +29,7 @@ def show_workers(settings: Settings, as_json: bool) -> int:
         else:
             print_note(ALONE)
         return 0
-    found = import_module("gateway.sharing.overview").look_over(settings.tape_url)
+    found = import_module("gateway.doctor.overview").look_over(settings.tape_url)
     overdue = [{"kind": kind, "name": name} for kind, name in found.overdue]
     if as_json:
         shown = [_in_json(one) for one in found.processes]

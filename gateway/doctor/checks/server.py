@@ -7,8 +7,8 @@ from typing import Final
 
 from channels.checkup import CheckResult
 from gateway.doctor import server_troubles, troubles
+from gateway.doctor.overview import Overview, look_over
 from gateway.doctor.results import ill, noted, well
-from gateway.sharing.overview import Overview, look_over
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted
@@ -44,16 +44,17 @@ def look_at_server(url: str) -> list[CheckResult]:
 def _promises(found: ServerReport, live: int) -> Iterator[CheckResult]:
     fsync = f"fsync is {'on' if found.fsync else 'off'}"
     kept = f"{fsync}, synchronous_commit is {found.synchronous_commit}"
+    is_safe = found.fsync and found.synchronous_commit != "off"
     yield well(
         CHECK,
-        f"PostgreSQL {found.version // 10000} at {found.place} answers; {kept}",
+        f"PostgreSQL {found.version // 10000} at {found.place} answers{is_safe * f'; {kept}'}",
         version=found.version,
         max_connections=found.max_connections,
         standbys=found.standbys,
     )
     if found.older:
         yield ill(CHECK, troubles.DATABASE_OLDER, f"{found.place} has older tables", "note")
-    if not found.fsync or found.synchronous_commit == "off":
+    if not is_safe:
         yield ill(CHECK, server_troubles.SERVER_UNSAFE, kept, "warning")
     if found.standbys and not found.synchronous:
         says = f"{counted(found.standbys, 'standby follows', 'standbys follow')} {found.place}"

@@ -17,7 +17,7 @@ def published(home: Path, **settings: str) -> dict[str, str]:
     found = make_settings(home, None, **settings)
     hooks = HookRuntime()
     hooks.register(object(), "weather")
-    return digests_of(found, hooks, Redactor(secrets_of(found)))
+    return digests_of(found, hooks, Redactor(secrets_of(found)))()
 
 
 def test_processes_that_differ_only_in_their_machine_publish_the_same(tmp_path: Path) -> None:
@@ -29,16 +29,18 @@ def test_processes_that_differ_only_in_their_machine_publish_the_same(tmp_path: 
 
 
 def test_each_difference_is_a_sentence_about_the_process_that_stands_alone(tmp_path: Path) -> None:
-    usual = published(tmp_path / "a")
+    usual = published(tmp_path / "a", AGENT__TEMPERATURE="0.1", TURN__OVERLAP="steer")
     (tmp_path / "c" / "workspace").mkdir(parents=True)
     (tmp_path / "c" / "workspace" / "AGENTS.md").write_text("You are a pirate.")
-    odd = published(tmp_path / "c", AGENT__TEMPERATURE="0.9")
+    odd = published(tmp_path / "c", AGENT__TEMPERATURE="0.9", CONTEXT__MODE="lane")
     odd |= {"version": "9.9.9", "plugin weather": "2", "plugin chess": "1"}
     assert differences({"A": usual, "B": usual, "C": odd}) == [
-        f"C runs version 9.9.9 of Tapeway instead of {usual['version']}",
         "C has another AGENTS.md",
+        f"C runs version 9.9.9 of Tapeway instead of {usual['version']}",
         "C has version 2 of the plugin weather instead of ?",
         "C has another TAPEWAY_AGENT__TEMPERATURE",
+        "C leaves TAPEWAY_TURN__OVERLAP at its default, unlike others",
+        "C sets TAPEWAY_CONTEXT__MODE, which others leave at its default",
         "C has the plugin chess, which others lack",
     ]
     del odd["plugin weather"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from channels.message import Media
 from gateway.sharing.files import CHECKED_EACH, HomeFiles, KeptFiles, SharedFiles
@@ -78,6 +79,8 @@ async def test_an_image_outlives_the_home_that_it_came_to_and_goes_with_its_chat
                 channel = MediaChannel({"red": image})
                 async with gateway_of(tmp_path / home, server, Brings(channel), **given) as gateway:
                     await channel.host.accept([message])
+                    while not channel.posts:  # the session has to be claimed first
+                        await checkpoint()
                     await settled(gateway, "plain:-100")
                     if home == "b":
                         tape = gateway.services.tapes.session_tape("plain:-100").name

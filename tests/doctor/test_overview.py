@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from gateway.sharing.overview import look_over
+from gateway.doctor.overview import look_over
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore

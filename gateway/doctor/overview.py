@@ -19,7 +19,7 @@ from tape.stores.postgres.database import connection_target, first_line, place_o
 OVERDUE_SECONDS: Final = 15.0
 """How long a lease may have ended before nobody seems to take it over."""
 
-SILENT_SECONDS: Final = 30.0
+SILENT_SECONDS: Final = 15.0
 """After so many seconds without a sign of life, a process is not thought to run."""
 
 

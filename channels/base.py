@@ -28,7 +28,7 @@ from channels.draft import DraftEditor, DraftReference, Pace
 from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
 from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
-from channels.pacing import UNLIMITED, Budget, Gates, OwnGates, Pacing, Priority
+from channels.pacing import UNLIMITED, Budget, OwnGates, Pacing, Priority
 from channels.tally import Tally
 from channels.typing_indicator import TypingIndicator
 
@@ -159,11 +159,6 @@ class Channel(ABC):
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._pacing
 
-    @property
-    def gates(self) -> Gates:
-        """Where the limits of this channel's bot are counted."""
-        return self.host.gates or OwnGates(self.host.clock)
-
     async def attach(self, host: FullHost) -> None:
         """Make the channel able to send, without listening; called again before each `run`.
 
@@ -172,7 +167,8 @@ class Channel(ABC):
         self._host = host
         # Both survive a restart: earlier writes still count, and earlier typing signs must end.
         if self._pacing is None:
-            bot = self.gates.gate(self.name, self.traits.bot)
+            gates = host.gates or OwnGates(host.clock)
+            bot = gates.gate(self.name, self.traits.bot)
             self._pacing = Pacing(self.budget_of, host.clock, bot)
         if self.traits.typing_signs and self.typing_indicator is None:
             self.typing_indicator = TypingIndicator(

@@ -33,7 +33,7 @@ from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
-from channels.pacing import Budget, Priority, SharedGate, taken
+from channels.pacing import Budget, Gates, OwnGates, Priority, SharedGate, taken
 
 MAX_WARNINGS: Final = 20
 MAX_TYPING_PER_SECOND: Final = 15
@@ -74,13 +74,17 @@ class DiscordChannel(Channel):
         self._stopped = False
 
     @cached_property
+    def _gates(self) -> Gates:
+        return self.host.gates or OwnGates(self.host.clock)
+
+    @cached_property
     def _typing(self) -> SharedGate:
-        return self.gates.gate("discord typing", Budget(0.0, MAX_TYPING_PER_SECOND, 1.0))
+        return self._gates.gate("discord typing", Budget(0.0, MAX_TYPING_PER_SECOND, 1.0))
 
     async def introduce(self) -> None:
         if self._stopped:  # before it ran
             return
-        await self._api.open(self.host.clock, self.gates, self.pacing.bot)
+        await self._api.open(self.host.clock, self._gates, self.pacing.bot)
         self._sender.facts = self.cache.facts = self.host.facts
         with anyio.CancelScope() as self._running:
             await self._identify()

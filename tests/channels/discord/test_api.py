@@ -12,6 +12,7 @@ from channels.discord.api import ApiRefused, DiscordApi
 from channels.discord.outbound import nonce_of
 from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendAmbiguous, SendDelayed
+from tests.channels.gates import SharedKnowledge
 from tests.clock import ManualClock
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.discord.faults import Fault, RateLimited, Refuse
@@ -99,6 +100,33 @@ async def test_a_rejected_bot_token_is_unfit_but_an_interaction_token_is_not() -
         with pytest.raises(ChannelUnfit, match="TAPEWAY_DISCORD__TOKEN"):
             await api.ask("/users/@me")
         assert api.rejected.is_set()
+
+
+async def test_a_token_that_another_process_found_refused_is_used_only_to_ask_about_itself() -> (
+    None
+):
+    clock = ManualClock()
+    gates = SharedKnowledge(clock)
+    async with FakeDiscord(clock=clock.monotonic) as fake, opened(fake, clock) as api:
+        fake.text_channel(fake.guild())
+        gates.refuse(api.token)
+        await api.open(clock, gates)
+        with pytest.raises(ChannelUnfit, match="TAPEWAY_DISCORD__TOKEN"):
+            await posted(api, fake)
+        assert api.rejected.is_set()
+        assert fake.calls_of("post") == []
+        await api.ask("/users/@me")
+        await posted(api, fake)
+
+
+async def test_a_rejected_token_is_reported_to_the_other_processes() -> None:
+    clock = ManualClock()
+    gates = SharedKnowledge(clock)
+    async with FakeDiscord(clock=clock.monotonic) as fake, opened(fake, clock, token="no") as api:
+        await api.open(clock, gates)
+        with pytest.raises(ChannelUnfit):
+            await api.ask("/users/@me")
+    assert gates.refused == {"no"}
 
 
 async def test_a_global_rate_limit_holds_back_every_request() -> None:

@@ -162,6 +162,8 @@ def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         # After a kill, the first connection recovers the log: wait if another process is doing so.
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if is_bare(connection):
+            return
         _check_kind(connection, path, schemas)
         if path.stat().st_size <= MAX_CHECKED_BYTES:
             verdict = connection.execute("PRAGMA quick_check(1)").get
@@ -185,7 +187,7 @@ def refuse_foreign(connection: apsw.Connection, path: Path) -> None:
     kind = connection.pragma("application_id")
     if kind == MARKED_ID:
         refuse_moved(path, (Relocation(*row) for row in connection.execute(relocation.FIND)))
-    if kind not in (APPLICATION_ID, MARKED_ID) and not is_bare(connection):
+    if kind not in (APPLICATION_ID, MARKED_ID):
         raise StoreUnusable(
             f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
             " nothing was changed"
@@ -193,8 +195,9 @@ def refuse_foreign(connection: apsw.Connection, path: Path) -> None:
 
 
 def is_bare(connection: apsw.Connection) -> bool:
-    """Return whether a database has no tables, as a kill leaves one that is just being made."""
-    return not connection.execute("SELECT count(*) FROM sqlite_schema").get
+    """Return whether a database is empty, as a kill leaves one that is just being made."""
+    made = connection.pragma("application_id")
+    return not made and not connection.execute("SELECT count(*) FROM sqlite_schema").get
 
 
 class Reader:

@@ -40,7 +40,9 @@ class SqliteSide:
     def __init__(self, path: Path) -> None:
         self.place = str(path)
         if not path.exists():
-            raise BackupError(f"there is nothing to move: {path} does not exist")
+            raise BackupError(
+                f"there is no database at {path}: TAPEWAY_TAPE__URL names what is moved"
+            )
         self._ledger = apsw.Connection(str(path))
         self._tapes = self._ledger
         self._require_current(path)

@@ -214,7 +214,7 @@ async def test_what_cannot_be_moved_is_refused_before_anything_is_changed(tmp_pa
     settings = make_settings(tmp_path)
     with fresh_database() as url, fresh_database() as full:
         code, _out, err = await run_tapeway(environ, "migrate", "--to", url)
-        assert (code, "there is nothing to move" in err) == (1, True)
+        assert (code, "there is no database at" in err) == (1, True)
         fill(tmp_path / "tapeway.db", 100, 5)
         store = PostgresStore.open(full, [ledger_schema("postgres")])
         await store.append("another", [message("user", "hello")])

@@ -243,6 +243,16 @@ async def test_a_database_of_before_dates_were_indexed_is_brought_up_to_date(pat
     await store.close()
 
 
+async def test_a_database_that_was_killed_while_it_was_made_is_an_empty_one(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.pragma("journal_mode", "wal")
+    connection.close()
+    assert path.stat().st_size
+    store = SqliteStore.open(path)
+    assert await store.tapes() == []
+    await store.close()
+
+
 def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("CREATE TABLE entry (a); INSERT INTO entry VALUES (1)")

@@ -146,7 +146,8 @@ async def _run(store: UnitStore, owner: str, *, task_status: TaskStatus[Process]
             group.start_soon(server.run_on, opened)
             group.start_soon(bus.run)
             group.start_soon(rooms.run)
-            group.start_soon(channel.start, host)
+            await channel.attach(host)
+            group.start_soon(channel.run)
             address = f"http://127.0.0.1:{opened.getsockname()[1]}/"
             task_status.started(Process(owner, channel, host, rooms, address, group))
         with anyio.CancelScope(shield=True):

@@ -77,7 +77,7 @@ from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
-from gateway.supervision.published import Published
+from gateway.supervision.published import exchanged
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.service import TapeService
@@ -172,7 +172,7 @@ async def running_gateway(
                 backlog = await gateway.parts.recovery.read()
                 if claimer is not None:
                     group.start_soon(await claimer.begin(), name="bus")
-                    group.start_soon(_exchange, gateway, name="exchange")
+                    group.start_soon(exchanged, gateway.services, gateway.status, name="states")
                 server: QuietServer | None = None
                 try:
                     if sockets:
@@ -252,6 +252,7 @@ async def _opened(
             rooms = share_rooms(services.shared, store, channels.values())
             if rooms is not None:
                 stack.push_async_callback(_shielded, rooms.leave)
+                group.start_soon(rooms.run, name="rooms")
             gateway = Gateway(services, channels, status, url, failures, parts, models, rooms)
             yield gateway, ChannelManager(clock, running, status, make_host, leases)
             group.cancel_scope.cancel()
@@ -309,17 +310,6 @@ async def _services(
         shared=shared,
         accounts=OwnAccounts(clock) if shared is None else shared.accounts,
     )
-
-
-async def _exchange(gateway: Gateway) -> None:
-    """Share what goes on in rooms, and the state of this process, with the other processes."""
-    published, shared = Published(gateway.services, gateway.status), gateway.services.shared
-    if shared is None or gateway.rooms is None:
-        return
-    shared.workers.state = published.own
-    async with anyio.create_task_group() as group:
-        group.start_soon(gateway.rooms.run, name="rooms")
-        group.start_soon(published.run, name="states")
 
 
 def _fold(gateway: Gateway) -> None:

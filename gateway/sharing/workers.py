@@ -46,6 +46,10 @@ class WorkerTable:
     state: Callable[[], Mapping[str, Any]] = dict
     digests: Callable[[], Mapping[str, str]] = dict
 
+    def publish(self, state: Callable[[], Mapping[str, Any]]) -> None:
+        """Write what this returns into the row each time."""
+        self.state = state
+
     async def begin(self) -> None:
         """Write this process's row; earlier processes of its home have ended."""
         about = {"role": self.role, "version": self.version, "place": platform.node()}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gateway.logs import get_log
 from gateway.metrics.merging import from_rows, summed, to_rows
@@ -18,10 +18,13 @@ from tape.entry import load
 from tape.errors import TapeError
 from tape.unit_of_work import Row
 
+SHOWN: Final = ("state", "why", "notes", "since")
+STALLED: Final = {"state": "waiting", "why": "its connection shows no sign of life"}
+
 
 @dataclass(slots=True)
 class Published:
-    """Exchanges the state of this process for that of the others, each few seconds.
+    """The state of this process for the others, and theirs for this one.
 
     A process goes on counting where the last one of its home ended, and what the last one of
     another home has counted is added also while that is down: a sum that falls would look like a
@@ -32,23 +35,14 @@ class Published:
     _status: StatusBoard
     _before: list[Reading] = field(default_factory=list)
 
-    async def run(self) -> None:
-        """Read what the others publish until cancelled."""
-        while (shared := self._services.shared) is not None:
-            values = {"owner": shared.held.owner, "since": -SILENT_SECONDS}
-            try:
-                self.take(await self._services.store.select("sharing.published_states", values))
-            except TapeError as lost:
-                get_log().warning("states.not_read", why=str(lost))
-            await self._services.clock.sleep(SEEN_SECONDS)
-
     def own(self) -> dict[str, Any]:
         """Return the state of this process, for the column `worker.state`."""
         counted = [*self._services.meters.readings(), *tallies(self._services.router.channels)]
-        stalled = self._status.stalled()
+        status, stalled = self._status, self._status.stalled()
         channels = {
-            name: {"state": "stalled" if name in stalled else state.state, **_about(state)}
-            for name, state in self._status.states.items()
+            name: {**_about(state), **(STALLED if name in stalled else {})}
+            for name, state in status.states.items()
+            if not status.waits(name)
         }
         return {"channels": channels, "counts": to_rows(summed(counted, self._before))}
 
@@ -62,15 +56,27 @@ class Published:
                 self._before = self._before or from_rows(state.get("counts", ()))
                 continue
             counted += from_rows(state.get("counts", ()))
-            found = state.get("channels", {}).items() if row["alive"] else ()
-            elsewhere |= {name: _state(one) for name, one in found if one["state"] == "ready"}
-        self._status.ready_elsewhere = elsewhere
+            for name, about in state.get("channels", {}).items() if row["alive"] else ():
+                if name not in elsewhere or about["state"] == "ready":
+                    elsewhere[name] = ChannelState(**{key: about[key] for key in SHOWN})
+        self._status.elsewhere = elsewhere
         self._services.meters.elsewhere = self._before + counted
 
 
+async def exchanged(services: Services, status: StatusBoard) -> None:
+    """Publish the state of this process, and read those of the others, until cancelled."""
+    published, shared = Published(services, status), services.shared
+    if shared is None:
+        return
+    values = {"owner": shared.held.owner, "since": -SILENT_SECONDS}
+    while True:
+        try:
+            published.take(await services.store.select("sharing.published_states", values))
+            shared.workers.publish(published.own)  # only now: it goes on counting from there
+        except TapeError as lost:
+            get_log().warning("states.not_read", why=str(lost))
+        await services.clock.sleep(SEEN_SECONDS)
+
+
 def _about(state: ChannelState) -> dict[str, Any]:
-    return {name: value for name, value in asdict(state).items() if name in ("since", "notes")}
-
-
-def _state(about: Mapping[str, Any]) -> ChannelState:
-    return ChannelState("ready", notes=list(about["notes"]), since=about["since"])
+    return {name: value for name, value in asdict(state).items() if name in SHOWN}

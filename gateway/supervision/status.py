@@ -33,7 +33,7 @@ class StatusBoard:
         self._clock = clock
         self._channels = channels
         self._settled = anyio.Event()
-        self.ready_elsewhere: dict[str, ChannelState] = {}  # at other processes
+        self.elsewhere: dict[str, ChannelState] = {}  # where another process listens
         self.states = {channel.name: ChannelState() for channel in channels}
         self._check_settled()
 
@@ -52,17 +52,27 @@ class StatusBoard:
             and now - self.states[channel.name].heard > channel.traits.stalled_after
         }
 
+    def waits(self, name: str) -> bool:
+        """Return whether another process listens in this one's place."""
+        return self.states[name].heard == inf
+
     def everywhere(self) -> dict[str, ChannelState]:
-        """Return the state of each channel at the process where it is ready, or else here."""
-        here = {n for n, own in self.states.items() if own.state == "ready"} - self.stalled().keys()
-        elsewhere = {
-            n: s for n, s in self.ready_elsewhere.items() if n in self.states.keys() - here
-        }
-        return self.states | elsewhere
+        """Return the state of each channel where it listens: here, or at another process."""
+        stalled = self.stalled()
+        shown = dict(self.states)
+        for name, there in self.elsewhere.items():
+            own = self.states.get(name)
+            if own is not None and (
+                self.waits(name)
+                or (there.state == "ready" and (own.state != "ready" or name in stalled))
+            ):
+                shown[name] = there
+        return shown
 
     def deaf(self) -> dict[str, float]:
         """Return the channels that are stalled here and ready nowhere else, as `stalled` does."""
-        return {n: s for n, s in self.stalled().items() if n not in self.ready_elsewhere}
+        ready = {name for name, there in self.elsewhere.items() if there.state == "ready"}
+        return {name: since for name, since in self.stalled().items() if name not in ready}
 
     def heartbeat(self, name: str) -> None:
         """Record that a channel can receive messages; a successful send does not prove this."""

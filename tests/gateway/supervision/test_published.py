@@ -39,6 +39,20 @@ async def test_a_channel_is_ready_if_it_is_at_any_process_that_lives(tmp_path: P
         assert (await asked(gateway.url, "/health/ready")).status_code == 503
 
 
+async def test_who_waits_for_another_process_to_listen_is_as_ready_as_that(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, only=["web"]) as gateway:
+        published = Published(gateway.services, gateway.status)
+        gateway.status.down("web", "the connection is gone")
+        there = published.own()
+        gateway.status.listens_elsewhere("web", "another")
+        assert published.own()["channels"] == {}
+        assert (await asked(gateway.url, "/health/ready")).status_code == 200
+        published.take([row(there)])
+        answer = await asked(gateway.url, "/health/ready")
+    assert answer.status_code == 503
+    assert answer.json()["channels"]["web"]["why"] == "the connection is gone"
+
+
 async def test_the_metrics_are_those_of_all_processes_dead_ones_too(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, only=["web"]) as gateway:
         published = Published(gateway.services, gateway.status)

@@ -39,12 +39,7 @@ def url() -> Iterator[str]:
 @asynccontextmanager
 async def opened(url: str, many: int = 1) -> AsyncIterator[list[PostgresStore]]:
     """Open a database as so many processes do."""
-    stores = []
-    for _ in range(many):
-        rows(
-            url, "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'"
-        )
-        stores.append(PostgresStore.open(url, [ledger_schema("postgres")]))
+    stores = [PostgresStore.open(url, [ledger_schema("postgres")]) for _ in range(many)]
     try:
         yield stores
     finally:
@@ -131,7 +126,8 @@ async def test_a_unit_locks_its_tapes_in_sorted_order_so_that_nobody_waits_in_a_
     url: str,
 ) -> None:
     both = Unit([Append(tape, (said("a"),), f"{tape} once") for tape in ("v", "t")])
-    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    waiting = """SELECT count(*) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()"""
     async with opened(url) as (store,), anyio.create_task_group() as group:
         for tape in ("v", "t"):
             await store.append(tape, [said("first")])

@@ -140,9 +140,14 @@ async def test_the_sessions_of_a_gateway_that_was_killed_are_taken_over(
         server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
         home = tmp_path / "killed" / "home"
         home.parent.mkdir()
-        more = {**QUICK, "TAPE__URL": tape_url, "WORKSPACE": str(tmp_path / "workspace")}
+        more = {
+            **QUICK,
+            "SHARING__LEASE": "5",
+            "TAPE__URL": tape_url,
+            "WORKSPACE": str(tmp_path / "workspace"),
+        }
         environ = make_environ(home, server, **more)
-        async with gateways(1, tmp_path, tape_url, server) as (other,):
+        async with gateways(1, tmp_path, tape_url, server, SHARING__LEASE="5") as (other,):
             async with gateway_process(environ, home) as killed:
                 async with visit(await killed.url(), "Alice") as (alice,):
                     asked = await alice.say("what is it?")

@@ -38,8 +38,8 @@ def test_each_difference_is_a_sentence_about_the_process_that_stands_alone(tmp_p
         "C has another AGENTS.md",
         f"C runs version 9.9.9 of Tapeway instead of {usual['version']}",
         "C has version 2 of the plugin weather instead of ?",
-        "C has another TAPEWAY_AGENT__TEMPERATURE",
         "C leaves TAPEWAY_TURN__OVERLAP at its default, unlike others",
+        "C has another TAPEWAY_AGENT__TEMPERATURE",
         "C sets TAPEWAY_CONTEXT__MODE, which others leave at its default",
         "C has the plugin chess, which others lack",
     ]

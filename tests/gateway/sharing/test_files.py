@@ -71,10 +71,10 @@ async def test_an_image_outlives_the_home_that_it_came_to_and_goes_with_its_chat
     tmp_path: Path,
 ) -> None:
     shown = replace(MESSAGE, media=(Media("image", "photo", file="red"),))
-    again = replace(MESSAGE, message_id="43", text="And now?")
+    again = replace(MESSAGE, ext_id="-100/2", message_id="2", text="And now?")
     async with FakeOpenAI() as server:
         with fresh_database() as url:
-            given = {"ACCESS__MODE": "open", "TAPE__URL": url}
+            given = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor", "TAPE__URL": url}
             for home, message in (("a", shown), ("b", again)):
                 channel = MediaChannel({"red": image})
                 async with gateway_of(tmp_path / home, server, Brings(channel), **given) as gateway:

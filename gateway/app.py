@@ -30,6 +30,7 @@ from gateway.admin.tape_admin import TapeAdmin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
 from gateway.context.vision_model import VisionModel
+from gateway.doctor.digests import digests_of
 from gateway.embeddings.registry import open_meaning
 from gateway.errors import SettingsError
 from gateway.explain.explainer import Explainer
@@ -56,8 +57,6 @@ from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.sharing.accounts import OwnAccounts
-from gateway.sharing.digests import digests_of
-from gateway.sharing.files import HomeFiles, SharedFiles
 from gateway.sharing.room_hub import share_rooms
 from gateway.sharing.rooms import SharedRooms
 from gateway.sharing.schema import sharing_schema
@@ -67,6 +66,7 @@ from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
+from gateway.storage.kept_files import HomeFiles, SharedFiles
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.old_threads import OldThreads

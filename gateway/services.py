@@ -18,8 +18,8 @@ from gateway.redaction import Redactor
 from gateway.settings import Settings
 from gateway.sharing.accounts import Accounts
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
-from gateway.sharing.files import KeptFiles
 from gateway.sharing.shared import SharedWork
+from gateway.storage.kept_files import KeptFiles
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.write_guard import WriteGuard

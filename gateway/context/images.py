@@ -21,7 +21,7 @@ from gateway.context.selection import selected_ids
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn
 from gateway.services import Services
-from gateway.sharing.files import KeptFiles
+from gateway.storage.kept_files import KeptFiles
 from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
 from tape.errors import TapeError

@@ -10,7 +10,7 @@ from agent.image_parts import has_images, without_images
 from agent.model import ChatModel, ModelRequest, Piece
 from agent.models.offline import OFFLINE
 from gateway.context.images import with_bytes
-from gateway.sharing.files import KeptFiles
+from gateway.storage.kept_files import KeptFiles
 
 
 class VisionModel:

@@ -10,7 +10,7 @@ import orjson
 import psycopg
 from psycopg.rows import dict_row
 
-from gateway.sharing.digests import differences
+from gateway.doctor.digests import differences
 from gateway.sharing.schema import sharing_schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.binding import driver_sql

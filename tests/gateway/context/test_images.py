@@ -22,7 +22,7 @@ from channels.errors import ChannelDown, MediaRefused
 from channels.message import Media
 from gateway.context.image_header import check_image
 from gateway.context.images import SCHEME, with_bytes
-from gateway.sharing.files import HomeFiles
+from gateway.storage.kept_files import HomeFiles
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled

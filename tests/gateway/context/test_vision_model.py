@@ -11,7 +11,7 @@ import pytest
 from agent.model import ModelRequest, Piece, TextPiece
 from agent.models.offline import OFFLINE
 from gateway.context.vision_model import VisionModel
-from gateway.sharing.files import HomeFiles
+from gateway.storage.kept_files import HomeFiles
 
 pytestmark = pytest.mark.anyio
 

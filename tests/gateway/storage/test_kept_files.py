@@ -12,8 +12,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from channels.message import Media
-from gateway.sharing.files import CHECKED_EACH, HomeFiles, KeptFiles, SharedFiles
 from gateway.sharing.schema import sharing_schema
+from gateway.storage.kept_files import CHECKED_EACH, HomeFiles, KeptFiles, SharedFiles
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 from tests.fakes.openai.server import FakeOpenAI

@@ -14,13 +14,13 @@ from tape.errors import StoreUnavailable
 from tape.stores.postgres.database import (
     MIN_SERVER,
     NOT_APPLIED,
-    POOL_SIZE,
     applied_versions,
     connection_target,
     first_line,
     place_of,
     relocations,
 )
+from tape.stores.postgres.pool import POOL_SIZE
 
 CONNECTIONS: Final = POOL_SIZE + 1
 """What one process needs: its pool, and the connection that listens."""

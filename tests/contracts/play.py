@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 import httpx2
 import pytest
+from anyio import to_thread
 
 from channels.base import Channel
 from channels.registry import CHANNELS
@@ -254,7 +255,7 @@ class House:
             **settings,
         }
         only = [self.channel, *also]
-        mortal = self._store(more)
+        mortal = await self._store(more)
         with pytest.MonkeyPatch.context() as patch:
             if mortal is not None:
                 patch.setattr("gateway.app.open_store", lambda *_: mortal)
@@ -269,14 +270,14 @@ class House:
             self._killed = True
             _drop_remains()
 
-    def _store(self, settings: dict[str, str]) -> MortalStore | None:
+    async def _store(self, settings: dict[str, str]) -> MortalStore | None:
         """Return what the next gateway has of the store, if that is not a file of its own."""
         lasting = self.lasting
         if isinstance(lasting, LastingDatabase):
-            settings["TAPE__URL"] = lasting.url
+            settings["TAPE__URL"] = lasting.reached_at
             if self._killed:
                 lasting.lapse()
-            return MortalStore(lasting.open())
+            return MortalStore(await to_thread.run_sync(lasting.open))
         if lasting is None and settings.get("TAPE__URL") == "memory:":
             lasting = _new_store(self.clock)  # whose every byte can be searched for canaries
         return MortalStore(lasting) if lasting is not None else None

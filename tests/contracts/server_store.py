@@ -33,13 +33,15 @@ class LastingDatabase:
 
     def __init__(self, url: str, now: Now) -> None:
         self.url = url
+        self.reached_at = url
+        """What gateways are given: there may be something in between."""
         self._now = now
         WITNESSES.append(self)
 
     def open(self) -> UnitStore:
         """Open it as a gateway does that starts."""
         schemas = [ledger_schema("postgres"), sharing_schema()]
-        return DistantStore(PostgresStore.open(self.url, schemas, self._now))
+        return DistantStore(PostgresStore.open(self.reached_at, schemas, self._now))
 
     def lapse(self) -> None:
         """Let what a killed gateway held lapse: a test does not wait until it has."""

@@ -1,9 +1,10 @@
-"""A proxy before a PostgreSQL server that cuts connections at a commit."""
+"""A proxy before a PostgreSQL server: it cuts, refuses, encrypts and changes what that says."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import ssl
 import time
 from contextlib import suppress
 from types import TracebackType
@@ -15,6 +16,7 @@ Cut = Literal["before", "after"]
 _COMMIT: Final = re.compile(rb"(\w*)\x00COMMIT\x00")
 """The server hears the text once; then the driver names the statement that it has prepared."""
 
+_SSL_REQUEST: Final = b"\x00\x00\x00\x08\x04\xd2\x16\x2f"
 _SYNC: Final = b"S\x00\x00\x00\x04"
 _COMMITTED: Final = b"C\x00\x00\x00\x0bCOMMIT\x00"
 
@@ -22,11 +24,22 @@ _COMMITTED: Final = b"C\x00\x00\x00\x0bCOMMIT\x00"
 class CuttingProxy:
     """Forwards connections to a server; `cut` names what is done to the next commit.
 
-    `trips` counts what waited for an answer.
+    trips    counts what waited for an answer
+    passing  how many commits pass before the one that is cut
+    away     answers nobody: new connections are closed
+    refusal  SQLSTATE and words with which new connections are refused
+    says     what the server says, and what is passed on instead, of any length
+    tls      encrypts what clients send, if they ask for it
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
         self._server_port = port
+        self._tls = tls
+        self._writers: set[asyncio.StreamWriter] = set()
+        self.passing = 0
+        self.away = False
+        self.refusal: tuple[str, str] | None = None
+        self.says: dict[bytes, bytes] = {}
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
@@ -56,23 +69,62 @@ class CuttingProxy:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def drop(self) -> None:
+        """Cut all connections, as a server does that crashes."""
+        for writer in self._writers:
+            writer.close()
+
+    def passes(self) -> bool:
+        """Count a commit; tells whether it is not yet the one to cut."""
+        self.passing -= 1
+        return self.passing >= 0
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self._writers.add(writer)
         try:
-            await self._forward(reader, writer)
-        except asyncio.CancelledError:
-            pass  # the proxy ends
+            first = await self._begun(reader, writer)
+            if first:
+                await self._forward(first, reader, writer)
+        except (asyncio.CancelledError, asyncio.IncompleteReadError, OSError):
+            pass  # the proxy ends, or the client did not like the certificate
         finally:
+            self._writers.discard(writer)
+            writer.close()
             self._tasks.discard(task)
 
-    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _begun(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        """Return the beginning of a client's first message, or b"" if it is refused."""
+        if self.away:
+            return b""
+        first = await reader.readexactly(8)
+        if first == _SSL_REQUEST:
+            writer.write(b"S" if self._tls else b"N")
+            if self._tls is not None:
+                await writer.start_tls(self._tls)
+            first = await reader.readexactly(8)
+        if self.refusal is None:
+            return first
+        state, words = self.refusal
+        fields = "".join(
+            f"{kind}{text}\0"
+            for kind, text in (("S", "FATAL"), ("V", "FATAL"), ("C", state), ("M", words))
+        )
+        writer.write(b"E" + (len(fields) + 5).to_bytes(4, "big") + fields.encode() + b"\x00")
+        await writer.drain()
+        return b""
+
+    async def _forward(
+        self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         ends = [writer]
         line = _Line(self)
         try:
             there, here = await asyncio.open_connection("127.0.0.1", self._server_port)
             ends.append(here)
+            here.write(first)
             async with asyncio.TaskGroup() as group:
                 group.create_task(line.requests(reader, here))
                 group.create_task(line.answers(there, writer))
@@ -100,7 +152,7 @@ class _Line:
     async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
             self._proxy.trips += data.count(_SYNC)
-            if self._commits(data) and self._proxy.cut is not None:
+            if self._commits(data) and self._proxy.cut and not self._proxy.passes():
                 self._cutting, self._proxy.cut = self._proxy.cut, None
                 self._proxy.cut_at.append(time.monotonic())
                 if self._cutting == "before":
@@ -112,6 +164,8 @@ class _Line:
     async def answers(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard = b""
         while data := await reader.read(65536):
+            for said, instead in self._proxy.says.items():
+                data = data.replace(said, instead)
             if self._cutting is None:
                 writer.write(data)
                 await writer.drain()

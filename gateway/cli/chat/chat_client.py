@@ -130,6 +130,14 @@ class RemoteChat:
 def _plain_errors() -> Iterator[None]:
     try:
         yield
+    except httpx2.HTTPStatusError as cause:
+        status = cause.response.status_code
+        raise GatewayError(
+            "the gateway's database is away, so this was not taken: try again soon, or see"
+            " `tapeway doctor`"
+            if status == httpx2.codes.SERVICE_UNAVAILABLE
+            else f"the gateway refused this with HTTP {status}: its log says why"
+        ) from cause
     except httpx2.HTTPError as cause:
         raise GatewayError(
             f"the gateway of this home does not answer ({type(cause).__name__}): check that it is"

@@ -8,21 +8,17 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, NamedTuple
 
 import psycopg
-from psycopg import AsyncConnection, conninfo
-from psycopg.rows import tuple_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg import conninfo
 
 from tape.database import relocation
 from tape.database.relocation import Relocation, refuse_moved
 from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
 from tape.stores.postgres.binding import driver_sql
+from tape.stores.postgres.pool import Connection, ConnectionPool
+from tape.stores.postgres.server_errors import ON_THE_SERVER, remedy_of
 
 MIN_SERVER: Final = 150000
-POOL_SIZE: Final = 8
-"""Connections of one process; `max_connections` of the server has to hold all processes."""
-
-WAIT_SECONDS: Final = 10.0
 CONNECTING: Final[Mapping[str, str]] = {
     "connect_timeout": "5",
     "target_session_attrs": "read-write",
@@ -35,6 +31,9 @@ CONNECTING: Final[Mapping[str, str]] = {
 }
 """What a URL says itself comes first."""
 
+CHECK_URL: Final = (
+    "check that the server runs, and user, password and database in TAPEWAY_TAPE__URL"
+)
 DISK_FULL: Final = "53100"
 UNIT_CLASSES: Final = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError)
 """Errors that concern one unit; others concern the server."""
@@ -51,8 +50,6 @@ SELECT name, max(version), max(coalesce(readable_from, version)),
        coalesce((array_agg(written_by ORDER BY version DESC))[1], '')
 FROM migration GROUP BY name"""
 
-Connection = AsyncConnection[tuple[Any, ...]]
-
 
 class Applied(NamedTuple):
     """The tables of a schema in a database: programs older than `readable_from` cannot use them."""
@@ -68,22 +65,11 @@ NOT_APPLIED: Final = Applied()
 class PostgresDatabase:
     """A checked and migrated database, and the pool of this process's connections to it."""
 
-    def __init__(self, url: str, schemas: Sequence[Schema]) -> None:
+    def __init__(self, url: str, schemas: Sequence[Schema], *, pooled: bool) -> None:
         self._schemas = schemas
         self.statements = {n: sql for one in schemas for n, sql in one.statements.items()}
         self.url = url
-        self._pool = AsyncConnectionPool(
-            url,
-            connection_class=AsyncConnection[tuple[Any, ...]],
-            kwargs={"autocommit": True, "row_factory": tuple_row},
-            min_size=1,
-            max_size=POOL_SIZE,
-            timeout=WAIT_SECONDS,
-            reconnect_timeout=0,
-            open=False,
-            name="tapeway",
-        )
-        self._opened = False
+        self._pool = ConnectionPool(url, prepared=not pooled)
 
     @classmethod
     def open(cls, url: str, schemas: Sequence[Schema]) -> PostgresDatabase:
@@ -91,8 +77,9 @@ class PostgresDatabase:
 
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
-        with checked_connection(url, schemas):
-            return cls(connection_target(url), schemas)
+        with checked_connection(url, schemas) as connection:
+            pooled = _is_pooled(connection)
+        return cls(connection_target(url), schemas, pooled=pooled)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
@@ -101,17 +88,9 @@ class PostgresDatabase:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """Borrow a connection; its errors become errors of the store."""
-        if not self._opened:
-            await self._pool.open()
-            self._opened = True
         with translated():
-            while not _is_there(connection := await self._pool.getconn()):
-                await connection.close()
-                await self._pool.putconn(connection)  # which opens another
-            try:
+            async with self._pool.connection() as connection:
                 yield connection
-            finally:
-                await self._pool.putconn(connection)
 
     async def refuse_newer(self) -> None:
         """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
@@ -121,16 +100,6 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         await self._pool.close()
-
-
-def _is_there(connection: Connection) -> bool:
-    """Return whether the server has kept a connection that nobody used; nothing is sent."""
-    try:
-        for _ in range(2):  # the first look finds why it ended, the second that it did
-            connection.pgconn.consume_input()
-    except psycopg.OperationalError:
-        return False
-    return True
 
 
 def checked_connection(
@@ -159,8 +128,7 @@ def checked_connection(
     except psycopg.Error as cause:
         raise StoreUnavailable(
             f"the PostgreSQL database of {place_of(url)} cannot be opened"
-            f" ({first_line(cause)}): check that the server runs, and user, password and"
-            " database in TAPEWAY_TAPE__URL"
+            f" ({first_line(cause)}): {remedy_of(cause, CHECK_URL)}"
         ) from cause
     return connection
 
@@ -177,7 +145,7 @@ def translated() -> Iterator[None]:
     """Raise psycopg's errors as TapeError."""
     try:
         yield
-    except (psycopg.Error, PoolTimeout) as cause:
+    except psycopg.Error as cause:
         raise as_tape_error(cause) from cause
     except UnicodeEncodeError as cause:
         raise AppendRefused(f"a value is not valid Unicode text ({cause}): remove it") from cause
@@ -185,10 +153,11 @@ def translated() -> Iterator[None]:
 
 def as_tape_error(cause: Exception) -> TapeError:
     """Return StoreUnavailable for a server's trouble, and AppendRefused for a statement's."""
-    if isinstance(cause, UNIT_CLASSES):
+    state = getattr(cause, "sqlstate", None)
+    if isinstance(cause, UNIT_CLASSES) and state not in ON_THE_SERVER:
         return AppendRefused(f"the database refused a statement: {first_line(cause)}")
-    full = getattr(cause, "sqlstate", None) == DISK_FULL
-    return StoreUnavailable(f"the database is away ({first_line(cause)}): try again", full=full)
+    says = f"the database is away ({first_line(cause)}): {remedy_of(cause, 'try again')}"
+    return StoreUnavailable(says, full=state == DISK_FULL)
 
 
 def first_line(cause: Exception) -> str:
@@ -254,6 +223,12 @@ def _check_server(connection: psycopg.Connection[Any]) -> None:
             f"the database has the encoding {encoding}: create one with"
             " CREATE DATABASE tapeway TEMPLATE template0 ENCODING 'UTF8'"
         )
+
+
+def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether a pooler stands between, which numbers its connections itself."""
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row is not None and row[0] != connection.info.backend_pid
 
 
 def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> None:

@@ -13,7 +13,8 @@ from tape.errors import AppendRefused, QueryRefused, StoreUnavailable
 from tape.query import Query, fold, located_by
 from tape.store import TapeInfo
 from tape.stores.postgres.binding import bound, driver_sql
-from tape.stores.postgres.database import Connection, PostgresDatabase
+from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.unit_of_work import Row
 

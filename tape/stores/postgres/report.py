@@ -14,13 +14,14 @@ from tape.errors import StoreUnavailable
 from tape.stores.postgres.database import (
     MIN_SERVER,
     NOT_APPLIED,
-    POOL_SIZE,
     applied_versions,
     connection_target,
     first_line,
     place_of,
     relocations,
 )
+from tape.stores.postgres.pool import POOL_SIZE
+from tape.stores.postgres.server_errors import remedy_of
 
 CONNECTIONS: Final = POOL_SIZE + 1
 """What one process needs: its pool, and the connection that listens."""
@@ -82,7 +83,8 @@ def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
                 newer=tuple(name for own, there, name in known if there.readable_from > own),
             )
     except psycopg.Error as cause:
-        raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause
+        remedy = remedy_of(cause, "check that the server runs")
+        raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}: {remedy}") from cause
 
 
 def _setting(connection: psycopg.Connection[Any], name: str) -> str:

@@ -29,7 +29,8 @@ from tape.query import Query
 from tape.search.edits import edited_ids, edits_of, with_edits
 from tape.search.indexer import RETRY_SECONDS, SLICE_SECONDS, SearchState, is_indexed
 from tape.stores.postgres.binding import bound
-from tape.stores.postgres.database import Connection, PostgresDatabase
+from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_lookup import RULES
 from tape.stores.postgres.search_terms import is_work, terms_of

@@ -25,8 +25,9 @@ from tape.errors import AppendRefused, OutcomeUnknown, StoreUnavailable, TapeMis
 from tape.payloads import check
 from tape.store import Now
 from tape.stores.postgres.binding import bound, driver_sql
-from tape.stores.postgres.database import Connection, PostgresDatabase, as_tape_error
+from tape.stores.postgres.database import PostgresDatabase, as_tape_error
 from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, was_committed
+from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.stores.postgres.tape_state import TapeState, append_values, erase_values, written
 from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Run, Unit, resolve

@@ -1,0 +1,101 @@
+"""What a PostgreSQL server refuses, and what the people who look after it can do."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import psycopg
+
+
+class Refusal(NamedTuple):
+    """A known refusal: its SQLSTATEs, and English words of what has none, a failed connection."""
+
+    name: str
+    states: tuple[str, ...]
+    words: tuple[str, ...]
+    remedy: str
+
+
+REFUSALS: Final = (
+    Refusal(
+        "login",
+        ("28P01", "28000"),
+        ("password authentication failed", "no password supplied", "pg_hba.conf", 'role "'),
+        "correct user and password in TAPEWAY_TAPE__URL, or admit them in the server's pg_hba.conf",
+    ),
+    Refusal(
+        "missing",
+        ("3D000",),
+        ('database "',),
+        "correct its name in TAPEWAY_TAPE__URL, or create it with"
+        " CREATE DATABASE tapeway TEMPLATE template0 ENCODING 'UTF8'",
+    ),
+    Refusal(
+        "starting",
+        ("57P01", "57P02", "57P03"),
+        ("starting up", "shutting down", "in recovery mode", "not yet accepting"),
+        "wait until the server has started; a running gateway continues by itself",
+    ),
+    Refusal(
+        "crowded",
+        ("53300",),
+        ("too many clients", "too many connections", "remaining connection slots"),
+        "raise max_connections of the server, or end what else is connected",
+    ),
+    Refusal(
+        "read_only",
+        ("25006",),
+        ("session is read-only", "hot standby", "read-only transaction"),
+        "name the primary, or all hosts, in TAPEWAY_TAPE__URL, and check that"
+        " default_transaction_read_only is off",
+    ),
+    Refusal("full", ("53100",), ("No space left",), "free some space on the server's disk"),
+    Refusal(
+        "timeout",
+        ("57014", "55P03", "25P03", "25P04"),
+        (),
+        "lift the limit: ALTER ROLE tapeway SET statement_timeout = 0, and the same for"
+        " lock_timeout",
+    ),
+    Refusal(
+        "rights",
+        ("42501",),
+        (),
+        "make the gateway's role the owner: ALTER DATABASE tapeway OWNER TO tapeway",
+    ),
+    Refusal(
+        "pooler",
+        ("26000", "42P05"),
+        (),
+        "restart the gateway: a PgBouncer has come between, which forgets prepared statements",
+    ),
+    Refusal(
+        "certificate",
+        (),
+        ("certificate", "SSL"),
+        "name the server as its certificate does, and its authority with"
+        " ?sslrootcert=/path/of/ca.pem",
+    ),
+)
+
+ON_THE_SERVER: Final = frozenset(
+    state for one in REFUSALS if one.name in ("rights", "pooler") for state in one.states
+)
+"""SQLSTATEs of classes that concern a statement, but these do not: the same unit can succeed."""
+
+
+def refusal_of(cause: BaseException | None) -> Refusal | None:
+    """Return the known refusal that an error is."""
+    if not isinstance(cause, psycopg.Error):
+        return None
+    state, said = cause.sqlstate, str(cause)
+    for one in REFUSALS:
+        if state in one.states or (state is None and any(word in said for word in one.words)):
+            return one
+    return None
+
+
+def remedy_of(cause: BaseException | None, otherwise: str) -> str:
+    """Return what can be done about an error."""
+    known = refusal_of(cause)
+    return known.remedy if known is not None else otherwise

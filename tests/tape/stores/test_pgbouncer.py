@@ -1,0 +1,49 @@
+"""The gateway's store and bus behind PgBouncer with transaction pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import anyio
+import pytest
+from anyio import to_thread
+
+from gateway.sharing.schema import sharing_schema
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.entry import message
+from tape.query import Query
+from tape.stores.postgres.store import PostgresStore
+from tape.unit_of_work import Unit
+from tests.fakes.pgbouncer import NEEDED, pgbouncer
+from tests.postgres import fresh_database
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgresql, NEEDED]
+
+SCHEMAS = [ledger_schema("postgres"), sharing_schema()]
+
+
+@pytest.fixture
+def pooled() -> Iterator[str]:
+    with fresh_database() as url, pgbouncer(url) as there:
+        yield there
+
+
+async def test_units_side_by_side_work_though_each_may_get_another_connection(pooled: str) -> None:
+    store = await to_thread.run_sync(partial(PostgresStore.open, pooled, SCHEMAS))
+
+    async def talk(tape: str) -> None:
+        for number in range(20):
+            unit = Unit()
+            unit.append(tape, [message("user", f"{tape} {number}")], f"{tape} {number}")
+            unit.run("ledger.move_cursor", account_id="a", chat_id=tape, value=str(number))
+            await store.commit(unit)
+
+    async with anyio.create_task_group() as group:
+        for name in "abcdefghij":
+            group.start_soon(talk, name)
+    for name in "abcdefghij":
+        said = [entry.text for entry in await store.query(Query(name, kinds=("message",)))]
+        assert said == [f"{name} {number}" for number in range(20)]
+    assert len(await store.select("ledger.marks", {"channel": "a"})) == 10
+    await store.close()

@@ -1,6 +1,6 @@
 """The base class of channels, and how a channel describes its platform.
 
-A channel implements `run`, `stop` and `deliver`, and declares what else it can do as capabilities:
+A channel implements `run`, `stop` and `deliver`, and declares what else it can do as capabilities.
 
     edit             a draft is edited into the answer; otherwise only the answer is sent
     typing           typing is shown once a message is accepted; otherwise it is never shown
@@ -127,6 +127,7 @@ class Channel(ABC):
     server_word: ClassVar[str] = "server"  # and for what `InboundMessage.server_id` names
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES
+    runs_everywhere: ClassVar[bool] = False  # whether several processes may run it at once
     traits: Traits = Traits()
 
     def __init_subclass__(cls) -> None:
@@ -145,20 +146,20 @@ class Channel(ABC):
 
     @property
     def host(self) -> FullHost:
-        """The gateway that this channel runs on; raises ChannelDown before `start`."""
+        """The gateway that this channel runs on; raises ChannelDown before `attach`."""
         if self._host is None:
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._host
 
     @property
     def pacing(self) -> Pacing:
-        """The rate limits of this channel's chats; raises ChannelDown before `start`."""
+        """The rate limits of this channel's chats; raises ChannelDown before `attach`."""
         if self._pacing is None:
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._pacing
 
-    async def start(self, host: FullHost) -> None:
-        """Run the channel until `stop`; after any error but ChannelUnfit it is restarted."""
+    async def attach(self, host: FullHost) -> None:
+        """Make the channel able to send, also again before each `run`; raises ChannelError."""
         self._host = host
         # Both survive a restart: earlier writes still count, and earlier typing signs must end.
         if self._pacing is None:
@@ -170,15 +171,22 @@ class Channel(ABC):
                 host.clock,
                 host.start_soon,
             )
-        await self.run()
+        await self.introduce()
+
+    async def introduce(self) -> None:
+        """Find out by ordinary requests who the agent is on the platform; part of `attach`."""
+        return
 
     @abstractmethod
     async def run(self) -> None:
-        """Connect to the platform, call `host.ready()`, and handle events until `stop`."""
+        """Connect to the platform, call `host.ready()`, and handle events until `stop`.
+
+        May be cancelled, and run again after `attach`, as after any error but ChannelUnfit.
+        """
 
     @abstractmethod
     async def stop(self) -> None:
-        """End `run`; may be called before `run` starts, and more than once."""
+        """End `attach` and `run`; may be called before them, and more than once."""
 
     async def close(self) -> None:
         """Close all connections; called once, after `stop` and after the last send."""

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from channels.clock import Clock
 from channels.draft import DraftJournal
-from channels.message import InboundMessage, ShownMessage
+from channels.facts import Facts
+from channels.message import InboundMessage, OutboundMessage, ShownMessage
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
 
@@ -67,6 +68,12 @@ class ChannelHost(Protocol):
     def heartbeat(self) -> None:
         """Report proof of life: a message arrived, or the platform answered a poll."""
 
+    async def confirm_listening(self) -> None:
+        """Return once it is certain that no other process of this gateway listens instead.
+
+        Call this when the platform says that somebody else listens; the call may be cancelled.
+        """
+
     def warn(self, text: str) -> None:
         """Show the operator a problem and how to fix it."""
 
@@ -100,6 +107,27 @@ class BackfillHost(Protocol):
         """Return the ids of a chat's threads that have messages since a given time."""
 
 
+class AccountHost(Protocol):
+    """The host of a channel that sends in one process and listens in another.
+
+    facts   what all processes know of the accounts
+    """
+
+    facts: Facts
+
+    async def sent_keys(self, chat_id: str, account: str = "") -> list[str]:
+        """Return the keys of the newest messages that any process sends to a chat, or sent."""
+        ...
+
+    async def may_have_begun(self, key: str) -> bool:
+        """Return whether an earlier process may have sent a message, or begun to show its draft."""
+        ...
+
+    async def last_sent(self) -> tuple[OutboundMessage, str] | None:
+        """Return the newest message that any process has sent here, and its platform id."""
+        ...
+
+
 class HistoryHost(Protocol):
     """The host of a channel that shows a chat's past messages itself."""
 
@@ -118,5 +146,7 @@ class StopHost(Protocol):
         """
 
 
-class FullHost(ChannelHost, BackfillHost, DraftJournal, HistoryHost, StopHost, Protocol):
-    """All the host protocols together; `Channel.start` gets one."""
+class FullHost(
+    ChannelHost, BackfillHost, AccountHost, DraftJournal, HistoryHost, StopHost, Protocol
+):
+    """All the host protocols together; `Channel.attach` gets one."""

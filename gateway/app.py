@@ -55,6 +55,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.sharing.accounts import OwnAccounts
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ballast import Ballast
@@ -239,7 +240,7 @@ async def _opened(
                 group.start_soon(meaning.run, name="meaning")
             url = _address(settings.http.host, settings.http.port)
             gateway = Gateway(services, channels, status, url, failures, parts, models)
-            yield gateway, ChannelManager(clock, running, status, make_host)
+            yield gateway, ChannelManager(clock, running, status, make_host, services.pollers)
             group.cancel_scope.cancel()
 
 
@@ -285,6 +286,7 @@ async def _services(
         spawn=background.spawn,
         redactor=redactor,
         meters=meters,
+        accounts=OwnAccounts(clock) if shared is None else shared.accounts,
         shared=shared,
     )
 

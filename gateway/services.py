@@ -16,7 +16,9 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
+from gateway.sharing.accounts import Accounts
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
+from gateway.sharing.poller import PollerLeases
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
@@ -42,12 +44,18 @@ class Services:
     spawn: Spawn
     redactor: Redactor
     meters: Meters
+    accounts: Accounts  # what is known of the channels' accounts
     shared: SharedWork | None = None  # None: this process works alone
 
     @property
     def claims(self) -> SessionClaims:
         """The sessions that are this process's business."""
         return EVERY_SESSION if self.shared is None else self.shared.held
+
+    @property
+    def pollers(self) -> PollerLeases | None:
+        """What decides which process listens, or None: this one alone."""
+        return None if self.shared is None else self.shared.pollers
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit of work once the store is available; the log calls the wait `waiting`."""

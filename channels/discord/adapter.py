@@ -67,7 +67,7 @@ class DiscordChannel(Channel):
         self._api = DiscordApi(settings, self.tally)
         self.cache = GuildCache()
         self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
-        self._interactions = Interactions(self._api, self.cache, self._sender, lambda: self.host)
+        self._interactions = Interactions(self._api, self.cache, lambda: self.host)
         self._warned: set[str] = set()
         self._catch_up: CatchUp | None = None
         self.identify_limit = IdentifyLimit()
@@ -75,12 +75,18 @@ class DiscordChannel(Channel):
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 
-    async def run(self) -> None:
+    async def introduce(self) -> None:
         if self._stopped:  # before it ran
             return
         await self._api.open(self.host.clock)
+        self._sender.facts = self.cache.facts = self.host.facts
         with anyio.CancelScope() as self._running:
             await self._identify()
+
+    async def run(self) -> None:
+        if self._stopped:
+            return
+        with anyio.CancelScope() as self._running:
             self.host.start_soon("slash commands", self._register_commands)
             await self._listen()
 
@@ -100,7 +106,7 @@ class DiscordChannel(Channel):
         return f"Add {self.me.name} to a server: {link}"
 
     def link_to(self, place: MessageLink) -> str:
-        channel = self.cache.channels.get(place.thread_id or place.chat_id)
+        channel = self.cache.find(place.thread_id or place.chat_id)
         return write_link(place.message_id, channel.id, channel.guild) if channel else ""
 
     def split(self, text: str) -> list[str]:
@@ -199,6 +205,15 @@ class DiscordChannel(Channel):
     def saw_own_message(self, data: dict[str, Any]) -> None:
         """Warn if another process posts as the same bot, which Discord allows."""
         if not self._sender.is_ours(data):
+            self.host.start_soon("own message", lambda: self._check_own(data))
+
+    async def _check_own(self, data: dict[str, Any]) -> None:
+        channel = self.cache.channel(str(data["channel_id"]), str(data.get("guild_id") or ""))
+        try:
+            keys = await self.host.sent_keys(channel.chat)
+        except ChannelDown:
+            return
+        if not self._sender.is_ours(data, keys):
             self.host.warn(SECOND_GATEWAY.sentence())
 
     async def _identify(self) -> None:

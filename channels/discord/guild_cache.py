@@ -11,6 +11,9 @@ from typing import Any, Final
 
 import anyio
 
+from channels.clock import SystemClock
+from channels.facts import Facts, OwnFacts
+
 Raw = Mapping[str, Any]
 
 DM: Final = 1
@@ -74,6 +77,7 @@ class GuildCache:
     recorded  the chats that have messages on a tape
     suspects  the channels where a missed message caused a reconnect, until their next event
     complete  set while every expected guild has arrived
+    facts     where the places are for processes without a connection, which hear no events
     """
 
     def __init__(self) -> None:
@@ -82,6 +86,7 @@ class GuildCache:
         self.recorded: set[str] = set()
         self.suspects: set[str] = set()
         self.bot_id = ""
+        self.facts: Facts = OwnFacts(SystemClock())
         self._expected: set[str] = set()
         self.complete = anyio.Event()
         self.complete.set()
@@ -127,7 +132,17 @@ class GuildCache:
             max(_snowflake(raw.get("last_message_id")), known.latest if known else 0),
         )
         self.channels[channel_id] = channel
+        if self.facts.shared:
+            place = [channel.kind, channel.name, channel.guild, channel.parent]
+            self.facts.put({f"channel/{channel_id}": place})
         return channel
+
+    def find(self, channel_id: str) -> GuildChannel | None:
+        """Return a channel that this process or another one has heard of."""
+        known = self.channels.get(channel_id)
+        if known is None and (place := self.facts.get(f"channel/{channel_id}")) is not None:
+            known = GuildChannel(channel_id, *place)
+        return known
 
     def saw_message(self, channel_id: str, message_id: int) -> None:
         channel = self.channels.get(channel_id)
@@ -136,16 +151,17 @@ class GuildCache:
 
     def channel(self, channel_id: str, guild: str = "") -> GuildChannel:
         """Return a channel; without a guild, an unknown channel counts as private."""
-        known = self.channels.get(channel_id)
+        known = self.find(channel_id)
         return known or GuildChannel(channel_id, 0 if guild else DM, guild=guild)
 
     def title(self, channel: GuildChannel) -> str:
         if channel.is_private:
             return ""
-        chat = self.channels.get(channel.chat, channel)
-        guild = self.guilds.get(channel.guild)
-        name = f"#{chat.name}" if chat.name else ""
-        return " ".join(part for part in (name, f"({guild.name})" if guild else "") if part)
+        chat = self.find(channel.chat) or channel
+        known = self.guilds.get(channel.guild)
+        guild = known.name if known else self.facts.get(f"guild/{channel.guild}") or ""
+        parts = (f"#{chat.name}" if chat.name else "", f"({guild})" if known or guild else "")
+        return " ".join(part for part in parts if part)
 
     def is_own_role(self, role: str, guild: str) -> bool:
         """Return whether a role is the bot's own, which Discord created."""
@@ -169,6 +185,8 @@ class GuildCache:
         guild.name = str(data.get("name") or "")
         guild.welcome_channel = str(data.get("system_channel_id") or "")
         guild.owner = str(data.get("owner_id") or "")
+        if self.facts.shared:
+            self.facts.put({f"guild/{guild.id}": guild.name})
         for role in data.get("roles", ()):
             self._add_role(guild, role)
         for raw in (*data.get("channels", ()), *data.get("threads", ())):
@@ -192,9 +210,11 @@ class GuildCache:
 
     def _remove_channel(self, channel_id: str) -> None:
         known = self.channels.values()
-        for thread in [one for one in known if one.is_thread and one.parent == channel_id]:
-            del self.channels[thread.id]
-        self.channels.pop(channel_id, None)
+        gone = [one.id for one in known if one.is_thread and one.parent == channel_id]
+        for one in (*gone, channel_id):
+            self.channels.pop(one, None)
+        if self.facts.shared:
+            self.facts.put(dict.fromkeys(f"channel/{one}" for one in (*gone, channel_id)))
 
     def _guild(self, guild_id: str) -> Guild:
         return self.guilds.setdefault(guild_id, Guild(guild_id))

@@ -1,22 +1,20 @@
 """Answers interactions: uses of slash commands, and presses of buttons.
 
 Discord waits three seconds for a first answer, which is sent once the message is on disk. The
-token of an interaction, which expires after 15 minutes, stays in memory: it is needed only for
-texts that one person sees, and these are best effort.
+token of an interaction, which expires after 15 minutes, is a fact: it is needed only for texts that
+one person sees, and another process may send them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
-
-import anyio
 
 from channels.discord.api import DiscordApi
 from channels.discord.format import pieces
 from channels.discord.guild_cache import GuildCache
-from channels.discord.outbound import NO_PREVIEW, NOBODY, DiscordSender, remember
+from channels.discord.outbound import NO_PREVIEW, NOBODY, NOTE_SECONDS, note_of
 from channels.discord.slash_commands import (
     COMMAND_USED,
     EPHEMERAL,
@@ -25,11 +23,13 @@ from channels.discord.slash_commands import (
     press_message,
 )
 from channels.errors import ChannelDown, ChannelError, SendRefused
-from channels.host import ChannelHost
+from channels.host import FullHost
 from channels.message import InboundMessage
 
 NOTE: Final = 4  # type of a response: a message in the chat
 SEEN: Final = 6  # type of a response to a press: none that people see
+TOKEN_SECONDS: Final = 900.0
+ANSWER_SECONDS: Final = 15.0  # how long a text waits until Discord has the first answer
 NOT_NOW: Final = "I can't take this right now. Please try again in a minute."
 
 
@@ -39,11 +39,8 @@ class Interactions:
 
     _api: DiscordApi
     _cache: GuildCache
-    _sender: DiscordSender
-    _host: Callable[[], ChannelHost]
+    _host: Callable[[], FullHost]
     application: str = ""
-    _tokens: dict[str, str] = field(default_factory=dict, init=False)
-    _unanswered: dict[str, anyio.Event] = field(default_factory=dict, init=False)
 
     async def take(self, data: dict[str, Any]) -> None:
         """Accept the message that an interaction stands for, and answer the interaction."""
@@ -56,21 +53,21 @@ class Interactions:
         """Show a text to the person who pressed a button; raises ChannelError."""
         if not text:
             return
-        if press.ext_id in self._unanswered:  # Discord takes no text before the first answer
-            await self._unanswered[press.ext_id].wait()
-        token = self._tokens.get(press.ext_id)
-        if token is None:
+        known = await self._host().facts.wait(  # Discord takes no text before the first answer
+            press.ext_id, lambda now: now is None or now["answered"], ANSWER_SECONDS
+        )
+        if known is None:
             raise SendRefused("the press was answered too long ago")
-        path = f"/webhooks/{self.application}/{token}"
+        path = f"/webhooks/{self.application}/{known['token']}"
         for piece in pieces(text):
             await self._api.call("POST", path, _text(piece, EPHEMERAL), as_bot=False)
 
     async def _take_press(self, press: InboundMessage, data: dict[str, Any]) -> None:
-        remember(self._tokens, press.ext_id, str(data["token"]))
-        self._unanswered[press.ext_id] = anyio.Event()
+        facts, known = self._host().facts, {"token": str(data["token"]), "answered": False}
         answer: dict[str, Any] = {"type": SEEN}
         try:
             try:
+                await facts.store({press.ext_id: known}, TOKEN_SECONDS)
                 await self._host().accept([press])
             except ChannelDown:
                 answer = {"type": NOTE, "data": _text(NOT_NOW, EPHEMERAL)}
@@ -78,7 +75,7 @@ class Interactions:
         except ChannelError:
             self._host().log_exception("discord.press_not_answered")
         finally:
-            self._unanswered.pop(press.ext_id).set()
+            facts.put({press.ext_id: {**known, "answered": True}}, TOKEN_SECONDS)
 
     async def _take_command(self, data: dict[str, Any]) -> None:
         """Accept a command, and post the note that quotes it; the command's answer replies to it.
@@ -86,11 +83,12 @@ class Interactions:
         A note that may not be read by others is shown to the person only.
         """
         message = command_message(data, self._cache)
-        self._sender.note_started(message.message_id)
+        facts, name = self._host().facts, note_of(message.message_id)
         note_id: str | None = None
         try:
             content, flags = command_note(data)
             try:
+                await facts.store({name: {"id": None, "posted": False}}, NOTE_SECONDS)
                 await self._host().accept([message])
             except ChannelDown:
                 content, flags = NOT_NOW, EPHEMERAL
@@ -100,7 +98,7 @@ class Interactions:
         except (ChannelError, TypeError, KeyError):
             self._host().log_exception("discord.command_not_noted")
         finally:
-            self._sender.note_posted(message.message_id, note_id)
+            facts.put({name: {"id": note_id, "posted": True}}, NOTE_SECONDS)
 
     async def _respond(self, data: dict[str, Any], answer: dict[str, Any]) -> Any:
         path = f"/interactions/{int(data['id'])}/{data['token']}/callback"

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-import anyio
 import anyio.to_thread
 from discord.flags import MessageFlags
 from discord.mentions import AllowedMentions
 from discord.utils import parse_time, time_snowflake
 
+from channels.clock import SystemClock
 from channels.discord.api import ANSWER_SECONDS, ApiRefused, Code, DiscordApi
 from channels.discord.format import LIMIT, render, render_partial
 from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendRefused
+from channels.facts import Facts, OwnFacts
 from channels.markdown.render import is_visible
 from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 
@@ -41,6 +42,9 @@ PAGE: Final = 100
 CLOCK_SKEW: Final = timedelta(seconds=30)
 ALIKE: Final = 24
 """How many letters at the beginning must be equal for a message to be recognized as a draft."""
+
+NOTE_SECONDS: Final = 86_400.0  # for how long a command's answer replies to its note
+NOTE_POST_SECONDS: Final = 15.0  # how long the answer waits for it
 
 RESEND: Final = "/again"
 """Suffix added to an answer's key after somebody deleted the answer's draft."""
@@ -60,26 +64,16 @@ class DiscordSender:
         self._api = api
         self._me = me
         self._warn = warn
-        self._notes: dict[str, str] = {}
-        self._pending_notes: dict[str, anyio.Event] = {}
+        self.facts: Facts = OwnFacts(SystemClock())
         self._posted_nonces: dict[str, str] = {}
         self._deleted_drafts: dict[str, str] = {}
 
-    def note_started(self, interaction: str) -> None:
-        """Note that a command's note is being posted; the command's answer waits for it."""
-        self._pending_notes[interaction] = anyio.Event()
-
-    def note_posted(self, interaction: str, message_id: str | None) -> None:
-        """Remember a command's note, so that the answer can reply to it."""
-        if message_id is not None:
-            remember(self._notes, interaction, message_id)
-        if (pending := self._pending_notes.pop(interaction, None)) is not None:
-            pending.set()
-
-    def is_ours(self, own: Raw) -> bool:
-        """Return whether this gateway, and not a second one, posted a message of the bot."""
+    def is_ours(self, own: Raw, keys: Iterable[str] = ()) -> bool:
+        """Return whether this process, or a send with one of the keys, posted a message."""
         nonce = own.get("nonce")
-        return nonce is None or str(nonce) in self._posted_nonces
+        if nonce is None or str(nonce) in self._posted_nonces:
+            return True
+        return any(str(nonce) in (nonce_of(key), nonce_of(key + RESEND)) for key in keys)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         text = _visible(render(message.text), message.text)
@@ -177,9 +171,14 @@ class DiscordSender:
             """It is gone, or can no longer be deleted; then it stays."""
 
     async def _question(self, reply_to: str | None) -> str | None:
-        if reply_to in self._pending_notes:
-            await self._pending_notes[reply_to].wait()
-        return self._notes.get(reply_to, reply_to) if reply_to else None
+        """Return what an answer replies to: for a command, the note that quotes it."""
+        name = note_of(reply_to or "")
+        note = self.facts.get(name)
+        if note is not None and not note["posted"]:
+            note = await self.facts.wait(
+                name, lambda now: now is None or now["posted"], NOTE_POST_SECONDS
+            )
+        return note["id"] if note is not None and note["id"] else reply_to
 
     async def _finish(self, message: OutboundMessage, message_id: str, text: str) -> str:
         return await self._edit(_channel_id(message), message_id, text, buttons=message.buttons)
@@ -254,6 +253,11 @@ def remember(known: dict[str, str], key: str, value: str) -> None:
     known[key] = value
     if len(known) > MAX_REMEMBERED:
         del known[next(iter(known))]
+
+
+def note_of(interaction: str) -> str:
+    """Return the name of the fact that says which note quotes a command."""
+    return f"note/{interaction}"
 
 
 def nonce_of(idem: str) -> str:

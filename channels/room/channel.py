@@ -31,6 +31,7 @@ class RoomChannel(Channel):
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "idempotent_send", "routes"}
     )
+    runs_everywhere: ClassVar[bool] = True
     traits: Traits = Traits(edit_interval=0.06)
 
     def __init__(self) -> None:

@@ -20,12 +20,12 @@ from channels.pacing import Budget
 from channels.slack import media as files
 from channels.slack.api import ApiSessions
 from channels.slack.assistant_status import Statuses
-from channels.slack.connection_monitor import ConnectionMonitor
+from channels.slack.connection_monitor import SENT, ConnectionMonitor
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.history import History
 from channels.slack.inbound import LOCATION, SlackSelf, stop_of
-from channels.slack.installations import Installations
+from channels.slack.installations import FACT, Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
 from channels.slack.permalink import write_link
@@ -36,6 +36,9 @@ from channels.slack.streams import Streams
 from channels.slack.threads import is_direct, thread_for
 from channels.slack.token_check import check_tokens
 from channels.slack.workspaces import Workspace, Workspaces
+
+REPORT_SECONDS: Final = 10.0
+"""How often a process that does not listen reports that it has sent something."""
 
 NO_WORKSPACE: Final = (
     "The Slack app is not installed in any workspace. Set TAPEWAY_SLACK__BOT_TOKEN, or open"
@@ -76,13 +79,14 @@ class SlackChannel(Channel):
             group=budget,
         )
         self._sessions = ApiSessions(settings, self.tally)
-        self.workspaces = Workspaces()
+        self.workspaces = Workspaces(self._is_joining)
         self.open_streams = Streams()
         self._gate = EventGate(settings)
-        self._install = Install(settings, self._sessions, lambda one: self._installations.join(one))
+        self._install = Install(settings, self._sessions, lambda one: self._installations.add(one))
         self._monitor: ConnectionMonitor | None = None
         self._running: anyio.CancelScope | None = None
-        self._is_stopped = False
+        self._is_stopped = self._listens = False
+        self._reports_at = 0.0
         self._why_unfit = ""
 
     # Created at the first start and then kept: sends in progress survive a lost connection.
@@ -93,7 +97,7 @@ class SlackChannel(Channel):
 
     @cached_property
     def _history(self) -> History:
-        return History(self.host, self.identity)
+        return History(lambda: self.host, self.identity)
 
     @cached_property
     def _sender(self) -> SlackSender:
@@ -103,23 +107,32 @@ class SlackChannel(Channel):
     def _statuses(self) -> Statuses:
         return Statuses(self.host.clock, self.host.start_soon)
 
-    async def run(self) -> None:
+    async def introduce(self) -> None:
         if self._is_stopped:
             return
         check_tokens(self.settings)
         await self._sessions.open()
         installations = self._installations
-        connection = self._connection()
-        self._monitor = monitor = ConnectionMonitor(self.host, connection, self)
         with anyio.CancelScope() as self._running:
             await installations.join_all()
             if not (self.workspaces.all() or installations.joining or self._install.is_possible):
                 raise ChannelUnfit(NO_WORKSPACE)
-            hold = self.settings.reorder_seconds
-            self._gate.open(EventReceiver(self.host, self.workspaces, monitor, self, hold))
-            await _run_both(connection, monitor)
-        if self._why_unfit:
-            raise ChannelUnfit(self._why_unfit)
+            if not self._by_socket:  # Slack sends events to every process that serves the route
+                self._receive(HttpConnection()).gaps.pass_on()
+        self._check_fit()
+
+    async def run(self) -> None:
+        if self._is_stopped:
+            return
+        connection = self._connection()
+        monitor = self._receive(connection)
+        self._listens = True
+        try:
+            with anyio.CancelScope() as self._running:
+                await _run_both(connection, monitor)
+        finally:
+            self._listens = False
+        self._check_fit()
 
     async def stop(self) -> None:
         self._is_stopped = True
@@ -129,6 +142,17 @@ class SlackChannel(Channel):
 
     async def close(self) -> None:
         await self._sessions.close()
+
+    def _receive(self, connection: SocketMode | HttpConnection) -> ConnectionMonitor:
+        """Take events from now on, as those of this connection."""
+        monitor = self._monitor = ConnectionMonitor(self.host, connection, self)
+        hold = self.settings.reorder_seconds
+        self._gate.open(EventReceiver(self.host, self.workspaces, monitor, self, hold))
+        return monitor
+
+    def _check_fit(self) -> None:
+        if self._why_unfit:
+            raise ChannelUnfit(self._why_unfit)
 
     def _connection(self) -> SocketMode | HttpConnection:
         if not self._by_socket:
@@ -143,11 +167,18 @@ class SlackChannel(Channel):
 
     def token_revoked(self, why: str) -> None:
         self._why_unfit = why
+        if not self._listens:
+            self.host.down(why)
         if self._running is not None:
             self._running.cancel()
 
     def access_lost(self, workspace: Workspace) -> None:
         self._installations.check(workspace)
+
+    def _is_joining(self, account: str) -> bool:
+        return account in self._installations.joining or (
+            self.host.facts.get(FACT + account) is not None
+        )
 
     def identity(self, workspace: Workspace) -> SlackSelf:
         now = self.host.clock.now
@@ -190,8 +221,22 @@ class SlackChannel(Channel):
         return await self._sender.probe()
 
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
-        if self._by_socket and self._monitor is not None:
+        if not self._by_socket:
+            return
+        if self._monitor is not None:
             self._monitor.sent(workspace.account, chat_id, kind)
+        now = self.host.clock.monotonic()
+        if not self._listens and self.host.facts.shared and now >= self._reports_at:
+            self._reports_at = now + REPORT_SECONDS
+            at = self.host.clock.now().isoformat()
+            sent = {"account": workspace.account, "chat": chat_id, "kind": kind, "at": at}
+            self.host.facts.put({SENT: sent}, REPORT_SECONDS)
+
+    async def may_have_begun(self, key: str) -> bool:
+        return await self.host.may_have_begun(key)
+
+    async def last_sent(self) -> tuple[OutboundMessage, str] | None:
+        return await self.host.last_sent()
 
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
         location = {name: getattr(message, name) for name in LOCATION}
@@ -277,6 +322,7 @@ async def _run_both(connection: SocketMode | HttpConnection, monitor: Connection
     unfit: ChannelUnfit | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(monitor.run)
+        group.start_soon(monitor.hear_of_sends)
         try:
             await connection.run(monitor, group)
         except ChannelUnfit as cause:  # raised below on its own, not in an exception group

@@ -45,6 +45,10 @@ class GapFiller:
         """Hold back new events until the gap that has just opened is filled."""
         self._filled = anyio.Event()
 
+    def pass_on(self) -> None:
+        """Hold back nothing, since it is another process that fills gaps."""
+        self._filled.set()
+
     async def wait_filled(self) -> None:
         """Wait until the gap is filled, so that new events are stored after the missed ones."""
         if not self._filled.is_set():

@@ -44,8 +44,10 @@ class HistoryMatch:
 class History:
     """Reads conversations; `identity` returns the app's identity in a workspace."""
 
-    def __init__(self, host: FullHost, identity: Callable[[Workspace], SlackSelf]) -> None:
-        self._host = host
+    def __init__(
+        self, host: Callable[[], FullHost], identity: Callable[[Workspace], SlackSelf]
+    ) -> None:
+        self._host = host  # the current one: the gap is that of this run
         self._identity = identity
 
     async def missed(
@@ -62,14 +64,14 @@ class History:
                 found = await self._read_with_retries(workspace, chat, cursor)
                 read, failed = read + 1, 0
             except SendRefused:
-                self._host.log_exception("slack.history_refused")
-                self._host.gap_skipped(str(chat["id"]), workspace.account)
+                self._host().log_exception("slack.history_refused")
+                self._host().gap_skipped(str(chat["id"]), workspace.account)
             except ChannelDown as down:
                 failed, cause = failed + 1, down
                 if failed >= MAX_FAILED:
                     raise
-                self._host.log_exception("slack.history_failed")
-                self._host.gap_skipped(str(chat["id"]), workspace.account)
+                self._host().log_exception("slack.history_failed")
+                self._host().gap_skipped(str(chat["id"]), workspace.account)
             if found:
                 yield found
         if cause is not None and not read:
@@ -82,7 +84,7 @@ class History:
             try:
                 return await self._messages_since(workspace, chat, cursor)
             except ChannelDown:
-                await self._host.clock.sleep(wait)
+                await self._host().clock.sleep(wait)
         return await self._messages_since(workspace, chat, cursor)
 
     async def find(
@@ -114,7 +116,7 @@ class History:
         try:
             return await self._own_since(workspace, chat_id, None, oldest)
         except SendRefused:
-            self._host.log_exception("slack.history_refused")
+            self._host().log_exception("slack.history_refused")
             return []
 
     async def _own_since(
@@ -129,13 +131,13 @@ class History:
         try:
             found = await self._listed(workspace, ",".join(TYPES))
         except SendRefused:
-            self._host.gap_skipped("", workspace.account)
+            self._host().gap_skipped("", workspace.account)
             found = []
             for each in TYPES:
                 try:
                     found += await self._listed(workspace, each)
                 except SendRefused:
-                    self._host.log_exception("slack.conversations_refused")
+                    self._host().log_exception("slack.conversations_refused")
         for chat in found:
             workspace.names.learn(str(chat.get("id") or ""), str(chat.get("name") or ""))
         return [chat for chat in found if chat.get("id")]
@@ -154,7 +156,7 @@ class History:
             for raw in raws
             if raw.get("reply_count") or raw.get("thread_ts") == raw["ts"]
         }
-        known = await self._host.threads(chat_id, cursor - THREAD_AGE, workspace.account)
+        known = await self._host().threads(chat_id, cursor - THREAD_AGE, workspace.account)
         threads |= dict.fromkeys(sorted(known, key=stamp_of, reverse=True)[:MAX_THREADS])
         for thread in threads:
             try:
@@ -176,7 +178,7 @@ class History:
             try:
                 read = [of_event(event, me), edit_of(event, me)]
             except Exception:
-                self._host.log_exception("slack.message_unreadable")
+                self._host().log_exception("slack.message_unreadable")
                 continue
             found += [message for message in read if message is not None]
         return found
@@ -209,7 +211,7 @@ class History:
             try:
                 return await workspace.api.call(method, priority=Priority.FIRST_TEXT, **given)
             except SendDelayed as delayed:
-                await self._host.clock.sleep(delayed.retry_after)
+                await self._host().clock.sleep(delayed.retry_after)
             except SendAmbiguous as lost:
                 raise ChannelDown(str(lost)) from lost
         raise ChannelDown("Slack keeps asking to wait")

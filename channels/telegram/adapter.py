@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -75,17 +75,26 @@ class TelegramChannel(Channel):
         self._sender = TelegramSender(self._api)
         self._me: TelegramSelf | None = None
         self._has_drafts = self._hears_groups = True
-        self._secret = settings.webhook_secret.get_secret_value() or secrets.token_urlsafe(32)
+        # Not a random one: several processes may take the webhook's requests.
+        own = sha256(b"tapeway webhook" + settings.token.get_secret_value().encode()).hexdigest()
+        self._secret = settings.webhook_secret.get_secret_value() or own
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 
-    async def run(self) -> None:
+    async def introduce(self) -> None:
         if self._stopped:
             return
         # Open until `close`: a failed poll must not cut off sends, whose outcome is then unknown.
         await self._api.open()
         with anyio.CancelScope() as self._running:
-            me = await self._introduce()
+            self._me = await self._identify()
+
+    async def run(self) -> None:
+        me = self._me
+        if self._stopped or me is None:
+            return
+        with anyio.CancelScope() as self._running:
+            await self._register_commands()
             if self.settings.webhook_url:
                 await self._listen()
                 return
@@ -195,7 +204,7 @@ class TelegramChannel(Channel):
     def routes(self) -> list[Route]:
         return [Route("/webhooks/telegram", self._webhook, methods=["POST"])]
 
-    async def _introduce(self) -> TelegramSelf:
+    async def _identify(self) -> TelegramSelf:
         self._api.check_token()
         try:
             found = await self._api.call("getMe")
@@ -205,15 +214,17 @@ class TelegramChannel(Channel):
             raise ChannelDown(NO_ANSWER) from lost
         if not isinstance(found, Mapping) or "id" not in found:
             raise ChannelDown("the server's answer to getMe has no id")
-        me = self._me = TelegramSelf(
+        self._hears_groups = found.get("can_read_all_group_messages") is not False
+        if not self._hears_groups:
+            self.host.warn(PRIVACY_MODE.sentence())
+        return TelegramSelf(
             int(found["id"]),
             str(found.get("username") or ""),
             tuple(self.host.names),
             self.settings.rules(),
         )
-        self._hears_groups = found.get("can_read_all_group_messages") is not False
-        if not self._hears_groups:
-            self.host.warn(PRIVACY_MODE.sentence())
+
+    async def _register_commands(self) -> None:
         commands = [{"command": name, "description": what} for name, what in COMMANDS.items()]
         try:
             await self._api.call("setMyCommands", commands=commands)
@@ -221,7 +232,6 @@ class TelegramChannel(Channel):
             raise
         except ChannelError:  # the bot also works without a command menu
             self.host.log_exception("telegram.commands_not_set")
-        return me
 
     async def _listen(self) -> None:
         url = self.settings.webhook_url

@@ -82,6 +82,10 @@ class TooMany(NetworkError):
         self.seconds = seconds
 
 
+class OtherReader(ChannelDown):
+    """Telegram ended a poll, since another one with the same token began."""
+
+
 class Migrated(ChannelError):
     """The group became a supergroup, which has another id."""
 
@@ -298,7 +302,11 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
         return ChannelUnfit(trouble=TOKEN_REFUSED)
     if isinstance(cause, Conflict):
         is_webhook = "webhook is active" in cause.message
-        return ChannelDown(trouble=WEBHOOK_ELSEWHERE if is_webhook else SECOND_POLLER)
+        return (
+            ChannelDown(trouble=WEBHOOK_ELSEWHERE)
+            if is_webhook
+            else OtherReader(trouble=SECOND_POLLER)
+        )
     if isinstance(cause, Forbidden):
         return SendRefused(cause.message)
     if isinstance(cause, BadRequest):

@@ -11,7 +11,7 @@ from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
 from channels.errors import ChannelDown, SendAmbiguous, SendDelayed
 from channels.host import ChannelHost
-from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent
+from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent, OtherReader
 from channels.telegram.inbound import ALLOWED_UPDATES
 from channels.telegram.troubles import CONNECTION, WEBHOOK_ELSEWHERE
 
@@ -60,6 +60,8 @@ class Poller:
                 self._connection.lost(str(cause) if isinstance(cause, ChannelDown) else NO_ANSWER)
                 requested = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
                 await self._host.clock.sleep(max(requested, self._backoff.next()))
+                if isinstance(cause, OtherReader):
+                    await self._host.confirm_listening()
 
     async def _poll(self) -> None:
         connection, begun = self._connection, self._host.clock.monotonic()

@@ -13,8 +13,9 @@ from anyio.abc import TaskGroup
 from channels.base import Channel
 from channels.clock import Clock, SystemClock
 from channels.draft import DraftReference
+from channels.facts import Facts, OwnFacts
 from channels.host import Cursors, FullHost
-from channels.message import InboundMessage, ShownMessage
+from channels.message import InboundMessage, OutboundMessage, ShownMessage
 
 
 class FakeHost(FullHost):
@@ -22,7 +23,8 @@ class FakeHost(FullHost):
 
     accepted    the accepted messages, each `ext_id` once
     refusals    errors for the next calls of `accept` to raise, one each
-    downs       reasons passed to `down`; `times_ready` and `heartbeats` count other calls
+    downs       reasons passed to `down`; `times_ready`, `heartbeats` and `confirmed` count other
+                calls
     warnings    sentences for the operator
     errors      logged exceptions, as "event: exception"
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
@@ -30,6 +32,9 @@ class FakeHost(FullHost):
     stops       requests to stop an answer
     past        maps a channel and a chat to the messages that `history` returns
     known       cursors that `cursors` returns
+    facts       what is known of the accounts; hosts of several processes share them
+    sends       messages that any process sent, each with its platform id
+    fresh       keys of messages that no process has begun to send
     """
 
     def __init__(
@@ -45,7 +50,7 @@ class FakeHost(FullHost):
         self.holds_unknown_outcomes = False
         self.accepted: list[InboundMessage] = []
         self.refusals: list[Exception] = []
-        self.times_ready = self.heartbeats = 0
+        self.times_ready = self.heartbeats = self.confirmed = 0
         self.downs: list[str] = []
         self.warnings: list[str] = []
         self.errors: list[str] = []
@@ -54,6 +59,9 @@ class FakeHost(FullHost):
         self.stops: list[tuple[InboundMessage, str | None]] = []
         self.past: dict[tuple[str, str], list[ShownMessage]] = {}
         self.known = Cursors()
+        self.facts: Facts = OwnFacts(self.clock)
+        self.sends: list[tuple[OutboundMessage, str]] = []
+        self.fresh: set[str] = set()
         self._keys: set[str] = set()
         self._changed = anyio.Event()
         self._group: TaskGroup | None = None
@@ -81,6 +89,9 @@ class FakeHost(FullHost):
 
     def heartbeat(self) -> None:
         self.heartbeats += 1
+
+    async def confirm_listening(self) -> None:
+        self.confirmed += 1
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
@@ -116,6 +127,19 @@ class FakeHost(FullHost):
             and datetime.fromisoformat(one.date) >= since
         )
         return list(dict.fromkeys(thread for thread in found if thread is not None))
+
+    async def sent_keys(self, chat_id: str, account: str = "") -> list[str]:
+        return [
+            sent.idem
+            for sent, _id in self.sends
+            if (sent.chat_id, sent.account) == (chat_id, account)
+        ]
+
+    async def may_have_begun(self, key: str) -> bool:
+        return key not in self.fresh
+
+    async def last_sent(self) -> tuple[OutboundMessage, str] | None:
+        return self.sends[-1] if self.sends else None
 
     async def wait_sent(self, message: InboundMessage) -> None:
         del message
@@ -189,7 +213,8 @@ class ChannelRun:
 
     async def _run(self) -> None:
         try:
-            await self._channel.start(self._host)
+            await self._channel.attach(self._host)
+            await self._channel.run()
         except Exception as cause:
             self._cause = cause
         self._ended.set()

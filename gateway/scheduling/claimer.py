@@ -115,6 +115,7 @@ class Claimer:
         await self._shared.workers.begin()
         await self._shared.sessions.end_home(self._shared.workers.home)
         await self._refresh()
+        self._services.spawn("accounts", await self._shared.accounts.begin())
         return self._shared.bus.run
 
     async def _live(self) -> None:

@@ -8,10 +8,12 @@ from typing import Final
 
 from gateway.clock import Clock
 from gateway.settings import Settings
+from gateway.sharing.accounts import SharedAccounts
 from gateway.sharing.bus import Bus, Listen
 from gateway.sharing.claims import HeldSessions
 from gateway.sharing.controls import Controls
 from gateway.sharing.fencing import Arrival, Fencing
+from gateway.sharing.poller import PollerLeases
 from gateway.sharing.sessions import SessionTable
 from gateway.sharing.workers import WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
@@ -38,6 +40,8 @@ class SharedWork:
     sessions: SessionTable
     workers: WorkerTable
     controls: Controls
+    pollers: PollerLeases
+    accounts: SharedAccounts
     keep: float  # seconds for which an empty session is kept
     lease: float
     arrived: Arrived = field(default=_ignored)
@@ -48,13 +52,16 @@ class SharedWork:
         """Return the parts for a process over the ledger's PostgreSQL database."""
         own, store = settings.sharing, ledger.store
         held = HeldSessions(ledger.owner, clock, own.lease)
-        home = home_id(settings.home_path)
+        home, bus = home_id(settings.home_path), Bus(store, clock, listen_to)
+        listens = own.role != "worker"
         return cls(
             held,
-            Bus(store, clock, listen_to),
+            bus,
             SessionTable(store, ledger.inbox, ledger.owner, own.lease),
             WorkerTable(store, ledger.owner, home, own.role, own_version()),
             Controls(store, clock),
+            PollerLeases(store, bus, clock, ledger.owner, own.poller_lease, listens=listens),
+            SharedAccounts(store, bus, clock),
             own.keep,
             own.lease,
         )

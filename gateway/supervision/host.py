@@ -13,6 +13,7 @@ from channels.base import Channel
 from channels.clock import Clock
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, InboundRefused
+from channels.facts import Facts
 from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage, OutboundMessage, ShownMessage
 from gateway.background import Work
@@ -101,6 +102,7 @@ class GatewayHost(FullHost):
         services, agent = self._services, self._services.settings.agent
         self.gap = BackfillGap()
         self.clock: Clock = services.clock
+        self.facts: Facts = services.accounts.of(self._channel.name)
         self.agent_name: str = agent.name
         self.names: Sequence[str] = agent.names_in_chats()
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
@@ -147,6 +149,10 @@ class GatewayHost(FullHost):
 
     def heartbeat(self) -> None:
         self._status.heartbeat(self._channel.name)
+
+    async def confirm_listening(self) -> None:
+        if self._services.pollers is not None:
+            await self._services.pollers.confirm(self._channel.name)
 
     def warn(self, text: str) -> None:
         self._status.warn(self._channel.name, text)
@@ -200,6 +206,30 @@ class GatewayHost(FullHost):
 
     def start_soon(self, name: str, work: Work) -> None:
         self._services.spawn(name, work)
+
+    async def sent_keys(self, chat_id: str, account: str = "") -> list[str]:
+        values = {"account_id": account_id(self._channel.name, account), "chat_id": chat_id}
+        with _down_while_away():
+            rows = await self._services.store.select("ledger.sent_keys", values)
+        return [str(row["idem"]) for row in rows]
+
+    async def may_have_begun(self, key: str) -> bool:
+        with _down_while_away():
+            rows = await self._services.store.select("ledger.begun", {"idem": key})
+        # The send that asks is the first attempt itself.
+        return not rows or rows[0]["op"] == "place" or rows[0]["attempts"] > 1
+
+    async def last_sent(self) -> tuple[OutboundMessage, str] | None:
+        values = {"channel": self._channel.name}
+        with _down_while_away():
+            rows = await self._services.store.select("ledger.last_sent", values)
+        return next(
+            (
+                (OutboundMessage.from_payload(load(row["payload"])), str(row["platform_id"]))
+                for row in rows
+            ),
+            None,
+        )
 
     async def wait_sent(self, message: InboundMessage) -> None:
         await self._sender.idle((message.channel, message.account, message.chat_id))

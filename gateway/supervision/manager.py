@@ -1,13 +1,15 @@
-"""Start the enabled channels and keep them running.
+"""Attach the enabled channels, so that they can send, and keep those running that listen.
 
-A channel that fails is restarted with backoff and jitter; other channels are not affected. A
-misconfigured channel reports how to fix the settings and is not restarted.
+Of several processes over one database, only the one with a channel's lease runs it. A channel that
+fails is restarted with backoff and jitter; other channels are not affected. A misconfigured channel
+reports how to fix the settings and is not restarted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import anyio
@@ -18,6 +20,7 @@ from channels.errors import ChannelError, ChannelUnfit, SendDelayed
 from channels.host import FullHost
 from gateway.clock import Clock
 from gateway.logs import get_log
+from gateway.sharing.poller import PollerLeases
 from gateway.supervision.status import StatusBoard
 
 FIRST_WAIT_SECONDS: Final = 1.0
@@ -27,12 +30,16 @@ CALM_SECONDS: Final = 60.0  # seconds of uptime after which the restart backoff 
 
 @dataclass(slots=True)
 class ChannelManager:
-    """Supervises channels; `_make_host` returns the host for one start of a channel."""
+    """Supervises channels; `_make_host` returns the host for one start of a channel.
+
+    `_leases` decide which process listens; without, it is this one.
+    """
 
     _clock: Clock
     _channels: Sequence[Channel]
     _status: StatusBoard
     _make_host: Callable[[Channel], FullHost]
+    _leases: PollerLeases | None = None
     _stopping: bool = False
 
     async def run(self) -> None:
@@ -53,8 +60,8 @@ class ChannelManager:
         while not self._stopping:
             started = self._clock.monotonic()
             try:
-                await channel.start(self._make_host(channel))
-                if not self._stopping:
+                await channel.attach(self._make_host(channel))
+                if await self._listen(channel) and not self._stopping:
                     raise RuntimeError("the channel ended by itself")
             except ChannelUnfit as unfit:
                 self._status.change(channel.name, "unfit", str(unfit))
@@ -69,6 +76,14 @@ class ChannelManager:
                 self._failed(channel.name, cause, pause)
                 await self._clock.sleep(pause)
         self._status.change(channel.name, "stopped")
+
+    async def _listen(self, channel: Channel) -> bool:
+        """Run a channel while this process may; return whether it ended by itself."""
+        if self._leases is None or channel.runs_everywhere:
+            await channel.run()
+            return True
+        waits = partial(self._status.listens_elsewhere, channel.name)
+        return await self._leases.while_held(channel.name, channel.run, waits)
 
     def _failed(self, name: str, cause: Exception, pause: float) -> None:
         again_in = round(pause, 1)

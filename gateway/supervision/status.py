@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 
 import anyio
@@ -22,7 +23,7 @@ class ChannelState:
     why: str = ""  # the text of the last error
     notes: list[str] = field(default_factory=list)  # warnings that say how to fix the problem
     since: str = ""  # time of the last change of state, ISO 8601 in UTC
-    heard: float = float("-inf")  # monotonic seconds when messages were last known to arrive
+    heard: float = -inf  # monotonic seconds when messages were last known to arrive
 
 
 class StatusBoard:
@@ -58,6 +59,17 @@ class StatusBoard:
         self.change(name, "ready")
         self.heartbeat(name)
         get_log().info("channel.ready", channel=name)
+
+    def listens_elsewhere(self, name: str, owner: str) -> None:
+        """Record that a channel can send, and that another process listens: `owner`, or "".
+
+        That process reports whether it receives anything.
+        """
+        why = f"another process listens ({owner})" if owner else "another process is to listen"
+        if (self.states[name].state, self.states[name].why) != ("ready", why):
+            self.change(name, "ready", why)
+            self.states[name].heard = inf
+            get_log().info("channel.elsewhere", channel=name, owner=owner)
 
     def down(self, name: str, why: str) -> None:
         """Record that a channel has lost its connection and is reconnecting without a restart."""

@@ -30,6 +30,10 @@ SENTENCES: Final[Mapping[str, str]] = {
     "access.paired": "Somebody sent the pairing code and is an owner now.",
     "access.pairing_code_void": "The pairing code was guessed at too often and is void;"
     " `tapeway pair` prints a new one.",
+    "accounts.not_shared": "What this process knows of its accounts could not be written or read;"
+    " it tries again.",
+    "accounts.refused": "The database refused something that this process knows of an account, so"
+    " other processes do not learn it.",
     "agent.counter_estimates": "Tokens are estimated, because the package that counts them exactly"
     " is not installed.",
     "background.failed": "Background work ended with an error.",
@@ -45,6 +49,13 @@ SENTENCES: Final[Mapping[str, str]] = {
     "channel.on_event_failed": "A channel could not show a part of a running answer. The whole"
     " answer is sent nevertheless.",
     "channel.ready": "A channel is connected.",
+    "channel.elsewhere": "A channel can send here, while another process, `owner`, listens.",
+    "poller.taken": "From now on, this process listens on a channel.",
+    "poller.lost": "Another process listens on a channel now, or this one could not renew its lease"
+    " in time; it waits for its next turn.",
+    "poller.not_renewed": "The database did not answer when the lease of a channel was to be"
+    " renewed. After some seconds without an answer, this process stops listening.",
+    "poller.unknown": "The database did not say who listens on a channel; it is asked again.",
     "channel.stop_failed": "A channel could not be stopped in order.",
     "channel.unfit": "A channel cannot work with its settings and stays off; `remedy` says what to"
     " change.",

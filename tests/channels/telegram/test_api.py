@@ -18,7 +18,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
-from channels.telegram.api import BotApi, Migrated, NotAsSent, read_json, says
+from channels.telegram.api import BotApi, Migrated, NotAsSent, OtherReader, read_json, says
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.raw_http import raw_http
@@ -70,7 +70,7 @@ async def test_a_result_comes_back_raw_and_parameters_of_none_are_left_out() -> 
     [
         (Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
         (Refuse(404, "Not Found: method not found"), ChannelDown, "not ready"),
-        (Refuse(409, "Conflict: terminated"), ChannelDown, "one reader"),
+        (Refuse(409, "Conflict: terminated"), OtherReader, "one reader"),
         (Refuse(403, "Forbidden: bot was blocked by the user"), SendRefused, "blocked"),
         (Refuse(400, "Bad Request: chat not found"), NotAsSent, "Chat not found"),
         (Refuse(403, f"Forbidden: /bot{TOKEN}/getMe"), SendRefused, "/bot***/getMe"),

@@ -56,6 +56,8 @@ from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.sharing.accounts import OwnAccounts
+from gateway.sharing.digests import digests_of
+from gateway.sharing.files import HomeFiles, SharedFiles
 from gateway.sharing.room_hub import share_rooms
 from gateway.sharing.rooms import SharedRooms
 from gateway.sharing.schema import sharing_schema
@@ -222,12 +224,13 @@ async def _opened(
             stack.push_async_callback(_shielded, meaning.close)
         channels: dict[str, Channel] = {}
         background = Background()
-        workspace = await workspace_of(store, settings.workspace_path)
+        shared = isinstance(store, SharedStore)
+        workspace = await workspace_of(store, settings.workspace_path, shared=shared)
         tapes = TapeService(store, workspace, meaning)
         services = await _services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
-        register_builtin(hooks, AgentPlugin(services, VisionModel(model, settings.home_path)))
+        register_builtin(hooks, AgentPlugin(services, VisionModel(model, services.files)))
         parts = make_parts(services, access)
         if parts.claimer is not None:
             stack.push_async_callback(_shielded, parts.claimer.leave)
@@ -264,7 +267,8 @@ async def _services(
     background: Background,
 ) -> Services:
     clock = meters.clock
-    ballast = Ballast(settings.home_path, settings.tape.disk_reserve)
+    at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
+    ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
     ballast.take()
     lease = settings.sharing.lease if isinstance(store, SharedStore) else LEASE_SECONDS
     ledger = Ledger(store, clock, owner=secrets.token_hex(8), lease=lease)
@@ -280,6 +284,7 @@ async def _services(
         url = settings.sharing.listen_url.get_secret_value()
         listen = partial(store.listen, url)
         shared = SharedWork.of(settings, ledger, clock, listen, background.spawn)
+        shared.workers.digests = digests_of(settings, hooks, redactor)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
     elif settings.sharing.role != "all":
         raise SettingsError(ALONE)
@@ -290,6 +295,9 @@ async def _services(
         tapes=tapes,
         ledger=ledger,
         hooks=hooks,
+        files=SharedFiles(store, settings.sharing.file_bytes)
+        if shared
+        else HomeFiles(settings.home_path / "media"),
         router=router,
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),

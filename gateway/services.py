@@ -18,6 +18,7 @@ from gateway.redaction import Redactor
 from gateway.settings import Settings
 from gateway.sharing.accounts import Accounts
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
+from gateway.sharing.files import KeptFiles
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
@@ -35,6 +36,7 @@ class Services:
     tapes: TapeService
     ledger: Ledger
     hooks: HookRuntime
+    files: KeptFiles
     router: OutboundChannelRouter
     pipeline: TurnPipeline
     guard: WriteGuard

@@ -26,8 +26,9 @@ def tape_name(workspace: Path, session_id: str) -> str:
     return f"{_prefix(workspace)}{_digest(session_id)}"
 
 
-def _prefix(workspace: Path) -> str:
-    return f"{_digest(str(workspace.resolve()))}__"
+def _prefix(workspace: Path | str) -> str:
+    name = workspace if isinstance(workspace, str) else str(workspace.resolve())
+    return f"{_digest(name)}__"
 
 
 def _digest(text: str) -> str:
@@ -35,14 +36,16 @@ def _digest(text: str) -> str:
 
 
 class TapeService:
-    """The tapes of one workspace in one store; `semantic` is the index that finds by meaning."""
+    """The tapes of one workspace in one store; `semantic` is the index that finds by meaning.
+
+    As a string, `workspace` is a resolved path already, perhaps one of another machine.
+    """
 
     def __init__(
-        self, store: TapeStore, workspace: Path, semantic: NearestSearch | None = None
+        self, store: TapeStore, workspace: Path | str, semantic: NearestSearch | None = None
     ) -> None:
         self.store = store
         self.semantic = semantic
-        self.workspace = workspace
         self._shown: WithholdingStore | None = None
         self._prefix = _prefix(workspace)  # computed once, because resolving a path reads the disk
 

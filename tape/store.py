@@ -146,6 +146,10 @@ class SharedStore(UnitStore, Protocol):
 
     framing: Framing | None
 
+    async def refuse_newer(self) -> None:
+        """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
+        ...
+
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield the channel and payload of notifications, after an empty pair once it listens.
 

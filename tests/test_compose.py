@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from gateway.settings import load_settings
 from gateway.supervision.local_model import is_wanted
+from tape.stores.postgres.database import connection_target
 from tests.compose import ROOT, render
 
-PROFILES = {"local-model": {"ollama", "ollama-pull"}, "metrics": {"prometheus", "grafana"}}
-COMBINATIONS = [(), ("local-model",), ("metrics",), ("local-model", "metrics")]
+PROFILES = {
+    "local-model": {"ollama", "ollama-pull"},
+    "metrics": {"prometheus", "grafana"},
+    "scale": {"postgres", "postgres-secrets", "worker"},
+}
+COMBINATIONS = [
+    *[(), ("local-model",), ("metrics",), ("scale",)],
+    *[("local-model", "metrics"), ("local-model", "metrics", "scale")],
+]
 OLLAMA = r"""#!/bin/sh
 # Draws as the client does without a terminal.
 [ "$1" = show ] && exec test -e "$HAVE"
@@ -71,7 +80,7 @@ def test_the_project_and_its_volumes_have_names_that_do_not_follow_the_folder() 
 def test_every_port_is_on_loopback_and_every_foreign_image_has_a_version() -> None:
     for service in render(*PROFILES)["services"].values():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
-        assert "build" in service or re.search(r":v?\d+\.\d+\.\d+$", service["image"])
+        assert "build" in service or re.search(r":v?\d+(\.\d+)+$", service["image"])
         assert "no-new-privileges:true" in service["security_opt"]
 
 
@@ -125,6 +134,64 @@ def test_grafana_has_no_account_whose_password_is_known() -> None:
     assert grafana["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"] == "true"
     assert grafana["GF_AUTH_ANONYMOUS_ORG_ROLE"] == "Viewer"
     assert not any("PASSWORD" in name for name in grafana)
+
+
+def test_three_workers_have_what_the_gateway_has_but_its_home_and_its_port() -> None:
+    services = render("scale")["services"]
+    gateway, worker = services["tapeway"], services["worker"]
+    assert worker["deploy"]["replicas"] == 3
+    assert worker["command"] == ["gateway", "--role", "worker"]
+    assert "ports" not in worker
+    for key in ("build", "env_file", "read_only", "cap_drop", "security_opt", "stop_grace_period"):
+        assert worker[key] == gateway[key], key
+    home = gateway["environment"]["TAPEWAY_HOME"]
+    assert any(one.startswith(f"{home}:") for one in worker["tmpfs"])
+    place = worker["volumes"][0].removeprefix("home:")
+    own = {**gateway["environment"], "TAPEWAY_WORKSPACE": f"{place}/workspace"}
+    assert worker["environment"] == own
+    assert worker["depends_on"]["postgres"]["condition"] == "service_healthy"
+    assert "postgres" not in render("metrics")["services"]["tapeway"]["depends_on"]
+
+
+def test_the_first_start_finds_a_database_whose_password_is_in_files_and_stays(
+    tmp_path: Path,
+) -> None:
+    maker = render("scale")["services"]["postgres-secrets"]
+    secrets, passwords = tmp_path / "secrets", tmp_path / "postgres"
+    for folder in (secrets, passwords, tmp_path / "bin"):
+        folder.mkdir()
+    fake(tmp_path / "bin" / "chown", 'echo "$@"')
+    addresses = set()
+    for _ in range(2):
+        done = run_here([*maker["entrypoint"], *maker["command"]], tmp_path)
+        assert done.returncode == 0, done.stderr
+        settings = load_settings({"TAPEWAY_SECRETS": str(secrets)}, tmp_path)
+        addresses.add(settings.tape_url)
+        assert settings.sharing.role == "ingress"  # the flag of the workers overrules it
+    [address] = addresses
+    target = conninfo_to_dict(connection_target(address))
+    assert target["password"] == (passwords / "password").read_text()
+    assert len(str(target["password"])) == 40
+    [alias] = render("scale")["services"]["postgres"]["networks"]["default"]["aliases"]
+    assert target["host"] == f"{alias}."
+    files = [*secrets.iterdir(), *passwords.iterdir()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert {word for line in done.stdout.splitlines() for word in line.split()[:1]} == {
+        "10001",
+        "postgres",
+    }
+
+
+def fake(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+def run_here(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a container's command with the folders of another place, and with our programs."""
+    moved = [word.replace("/run/", f"{folder}/") for word in command]
+    environ = {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(moved, env=environ, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(

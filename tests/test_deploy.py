@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from ruamel.yaml import YAML
 
 from gateway.cli.help import OWN
 from gateway.settings import fields
@@ -23,10 +24,11 @@ SETTINGS = {name: field for name, _section, field in fields()}
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 PAGE = (ROOT / "docs" / "how-to" / "deploy.md").read_text()
 HOME = "/var/lib/tapeway"
+CLUSTER = Path("deploy") / "kubernetes.yaml"
 
 
 def compose() -> dict[str, Any]:
-    return render("local-model", "metrics")
+    return render("local-model", "metrics", "scale")
 
 
 def service(name: str) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def unit() -> dict[str, str]:
 
 
 def test_every_setting_that_is_named_exists() -> None:
-    for name in ("Dockerfile", "docker-compose.yml", "deploy/tapeway.service"):
+    for name in ("Dockerfile", "docker-compose.yml", "deploy/tapeway.service", str(CLUSTER)):
         for setting in re.findall(r"TAPEWAY_[A-Z_]+[A-Z]", (ROOT / name).read_text()):
             assert setting in SETTINGS, f"{name} names {setting}"
 
@@ -68,7 +70,7 @@ def test_the_home_is_the_volume_and_belongs_to_the_user() -> None:
     [user] = re.findall(r"^USER (\d+):\1$", DOCKERFILE, re.MULTILINE)
     assert int(user) >= 1000
     assert f"install --directory --owner={user} --group={user} --mode=0700 {HOME}" in DOCKERFILE
-    assert service("tapeway")["volumes"] == [f"home:{HOME}"]
+    assert service("tapeway")["volumes"][0] == f"home:{HOME}"
     assert "home" in compose()["volumes"]
 
 
@@ -137,6 +139,33 @@ def needs(package: str) -> set[str]:
         return set()
     found = map(Requirement, lines)
     return {one.name for one in found if not one.marker or one.marker.evaluate({"extra": ""})}
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """Return the pods of the example for Kubernetes, by the names of their deployments."""
+    found = YAML(typ="safe").load_all(ROOT / CLUSTER)
+    return {
+        one["metadata"]["name"]: one["spec"]["template"]["spec"]
+        for one in found
+        if one["kind"] == "Deployment"
+    }
+
+
+@pytest.mark.parametrize("role", ["ingress", "worker"])
+def test_a_pod_runs_a_role_with_no_more_rights_and_files_than_the_image_needs(role: str) -> None:
+    pod = pods()[role]
+    [container] = pod["containers"]
+    assert container["args"] == ["gateway", "--role", role]
+    assert f"USER {pod['securityContext']['runAsUser']}:" in DOCKERFILE
+    rights = container["securityContext"]
+    assert rights["readOnlyRootFilesystem"] is True
+    assert rights["capabilities"] == {"drop": ["ALL"]}
+    volumes = {one["name"]: one for one in pod["volumes"]}
+    mounted = {one["mountPath"]: one["name"] for one in container["volumeMounts"]}
+    assert "emptyDir" in volumes[mounted[HOME]]
+    assert "secret" in volumes[mounted["/run/secrets"]]
+    assert mounted.keys() >= {"/tmp", "/srv/workspace"}
+    assert pod["automountServiceAccountToken"] is False  # it would be among the secrets
 
 
 def test_the_service_keeps_its_home_and_asks_for_a_token() -> None:

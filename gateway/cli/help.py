@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 TASKS: Final[Mapping[str, Sequence[str]]] = {
     "Start it": ("init", "gateway", "open", "pair", "doctor"),
     "Talk to it": ("chat", "run"),
-    "See what happened": ("tape", "explain", "ledger", "usage", "health"),
+    "See what happened": ("tape", "explain", "ledger", "usage", "health", "workers"),
     "Change it": ("access", "config", "hooks", "token"),
     "Keep it safe": ("backup", "restore", "migrate"),
     "Your shell": ("completion",),

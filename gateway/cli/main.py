@@ -119,6 +119,12 @@ def health(as_json: _AsJson = False) -> None:
     raise typer.Exit(import_module("gateway.cli.service.health").health(as_json=as_json))
 
 
+@app.command(examples=["workers", "workers --json"])
+def workers(as_json: _AsJson = False) -> None:
+    """List the processes that share the work over one PostgreSQL database."""
+    run("gateway.cli.service.workers:show_workers", as_json)
+
+
 # A Telegram group's ID begins with a minus; it must not be parsed as an option.
 @app.command(
     context_settings={"ignore_unknown_options": True},

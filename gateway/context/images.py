@@ -1,4 +1,4 @@
-"""Images for a model: fetched when a turn takes their messages, and stored as files.
+"""Images for a model: fetched when a turn takes their messages, and kept.
 
 The tape refers to them by digest. Instead of an unusable image, the model gets a description.
 """
@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final
 
 import anyio
@@ -24,9 +21,10 @@ from gateway.context.selection import selected_ids
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn
 from gateway.services import Services
+from gateway.sharing.files import KeptFiles
 from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
-from tape.private_file import open_private
+from tape.errors import TapeError
 
 SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
@@ -96,10 +94,9 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
         raise MediaRefused("it is larger than announced")
     suffix = await anyio.to_thread.run_sync(_check, data, settings.max_pixels)
     name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
-    folder = services.settings.home_path / "media"
     try:
-        await anyio.to_thread.run_sync(_keep, folder, name, data)
-    except OSError as cause:
+        await services.files.put(name, data)
+    except (OSError, TapeError) as cause:
         get_log().error("media.not_kept", why=str(cause))
         raise MediaRefused("it could not be stored") from cause
     return SCHEME + name
@@ -111,37 +108,30 @@ def _check(data: bytes, most_pixels: int) -> str:
     return suffix
 
 
-def _keep(folder: Path, name: str, data: bytes) -> None:
-    path = folder / name
-    if path.exists():
-        return
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = folder / f".{name}.{token_hex(8)}"  # Two turns may store the same image at once.
-    with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-        file.write(data)
-    part.replace(path)
-
-
-def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
+async def with_bytes(messages: Sequence[Message], files: KeptFiles) -> list[Message]:
     """Replace the newest images, up to a maximum, with data URLs, and the others with notes."""
-    left = MAX_REQUEST_CHARACTERS
+    urls: list[str] = []
+    for message in reversed(messages):
+        map_images(message, urls.append)
+    left, found = MAX_REQUEST_CHARACTERS, []
+    for url in urls:
+        found.append(await _data_url(url, files) if left > 0 else None)
+        left -= len(found[-1] or "")
+    shown = iter(found)
+    return [map_images(message, lambda _url: next(shown)) for message in reversed(messages)][::-1]
 
-    def show(url: str) -> str | None:
-        nonlocal left
-        shown = _data_url(url, home) if left > 0 else None
-        left -= len(shown or "")
-        return shown
 
-    return [map_images(message, show) for message in reversed(messages)][::-1]
-
-
-def _data_url(url: str, home: Path) -> str | None:
+async def _data_url(url: str, files: KeptFiles) -> str | None:
     if not url.startswith(SCHEME):
         return url
-    path = home / "media" / Path(url.removeprefix(SCHEME)).name
+    name = url.removeprefix(SCHEME)
     try:
-        data = path.read_bytes()
-    except OSError:
+        data = await files.get(name)
+    except TapeError as cause:
+        get_log().warning("media.not_read", why=str(cause))
         return None
-    mime = MIMES.get(path.suffix.removeprefix("."), "application/octet-stream")
-    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+    if data is None:
+        return None
+    mime = MIMES.get(name.rpartition(".")[2], "application/octet-stream")
+    encoded = await anyio.to_thread.run_sync(base64.b64encode, data)
+    return f"data:{mime};base64,{encoded.decode()}"

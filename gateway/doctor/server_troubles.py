@@ -31,5 +31,20 @@ SERVER_CROWDED: Final = Trouble(
     "The server allows hardly more connections than are open.",
     "Raise max_connections in postgresql.conf: each gateway needs 9.",
 )
+WORKERS_DIFFER: Final = Trouble(
+    "workers.differ",
+    "The same question is answered in different ways, depending on the process that takes it.",
+    "The processes of the database have different versions, plugins, settings or AGENTS.md files.",
+    "Give all of them the same, and start them again. During an upgrade, this ends by itself.",
+)
+LEASE_OVERDUE: Final = Trouble(
+    "workers.overdue",
+    "Some chats get no answer, or a bot hears nothing.",
+    "The process that worked on them has ended without a goodbye, and no other has taken over.",
+    "Start a process of that role. `tapeway workers` lists those that run, and what is left.",
+)
 
-SERVER_TROUBLES: Final = (SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED)
+SERVER_TROUBLES: Final = (
+    *(SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED),
+    *(WORKERS_DIFFER, LEASE_OVERDUE),
+)

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from gateway.context.images import SCHEME
@@ -273,7 +272,7 @@ class Eraser:
         await self._services.store.append(tape, [event(ERASE, {"what": what, "entries": count})])
 
     async def _drop_images(self, tape: str, erased: Sequence[Entry]) -> None:
-        """Delete the image files of erased messages that no other message shows."""
+        """Delete the images of erased messages that no other message shows."""
         own = {entry.id for entry in erased}
         names = {name for entry in erased for name in _images(entry)}
         if not names:
@@ -285,9 +284,8 @@ class Eraser:
             for entry in shown:
                 if info.name != tape or entry.id not in own:
                     names -= set(_images(entry))
-        for name in names:
-            file = Path(name.removeprefix(SCHEME)).name
-            (self._services.settings.home_path / "media" / file).unlink(missing_ok=True)
+        if names:
+            await self._services.files.drop([name.removeprefix(SCHEME) for name in names])
 
     async def _pages(
         self, tape: str, after: int = 0, until: str = ""

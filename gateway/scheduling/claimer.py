@@ -29,7 +29,8 @@ from gateway.sharing.shared import CHANGED, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import TapeError
+from tape.errors import StoreTooNew, TapeError
+from tape.store import SharedStore
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
 LOOK_SECONDS: Final = 0.4
@@ -122,6 +123,9 @@ class Claimer:
         while True:
             await self._services.clock.sleep(SEEN_SECONDS)
             await self._quietly(self._refresh)
+            store = self._services.store
+            if isinstance(store, SharedStore):
+                await self._quietly(store.refuse_newer)
 
     async def _read_changes(self) -> None:
         await self._quietly(self._refresh)
@@ -341,6 +345,8 @@ class Claimer:
         """Do something that is tried again soon; return False if it failed."""
         try:
             return bool(await work())
+        except StoreTooNew:  # an upgrade that this version cannot follow ends the process
+            raise
         except TapeError as lost:
             get_log().warning("sharing.later", why=str(lost))
             return False

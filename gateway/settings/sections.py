@@ -95,7 +95,7 @@ class TapeSettings(Section):
     disk_reserve: int = setting(
         16 * 1024 * 1024,
         "Size of a reserve file, in bytes. It is deleted when the disk fills up, so that answers"
-        " in progress can still be saved.",
+        " in progress can still be saved. Not for PostgreSQL.",
         ge=0,
     )
     ledger_days: int = setting(
@@ -143,6 +143,11 @@ class SharingSettings(Section):
     )
     keep: float = setting(
         10, "Seconds for which a process keeps a session that has nothing to do.", ge=0, le=3600
+    )
+    file_bytes: int = setting(
+        10_000_000_000,
+        "Bytes of images that the database keeps; beyond that, the oldest are removed.",
+        ge=0,
     )
     listen_url: SecretStr = setting(
         SecretStr(""),

@@ -15,6 +15,7 @@ from tape.unit_of_work import Unit
 
 HELD: Final = "held"
 OPEN: Final = "it was open in the backup, and may have been answered or sent since"
+SHARED: Final = ""  # stands for the path of every workspace
 RESTORED: Final = "it is older than the restore, and may have been answered before"
 
 
@@ -108,10 +109,18 @@ def skip_row_ids(unit: Unit, taken_at: str) -> None:
     unit.run("ledger.skip_row_ids", ext_id=key, received_at=taken_at, why=why)
 
 
-async def workspace_of(store: UnitStore, path: Path) -> Path:
-    """Return the workspace after which the tapes of the workspace at `path` are named."""
-    rows = await store.select("ledger.workspace", {"path": _name_of(path)})
-    return Path(rows[0]["same_as"]) if rows else path
+async def workspace_of(store: UnitStore, path: Path, *, shared: bool = False) -> str:
+    """Return the resolved path after which the tapes of the workspace at `path` are named.
+
+    In a `shared` database all tapes are named after the workspace of the process that came first.
+    """
+    own = _name_of(path)
+    if shared:
+        unit = Unit()
+        unit.run("ledger.found_workspace", path=SHARED, same_as=own)
+        await store.commit(unit)
+    rows = await store.select("ledger.workspace", {"path": SHARED if shared else own})
+    return str(rows[0]["same_as"]) if rows else own
 
 
 def alias_workspace(unit: Unit, path: Path, same_as: str) -> None:

@@ -3,6 +3,9 @@
 The folder `sql/` of a package has `DIALECT/0001_name.sql`, 0002 ... (one migration each) and
 `DIALECT/statements.sql`, where a line `-- name: NAME` and a comment precede each statement. Files
 named `statements_TOPIC.sql` have further statements.
+
+After a migration whose first line is `-- readable from: N`, programs that know version N or a later
+one can use the tables; after others, only those that know that migration.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 _STATEMENTS = re.compile(r"^statements(_\w+)?\.sql$")
+_READABLE = re.compile(r"\A-- readable from: (\d+)$", re.MULTILINE)
 _MIGRATION = re.compile(r"^(\d{4})_\w+\.sql$")
 
 
@@ -28,6 +32,11 @@ class Schema:
     @property
     def version(self) -> int:
         return len(self.migrations)
+
+    def readable_from(self, number: int) -> int:
+        """Return the oldest version of programs that can use the tables after a migration."""
+        found = _READABLE.match(self.migrations[number - 1])
+        return int(found[1]) if found else number
 
 
 def read_schema(name: str, package: str, dialect: str) -> Schema:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anyio
 import psycopg
 import pytest
 
+from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 from tests.doctor.scene import Scene, examined, results
+from tests.doctor.test_overview import join
 from tests.gateways import run_tapeway
 from tests.postgres import fresh_database
 
@@ -69,13 +70,51 @@ async def test_a_newer_database_is_refused_by_doctor_and_by_the_start(tmp_path: 
     assert "Tapeway 9.9.9 or a newer one" in " ".join(err.split())
 
 
-async def test_a_second_gateway_on_the_database_is_refused_until_the_first_ends() -> None:
+async def test_differences_between_processes_and_what_a_dead_one_held_are_warnings(
+    tmp_path: Path,
+) -> None:
     with fresh_database() as url:
-        first = await anyio.to_thread.run_sync(PostgresStore.open, url)
-        with pytest.raises(Exception, match="another gateway uses the database"):
-            PostgresStore.open(url)
-        await first.close()
+        schemas = [ledger_schema("postgres"), sharing_schema()]
+        await PostgresStore.open(url, schemas).close()
+        with psycopg.connect(url) as connection:
+            join(connection, "aaaaaaaaaaaaaaaa", "all", prompt="1")
+            join(connection, "bbbbbbbbbbbbbbbb", "worker", prompt="2")
+            connection.execute("INSERT INTO poller VALUES ('telegram', 'c', 1, utc_after(-60))")
+        _code, report = await examined(Scene(tmp_path).environ(TAPE__URL=url))
+    own = [one for one in results(report) if one["check"] == "workers"]
+    assert [(one["state"], one["says"]) for one in own] == [
+        ("ok", "2 processes share the database"),
+        ("warning", "host-b (bbbbbb) has another AGENTS.md"),
+        ("warning", "poller telegram"),
+    ]
+    assert [one["trouble"]["id"] for one in own[1:]] == ["workers.differ", "workers.overdue"]
+
+
+async def test_processes_that_may_need_more_connections_than_there_are_is_a_warning(
+    tmp_path: Path,
+) -> None:
+    with fresh_database() as url:
+        schemas = [ledger_schema("postgres"), sharing_schema()]
+        await PostgresStore.open(url, schemas).close()
+        with psycopg.connect(url) as connection:
+            for number in range(22):  # of the 200 of this server, 3 are for administrators
+                join(connection, f"{number:016x}", "worker")
+        found = await database_says(Scene(tmp_path), url)
+    crowded = [says for _state, trouble, says in found if trouble == "database.crowded"]
+    assert [says.partition(";")[2] for says in crowded] == [" 22 processes may need 198"]
+
+
+async def test_a_database_that_a_later_version_only_added_to_is_as_it_should_be(
+    tmp_path: Path,
+) -> None:
+    with fresh_database() as url:
         await PostgresStore.open(url).close()
+        with psycopg.connect(url) as connection:
+            connection.execute("INSERT INTO migration VALUES ('tape', 99, '9.9.9', 1)")
+        assert [state for state, _trouble, _says in await database_says(Scene(tmp_path), url)] == [
+            "ok",
+            "warning",  # the server of the tests may forget
+        ]
 
 
 async def test_backup_and_migrate_name_the_server_s_own_tools(tmp_path: Path) -> None:

@@ -125,6 +125,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     " a message belongs to.",
     "media.fetch_failed": "An image could not be fetched.",
     "media.not_kept": "An image could not be stored.",
+    "media.not_read": "The database did not give out an image; the model got a note instead.",
     "model.local_found": "A local model is there now; the gateway starts again with it.",
     "model.probed": "The model was asked whether it answers; `what` says the result.",
     "plugin.load_failed": "A plugin could not be loaded; the others work without it.",

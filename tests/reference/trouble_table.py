@@ -15,7 +15,7 @@ _SETTING = re.compile(r"(?<![`\w])(TAPEWAY_\w+)(?![`\w])")
 
 
 def lines() -> Iterator[str]:
-    topics = list(dict.fromkeys(map(_topic, TROUBLES)))
+    topics = list(dict.fromkeys(map(_topic, [*TROUBLES, *SERVER_TROUBLES])))
     ordered = sorted([*TROUBLES, *SERVER_TROUBLES], key=lambda one: topics.index(_topic(one)))
     for topic, found in groupby(ordered, key=_topic):
         yield f"## {topic}"

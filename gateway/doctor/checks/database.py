@@ -8,7 +8,6 @@ from contextlib import closing, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import apsw
@@ -16,7 +15,7 @@ import httpx2
 from anyio import to_thread
 
 from channels.checkup import CheckResult
-from gateway.doctor import server_troubles, troubles
+from gateway.doctor import troubles
 from gateway.doctor.checks.running import ask
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
@@ -43,7 +42,10 @@ async def check_database(subject: Subject) -> list[CheckResult]:
     except StoreUnusable as cause:
         return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
     if url.startswith("postgresql:"):
-        return await to_thread.run_sync(_server, url, abandon_on_cancel=True)
+        # Who has no such server does not wait for the driver to be imported.
+        look = import_module("gateway.doctor.checks.server").look_at_server
+        found = await to_thread.run_sync(look, url, abandon_on_cancel=True)
+        return list(found)
     if path is None and not url.startswith("memory:"):
         return [ill(CHECK, troubles.DATABASE_URL, "TAPEWAY_TAPE__URL names no file")]
     if path is None:
@@ -62,37 +64,6 @@ async def check_database(subject: Subject) -> list[CheckResult]:
     seconds = float("inf") if subject.deep else QUICK_SECONDS
     looks = [partial(_look, file, seconds, subject.deep) for file in files]
     return [*found, *[await to_thread.run_sync(look, abandon_on_cancel=True) for look in looks]]
-
-
-def _server(url: str) -> list[CheckResult]:
-    report: ModuleType = import_module("tape.stores.postgres.report")
-    schemas = [import_module("tape.stores.postgres.store").tape_schema(), ledger_schema("postgres")]
-    try:
-        found = report.look(url, schemas)
-    except StoreMoved as cause:
-        return [ill(CHECK, troubles.DATABASE_MOVED, str(cause).partition(":")[0])]
-    except StoreUnusable as cause:
-        return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
-    except StoreUnavailable as cause:
-        return [ill(CHECK, server_troubles.SERVER_AWAY, str(cause))]
-    major, place = found.version // 10000, found.place
-    if found.is_old or found.encoding != "UTF8" or found.is_standby:
-        kind = "a standby" if found.is_standby else f"PostgreSQL {major}, {found.encoding}"
-        return [ill(CHECK, server_troubles.SERVER_UNFIT, f"{place} is {kind}")]
-    if found.newer:
-        return [ill(CHECK, troubles.DATABASE_NEWER, f"{place}: {', '.join(found.newer)}")]
-    results = [well(CHECK, f"PostgreSQL {major} at {place} answers", version=found.version)]
-    if found.older:
-        says = f"{place} has older tables"
-        results.append(ill(CHECK, troubles.DATABASE_OLDER, says, "note"))
-    if not found.fsync or found.synchronous_commit == "off":
-        fsync = "on" if found.fsync else "off"
-        says = f"fsync is {fsync}, synchronous_commit is {found.synchronous_commit}"
-        results.append(ill(CHECK, server_troubles.SERVER_UNSAFE, says, "warning"))
-    if found.free_connections < report.CONNECTIONS:
-        says = f"{found.free_connections} connections are free at {place}"
-        results.append(ill(CHECK, server_troubles.SERVER_CROWDED, says, "warning"))
-    return results
 
 
 def _folder(path: Path) -> CheckResult:

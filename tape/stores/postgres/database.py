@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import psycopg
 from psycopg import AsyncConnection, conninfo
@@ -42,17 +42,35 @@ UNIT_CLASSES: Final = (psycopg.DataError, psycopg.IntegrityError, psycopg.Progra
 _MIGRATION_LOCK: Final = 0x54505759  # "TPWY"
 _MIGRATIONS: Final = """
 CREATE TABLE IF NOT EXISTS migration (
-    name TEXT NOT NULL, version BIGINT NOT NULL, written_by TEXT, PRIMARY KEY (name, version)
+    name TEXT NOT NULL, version BIGINT NOT NULL, written_by TEXT, readable_from BIGINT,
+    PRIMARY KEY (name, version)
 )"""
 
+_APPLIED: Final = """
+SELECT name, max(version), max(coalesce(readable_from, version)),
+       coalesce((array_agg(written_by ORDER BY version DESC))[1], '')
+FROM migration GROUP BY name"""
+
 Connection = AsyncConnection[tuple[Any, ...]]
+
+
+class Applied(NamedTuple):
+    """The tables of a schema in a database: programs older than `readable_from` cannot use them."""
+
+    version: int = 0
+    readable_from: int = 0
+    written_by: str = ""
+
+
+NOT_APPLIED: Final = Applied()
 
 
 class PostgresDatabase:
     """A checked and migrated database, and the pool of this process's connections to it."""
 
-    def __init__(self, url: str, statements: Mapping[str, str]) -> None:
-        self.statements = dict(statements)
+    def __init__(self, url: str, schemas: Sequence[Schema]) -> None:
+        self._schemas = schemas
+        self.statements = {n: sql for one in schemas for n, sql in one.statements.items()}
         self.url = url
         self._pool = AsyncConnectionPool(
             url,
@@ -74,8 +92,7 @@ class PostgresDatabase:
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
         with checked_connection(url, schemas):
-            statements = {n: sql for s in schemas for n, sql in s.statements.items()}
-        return cls(connection_target(url), statements)
+            return cls(connection_target(url), schemas)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
@@ -95,6 +112,12 @@ class PostgresDatabase:
                 yield connection
             finally:
                 await self._pool.putconn(connection)
+
+    async def refuse_newer(self) -> None:
+        """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
+        async with self.connection() as connection:
+            rows = await (await connection.execute(_APPLIED)).fetchall()
+        _refuse_newer({str(name): Applied(*found) for name, *found in rows}, self._schemas)
 
     async def close(self) -> None:
         await self._pool.close()
@@ -245,19 +268,26 @@ def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> 
         if not known:
             connection.execute(_MIGRATIONS)
         applied = applied_versions(connection)
-        for schema in schemas:
-            found = applied.get(schema.name, 0)
-            if found > schema.version:
-                by = _writer(connection, schema.name)
-                raise StoreTooNew("the database", schema.name, found, schema.version, by)
+        _refuse_newer(applied, schemas)
+        # Whoever uses the tables goes on meanwhile: others queue behind whoever waits for a table.
+        connection.execute("SET LOCAL lock_timeout = '10s'")
         for schema in schemas:
             for number, sql in enumerate(schema.migrations, start=1):
-                if number > applied.get(schema.name, 0):
+                if number > applied.get(schema.name, NOT_APPLIED).version:
                     connection.execute(sql.encode())
                     connection.execute(
-                        "INSERT INTO migration (name, version, written_by) VALUES (%s, %s, %s)",
-                        (schema.name, number, own_version()),
+                        "INSERT INTO migration (name, version, written_by, readable_from)"
+                        " VALUES (%s, %s, %s, %s)",
+                        (schema.name, number, own_version(), schema.readable_from(number)),
                     )
+
+
+def _refuse_newer(applied: Mapping[str, Applied], schemas: Sequence[Schema]) -> None:
+    for schema in schemas:
+        found = applied.get(schema.name, NOT_APPLIED)
+        if found.readable_from > schema.version:
+            by = found.written_by
+            raise StoreTooNew("the database", schema.name, found.version, schema.version, by)
 
 
 def _exists(connection: psycopg.Connection[Any], table: str) -> bool:
@@ -265,15 +295,9 @@ def _exists(connection: psycopg.Connection[Any], table: str) -> bool:
     return row is not None and row[0] is not None
 
 
-def applied_versions(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Return the version of each schema in a database; none if it has no tables yet."""
+def applied_versions(connection: psycopg.Connection[Any]) -> dict[str, Applied]:
+    """Return what is known of each schema in a database; nothing if it has no tables yet."""
     if not _exists(connection, "migration"):
         return {}
-    rows = connection.execute("SELECT name, max(version) FROM migration GROUP BY name").fetchall()
-    return {str(name): int(version) for name, version in rows}
-
-
-def _writer(connection: psycopg.Connection[Any], schema: str) -> str:
-    sql = "SELECT written_by FROM migration WHERE name = %s ORDER BY version DESC LIMIT 1"
-    row = connection.execute(sql, (schema,)).fetchone()
-    return str(row[0] or "") if row else ""
+    rows = connection.execute(_APPLIED).fetchall()
+    return {str(name): Applied(*found) for name, *found in rows}

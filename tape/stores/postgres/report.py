@@ -13,6 +13,7 @@ from tape.database.schema import Schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.database import (
     MIN_SERVER,
+    NOT_APPLIED,
     POOL_SIZE,
     applied_versions,
     connection_target,
@@ -22,12 +23,19 @@ from tape.stores.postgres.database import (
 )
 
 CONNECTIONS: Final = POOL_SIZE + 1
-"""What one process needs: its pool, and the connection that holds the database's lock."""
+"""What one process needs: its pool, and the connection that listens."""
+
+_IN_USE: Final = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What a server says of itself; `older` and `newer` name the schemas of another version."""
+    """What a server says of itself.
+
+    older, newer     the schemas that this version would migrate, and those that it cannot use
+    standbys         how many follow it; `synchronous` if it waits for any
+    max_connections  how many it allows to others than its administrators
+    """
 
     place: str
     version: int
@@ -35,6 +43,9 @@ class ServerReport:
     fsync: bool
     synchronous_commit: str
     is_standby: bool
+    standbys: int
+    synchronous: bool
+    max_connections: int
     free_connections: int
     older: tuple[str, ...]
     newer: tuple[str, ...]
@@ -53,7 +64,9 @@ def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
             connection.read_only = True
             refuse_moved(f"the database {place_of(url)}", relocations(connection))
             found = applied_versions(connection)
-            known = {schema.name: schema.version for schema in schemas}
+            allowed = int(_setting(connection, "max_connections"))
+            allowed -= int(_setting(connection, "superuser_reserved_connections"))
+            known = [(one.version, found.get(one.name, NOT_APPLIED), one.name) for one in schemas]
             return ServerReport(
                 place=place_of(url),
                 version=connection.info.server_version,
@@ -61,10 +74,12 @@ def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
                 fsync=_setting(connection, "fsync") == "on",
                 synchronous_commit=_setting(connection, "synchronous_commit"),
                 is_standby=bool(_value(connection, "SELECT pg_is_in_recovery()")),
-                free_connections=int(_setting(connection, "max_connections"))
-                - int(_value(connection, "SELECT count(*) FROM pg_stat_activity")),
-                older=tuple(n for n, v in known.items() if 0 < found.get(n, 0) < v),
-                newer=tuple(n for n, v in known.items() if found.get(n, 0) > v),
+                standbys=int(_value(connection, "SELECT count(*) FROM pg_stat_replication")),
+                synchronous=bool(_setting(connection, "synchronous_standby_names")),
+                max_connections=allowed,
+                free_connections=allowed - int(_value(connection, _IN_USE)),
+                older=tuple(name for own, there, name in known if 0 < there.version < own),
+                newer=tuple(name for own, there, name in known if there.readable_from > own),
             )
     except psycopg.Error as cause:
         raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause

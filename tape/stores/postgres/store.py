@@ -148,6 +148,10 @@ class PostgresStore:
         """Yield what is sent to channels of the database at a URL, "" for that of this store."""
         return notifications(url or self._database.url, channels)
 
+    async def refuse_newer(self) -> None:
+        """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
+        await self._database.refuse_newer()
+
     async def close(self) -> None:
         if not self._closed:
             self._closed = True

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from threading import Barrier, Thread
 from typing import Any, ClassVar
 
 import anyio
@@ -22,7 +21,8 @@ from channels.base import Capability
 from channels.errors import ChannelDown, MediaRefused
 from channels.message import Media
 from gateway.context.image_header import check_image
-from gateway.context.images import SCHEME, _keep, with_bytes
+from gateway.context.images import SCHEME, with_bytes
+from gateway.sharing.files import HomeFiles
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled
@@ -78,50 +78,32 @@ def test_an_image_that_claims_too_many_pixels_is_refused_before_it_is_unpacked()
         check_image(image(size=(10, 10)), 99)
 
 
-def test_one_image_kept_by_many_at_once_is_kept_once(tmp_path: Path) -> None:
-    failed: list[Exception] = []
-    barrier = Barrier(16)
-
-    def keep(number: int) -> None:
-        barrier.wait()
-        try:
-            _keep(tmp_path / "media", f"{number}.png", b"x" * 100_000)
-        except Exception as cause:
-            failed.append(cause)
-
-    for number in range(10):
-        threads = [Thread(target=keep, args=(number,)) for _ in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert failed == []
-    assert sorted(path.name for path in (tmp_path / "media").iterdir()) == sorted(
-        f"{number}.png" for number in range(10)
-    )
-
-
 def pictured(*urls: str) -> dict[str, Any]:
     parts = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     return {"role": "user", "content": [{"type": "text", "text": "look"}, *parts]}
 
 
-def test_references_become_bytes_just_before_the_call(tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_references_become_bytes_just_before_the_call(tmp_path: Path) -> None:
     (tmp_path / "media").mkdir()
     (tmp_path / "media" / "a.png").write_bytes(b"png")
     plain = {"role": "user", "content": "hi"}
     data = base64.b64encode(b"png").decode()
-    shown = with_bytes([plain, pictured(f"{SCHEME}a.png", "https://x/y.jpg")], tmp_path)
+    given = [plain, pictured(f"{SCHEME}a.png", "https://x/y.jpg")]
+    shown = await with_bytes(given, HomeFiles(tmp_path / "media"))
     assert shown == [plain, pictured(f"data:image/png;base64,{data}", "https://x/y.jpg")]
     assert has_images(shown)
     assert not has_images([plain])
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("name", ["gone.png", "../secret.png"])
-def test_an_image_that_is_not_among_the_kept_ones_is_told_of(tmp_path: Path, name: str) -> None:
+async def test_an_image_that_is_not_among_the_kept_ones_is_told_of(
+    tmp_path: Path, name: str
+) -> None:
     (tmp_path / "media").mkdir()
     (tmp_path / "secret.png").write_bytes(b"secret")
-    (told,) = with_bytes([pictured(SCHEME + name)], tmp_path)
+    (told,) = await with_bytes([pictured(SCHEME + name)], HomeFiles(tmp_path / "media"))
     assert told["content"] == "look\n[an image that you cannot see]"
 
 

@@ -11,6 +11,7 @@ import pytest
 from agent.model import ModelRequest, Piece, TextPiece
 from agent.models.offline import OFFLINE
 from gateway.context.vision_model import VisionModel
+from gateway.sharing.files import HomeFiles
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +44,7 @@ async def answer(model: VisionModel, message: dict[str, Any]) -> int:
 
 async def test_a_model_is_shown_images_and_plain_words_as_they_are(tmp_path: Path) -> None:
     server = Server()
-    model = VisionModel(server, tmp_path)
+    model = VisionModel(server, HomeFiles(tmp_path))
     assert await answer(model, LOOK) == await answer(model, HI) == 1
     assert server.asked == [LOOK["content"], "hi"]
     assert model.name == "model"
@@ -51,11 +52,11 @@ async def test_a_model_is_shown_images_and_plain_words_as_they_are(tmp_path: Pat
 
 async def test_the_offline_model_is_told_of_images_from_the_start(tmp_path: Path) -> None:
     server = Server(name=OFFLINE)
-    await answer(VisionModel(server, tmp_path), LOOK)
+    await answer(VisionModel(server, HomeFiles(tmp_path)), LOOK)
     assert server.asked == [TOLD]
 
 
 async def test_closing_closes_the_model(tmp_path: Path) -> None:
     server = Server()
-    await VisionModel(server, tmp_path).aclose()
+    await VisionModel(server, HomeFiles(tmp_path)).aclose()
     assert server.closed

@@ -56,5 +56,8 @@ FROM inbox
 INSERT INTO workspace (path, same_as) VALUES (:path, :same_as)
 ON CONFLICT (path) DO UPDATE SET same_as = excluded.same_as
 
+-- name: found_workspace
+INSERT INTO workspace (path, same_as) VALUES (:path, :same_as) ON CONFLICT (path) DO NOTHING
+
 -- name: workspace
 SELECT same_as FROM workspace WHERE path = :path

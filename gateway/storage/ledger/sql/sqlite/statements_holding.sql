@@ -54,5 +54,8 @@ FROM inbox
 -- name: alias_workspace
 INSERT OR REPLACE INTO workspace (path, same_as) VALUES (:path, :same_as)
 
+-- name: found_workspace
+INSERT INTO workspace (path, same_as) VALUES (:path, :same_as) ON CONFLICT (path) DO NOTHING
+
 -- name: workspace
 SELECT same_as FROM workspace WHERE path = :path

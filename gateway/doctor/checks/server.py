@@ -1,0 +1,82 @@
+"""Check a PostgreSQL server: what it promises, its connections, and the processes that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from channels.checkup import CheckResult
+from gateway.doctor import server_troubles, troubles
+from gateway.doctor.overview import Overview, look_over
+from gateway.doctor.results import ill, noted, well
+from gateway.sharing.schema import sharing_schema
+from gateway.storage.ledger.ledger import ledger_schema
+from gateway.wording import counted
+from tape.errors import StoreMoved, StoreUnavailable, StoreUnusable
+from tape.stores.postgres.report import CONNECTIONS, ServerReport, look
+from tape.stores.postgres.store import search_schema, tape_schema
+
+CHECK: Final = "database"
+WORKERS: Final = "workers"
+
+
+def look_at_server(url: str) -> list[CheckResult]:
+    """Ask the server of a URL; nothing is changed or locked."""
+    schemas = [tape_schema(), search_schema(), ledger_schema("postgres"), sharing_schema()]
+    try:
+        found = look(url, schemas)
+        if found.is_old or found.encoding != "UTF8" or found.is_standby:
+            major = found.version // 10000
+            kind = "a standby" if found.is_standby else f"PostgreSQL {major}, {found.encoding}"
+            return [ill(CHECK, server_troubles.SERVER_UNFIT, f"{found.place} is {kind}")]
+        if found.newer:
+            says = f"{found.place}: {', '.join(found.newer)}"
+            return [ill(CHECK, troubles.DATABASE_NEWER, says)]
+        overview = look_over(url)
+    except StoreMoved as cause:
+        return [ill(CHECK, troubles.DATABASE_MOVED, str(cause).partition(":")[0])]
+    except StoreUnusable as cause:
+        return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
+    except StoreUnavailable as cause:
+        return [ill(CHECK, server_troubles.SERVER_AWAY, str(cause))]
+    live = sum(one.is_live for one in overview.processes)
+    return [*_promises(found, live), *_processes(overview, live)]
+
+
+def _promises(found: ServerReport, live: int) -> Iterator[CheckResult]:
+    fsync = f"fsync is {'on' if found.fsync else 'off'}"
+    kept = f"{fsync}, synchronous_commit is {found.synchronous_commit}"
+    is_safe = found.fsync and found.synchronous_commit != "off"
+    yield well(
+        CHECK,
+        f"PostgreSQL {found.version // 10000} at {found.place} answers{is_safe * f'; {kept}'}",
+        version=found.version,
+        max_connections=found.max_connections,
+        standbys=found.standbys,
+    )
+    if found.older:
+        yield ill(CHECK, troubles.DATABASE_OLDER, f"{found.place} has older tables", "note")
+    if not is_safe:
+        yield ill(CHECK, server_troubles.SERVER_UNSAFE, kept, "warning")
+    if found.standbys and not found.synchronous:
+        says = f"{counted(found.standbys, 'standby follows', 'standbys follow')} {found.place}"
+        yield noted(CHECK, f"{says} asynchronously: failover may lose what was just accepted")
+    needed = max(live, 1) * CONNECTIONS
+    if min(found.max_connections - needed, found.free_connections - CONNECTIONS) < 0:
+        says = (
+            f"{found.place} allows {found.max_connections} connections, of which"
+            f" {found.free_connections} are free; {counted(max(live, 1), 'process', 'processes')}"
+            f" may need {needed}"
+        )
+        yield ill(CHECK, server_troubles.SERVER_CROWDED, says, "warning")
+
+
+def _processes(found: Overview, live: int) -> Iterator[CheckResult]:
+    if live > 1:
+        yield well(WORKERS, f"{live} processes share the database")
+    if differences := found.differences():
+        says = "; ".join(differences)
+        yield ill(WORKERS, server_troubles.WORKERS_DIFFER, says, "warning")
+    if live and found.overdue:
+        says = ", ".join(f"{kind} {name}" for kind, name in found.overdue)
+        yield ill(WORKERS, server_troubles.LEASE_OVERDUE, says, "warning")

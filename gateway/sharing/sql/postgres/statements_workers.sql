@@ -1,0 +1,22 @@
+-- name: processes
+-- Every process that has not said goodbye, and what it works on; `silent` is in seconds.
+SELECT owner, home, role, version, place, started_at, seen_at, digests, state,
+       coalesce(extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - seen_at::timestamp), 0)
+           ::double precision AS silent,
+       (SELECT count(*) FROM session WHERE session.owner = worker.owner) AS sessions,
+       (SELECT count(DISTINCT turn_id) FROM session JOIN inbox USING (session_id)
+        WHERE session.owner = worker.owner AND inbox.status = 'taken' AND inbox.running = 1
+       ) AS turns,
+       (SELECT coalesce(json_agg(name ORDER BY name)::text, '[]') FROM poller
+        WHERE poller.owner = worker.owner AND poller.lease_until > utc_after(0)) AS channels
+FROM worker WHERE ended_at = '' AND seen_at > utc_after(-86400)
+ORDER BY started_at, owner
+
+-- name: overdue
+-- What a process still held when its lease ended, at least so many seconds ago.
+SELECT 'session' AS kind, session_id AS name, owner, lease_until FROM session
+WHERE owner <> '' AND lease_until < utc_after(- CAST(:grace AS double precision))
+UNION ALL
+SELECT 'poller', name, owner, lease_until FROM poller
+WHERE owner <> '' AND lease_until < utc_after(- CAST(:grace AS double precision))
+ORDER BY kind, lease_until LIMIT 20

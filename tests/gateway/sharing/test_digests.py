@@ -1,0 +1,51 @@
+"""What processes of one database compare, and the sentences about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gateway.hooks.runtime import HookRuntime
+from gateway.redaction import Redactor, secrets_of
+from gateway.sharing.digests import differences, digests_of
+from tests.gateways import make_settings
+
+SECRET = "sk-not-for-others-0123456789"
+
+
+def published(home: Path, **settings: str) -> dict[str, str]:
+    """Return the digests of a process with a home of its own."""
+    found = make_settings(home, None, **settings)
+    hooks = HookRuntime()
+    hooks.register(object(), "weather")
+    return digests_of(found, hooks, Redactor(secrets_of(found)))()
+
+
+def test_processes_that_differ_only_in_their_machine_publish_the_same(tmp_path: Path) -> None:
+    one = published(tmp_path / "a", HTTP__PORT="9001", AGENT__API_KEY=SECRET, LOG__LEVEL="error")
+    other = published(tmp_path / "b", HTTP__PORT="9002", AGENT__API_KEY="another-secret-of-ours")
+    assert one == other
+    assert differences({"a": one, "b": other}) == []
+    assert SECRET not in str(one)
+
+
+def test_each_difference_is_a_sentence_about_the_process_that_stands_alone(tmp_path: Path) -> None:
+    usual = published(tmp_path / "a", AGENT__TEMPERATURE="0.1", TURN__OVERLAP="steer")
+    (tmp_path / "c" / "workspace").mkdir(parents=True)
+    (tmp_path / "c" / "workspace" / "AGENTS.md").write_text("You are a pirate.")
+    odd = published(tmp_path / "c", AGENT__TEMPERATURE="0.9", CONTEXT__MODE="lane")
+    odd |= {"version": "9.9.9", "plugin weather": "2", "plugin chess": "1"}
+    assert differences({"A": usual, "B": usual, "C": odd}) == [
+        "C has another AGENTS.md",
+        f"C runs version 9.9.9 of Tapeway instead of {usual['version']}",
+        "C has version 2 of the plugin weather instead of ?",
+        "C has another TAPEWAY_AGENT__TEMPERATURE",
+        "C leaves TAPEWAY_TURN__OVERLAP at its default, unlike others",
+        "C sets TAPEWAY_CONTEXT__MODE, which others leave at its default",
+        "C has the plugin chess, which others lack",
+    ]
+    del odd["plugin weather"]
+    assert "C lacks the plugin weather" in differences({"A": usual, "B": usual, "C": odd})
+
+
+def test_a_process_that_has_published_nothing_yet_differs_in_nothing(tmp_path: Path) -> None:
+    assert differences({"A": published(tmp_path), "B": {}}) == []

@@ -13,7 +13,7 @@ testing               test kits for authors of channels
 cli discord slack telegram web   the adapters
 """
 
-from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
+from channels.base import ALL_FEATURES, Capability, Channel, Feature
 from channels.clock import Clock, SystemClock
 from channels.draft import DraftJournal, DraftReference
 from channels.errors import (
@@ -48,6 +48,7 @@ from channels.message import (
 )
 from channels.pacing import Budget, Priority
 from channels.room.channel import RoomChannel
+from channels.traits import Traits
 
 __all__ = [
     "ALL_FEATURES",

@@ -21,15 +21,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final, Literal, get_args
 
 from channels.draft import DraftEditor, DraftReference, Pace
 from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
 from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
-from channels.pacing import UNLIMITED, Budget, OwnGates, Pacing, Priority
+from channels.pacing import Budget, OwnGates, Pacing, Priority
 from channels.tally import Tally
+from channels.traits import Traits
 from channels.typing_indicator import TypingIndicator
 
 Capability = Literal[
@@ -75,37 +76,6 @@ exclusive        a second reader with the same token is reported
 """
 
 ALL_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """The limits and timings of a platform; durations are in seconds.
-
-    edit_interval    minimum between two updates of partial text
-    first_text       how long to wait for the answer before showing partial text
-    max_draft_chars  maximum characters shown before the answer is complete; 0: no maximum
-    typing_signs     whether typing signs must be repeated, rather than switched on and off
-    stalled_after    a connection without a heartbeat for this long is stalled; None: never
-    join_wait        how long to wait for the other parts of a split message
-    debounce         how long to wait for an author's next message; None: as the setting says
-    answers_open_threads  whether an answer in a group opens a thread at its question
-    idempotent_for   how long a second send returns the first receipt; None: forever
-    chat, group      rate limit of each chat; on some platforms groups have their own
-    bot              rate limit of all the bot's chats together
-    """
-
-    edit_interval: float = 1.0
-    first_text: float = 0.0
-    max_draft_chars: int = 0
-    typing_signs: bool = False
-    stalled_after: float | None = None
-    join_wait: float = 0.0
-    debounce: float | None = None
-    idempotent_for: float | None = None
-    answers_open_threads: bool = False
-    chat: Budget = UNLIMITED
-    group: Budget = UNLIMITED
-    bot: Budget = UNLIMITED
 
 
 _NEEDS: Final[Mapping[Capability, str]] = {
@@ -160,10 +130,7 @@ class Channel(ABC):
         return self._pacing
 
     async def attach(self, host: FullHost) -> None:
-        """Make the channel able to send, without listening; called again before each `run`.
-
-        Raises ChannelError if the platform cannot be asked who the agent is.
-        """
+        """Make the channel able to send, also again before each `run`; raises ChannelError."""
         self._host = host
         # Both survive a restart: earlier writes still count, and earlier typing signs must end.
         if self._pacing is None:
@@ -187,8 +154,7 @@ class Channel(ABC):
     async def run(self) -> None:
         """Connect to the platform, call `host.ready()`, and handle events until `stop`.
 
-        May be cancelled and run again after another `attach`; after any error but ChannelUnfit,
-        the gateway does that itself.
+        May be cancelled, and run again after `attach`, as after any error but ChannelUnfit.
         """
 
     @abstractmethod

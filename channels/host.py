@@ -122,6 +122,10 @@ class AccountHost(Protocol):
         """Return the keys of the newest messages that any process sends to a chat, or sent."""
         ...
 
+    async def may_have_begun(self, key: str) -> bool:
+        """Return whether an earlier process may have sent a message, or begun to show its draft."""
+        ...
+
     async def last_sent(self) -> tuple[OutboundMessage, str] | None:
         """Return the newest message that any process has sent here, and its platform id."""
         ...

@@ -5,7 +5,7 @@ from gateway.plugin import hookimpl
 
 from agent.tool import Arguments, Chats, NoArguments, Role, Tool, ToolContext
 from agent.tool_decorator import tool
-from channels.base import Channel, Traits
+from channels.base import Channel
 from channels.checkup import CheckResult, Checkup, Trouble
 from channels.errors import (
     ChannelDown,
@@ -17,6 +17,7 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Quote, Receipt
+from channels.traits import Traits
 from gateway.hooks.messages import content_of, field_of
 from gateway.hooks.specs import hookimpl
 from tape.context import LATEST, TapeContext, to_messages

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from starlette.routing import Route
 
-from channels.base import Feature, Traits
+from channels.base import Feature
 from channels.cli.inbound import parse
 from channels.cli.settings import CliSettings
 from channels.host import ChannelEvent
@@ -18,6 +18,7 @@ from channels.room.hub import OWNERS
 from channels.room.reasoning import ReasoningFeed
 from channels.room.routes import Post, room_routes
 from channels.room.session import PageSession
+from channels.traits import Traits
 
 
 class CliChannel(RoomChannel):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import anyio
 
-from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
+from channels.base import ALL_FEATURES, Capability, Channel, Feature
 from channels.connection_state import ConnectionState
 from channels.discord.administrators import is_administrator
 from channels.discord.api import ApiRefused, Code, DiscordApi
@@ -34,6 +34,7 @@ from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefuse
 from channels.host import Cursors
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget, Gates, OwnGates, Priority, SharedGate, taken
+from channels.traits import Traits
 
 MAX_WARNINGS: Final = 20
 MAX_TYPING_PER_SECOND: Final = 15

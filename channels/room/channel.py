@@ -12,12 +12,13 @@ from typing import ClassVar, Final
 
 import anyio
 
-from channels.base import Capability, Channel, Traits
+from channels.base import Capability, Channel
 from channels.draft import DraftReference
 from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
 from channels.room.hub import Hub, Json, RoomHub
 from channels.room.session import PageSession
+from channels.traits import Traits
 
 CUT_OFF: Final = "*(The answer was cut off here"
 """How the mark begins that the agent puts under an answer which its provider cut off."""

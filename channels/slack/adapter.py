@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import anyio
 from starlette.routing import Route
 
-from channels.base import Capability, Channel, Traits
+from channels.base import Capability, Channel
 from channels.draft import DraftReference
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import Cursors
@@ -20,12 +20,12 @@ from channels.pacing import Budget
 from channels.slack import media as files
 from channels.slack.api import ApiSessions
 from channels.slack.assistant_status import Statuses
-from channels.slack.connection_monitor import ConnectionMonitor
+from channels.slack.connection_monitor import SENT, ConnectionMonitor
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.history import History
 from channels.slack.inbound import LOCATION, SlackSelf, stop_of
-from channels.slack.installations import Installations
+from channels.slack.installations import FACT, Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
 from channels.slack.permalink import write_link
@@ -36,6 +36,10 @@ from channels.slack.streams import Streams
 from channels.slack.threads import is_direct, thread_for
 from channels.slack.token_check import check_tokens
 from channels.slack.workspaces import Workspace, Workspaces
+from channels.traits import Traits
+
+REPORT_SECONDS: Final = 10.0
+"""How often a process that does not listen reports that it has sent something."""
 
 NO_WORKSPACE: Final = (
     "The Slack app is not installed in any workspace. Set TAPEWAY_SLACK__BOT_TOKEN, or open"
@@ -76,13 +80,14 @@ class SlackChannel(Channel):
             group=budget,
         )
         self._sessions = ApiSessions(settings, self.tally)
-        self.workspaces = Workspaces()
+        self.workspaces = Workspaces(self._is_joining)
         self.open_streams = Streams()
         self._gate = EventGate(settings)
-        self._install = Install(settings, self._sessions, lambda one: self._installations.join(one))
+        self._install = Install(settings, self._sessions, lambda one: self._installations.add(one))
         self._monitor: ConnectionMonitor | None = None
         self._running: anyio.CancelScope | None = None
-        self._is_stopped = False
+        self._is_stopped = self._listens = False
+        self._reports_at = 0.0
         self._why_unfit = ""
 
     # Created at the first start and then kept: sends in progress survive a lost connection.
@@ -122,8 +127,12 @@ class SlackChannel(Channel):
             return
         connection = self._connection()
         monitor = self._receive(connection)
-        with anyio.CancelScope() as self._running:
-            await _run_both(connection, monitor)
+        self._listens = True
+        try:
+            with anyio.CancelScope() as self._running:
+                await _run_both(connection, monitor)
+        finally:
+            self._listens = False
         self._check_fit()
 
     async def stop(self) -> None:
@@ -159,11 +168,18 @@ class SlackChannel(Channel):
 
     def token_revoked(self, why: str) -> None:
         self._why_unfit = why
+        if not self._listens:
+            self.host.down(why)
         if self._running is not None:
             self._running.cancel()
 
     def access_lost(self, workspace: Workspace) -> None:
         self._installations.check(workspace)
+
+    def _is_joining(self, account: str) -> bool:
+        return account in self._installations.joining or (
+            self.host.facts.get(FACT + account) is not None
+        )
 
     def identity(self, workspace: Workspace) -> SlackSelf:
         now = self.host.clock.now
@@ -206,8 +222,22 @@ class SlackChannel(Channel):
         return await self._sender.probe()
 
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
-        if self._by_socket and self._monitor is not None:
+        if not self._by_socket:
+            return
+        if self._monitor is not None:
             self._monitor.sent(workspace.account, chat_id, kind)
+        now = self.host.clock.monotonic()
+        if not self._listens and self.host.facts.shared and now >= self._reports_at:
+            self._reports_at = now + REPORT_SECONDS
+            at = self.host.clock.now().isoformat()
+            sent = {"account": workspace.account, "chat": chat_id, "kind": kind, "at": at}
+            self.host.facts.put({SENT: sent}, REPORT_SECONDS)
+
+    async def may_have_begun(self, key: str) -> bool:
+        return await self.host.may_have_begun(key)
+
+    async def last_sent(self) -> tuple[OutboundMessage, str] | None:
+        return await self.host.last_sent()
 
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
         location = {name: getattr(message, name) for name in LOCATION}
@@ -293,6 +323,7 @@ async def _run_both(connection: SocketMode | HttpConnection, monitor: Connection
     unfit: ChannelUnfit | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(monitor.run)
+        group.start_soon(monitor.hear_of_sends)
         try:
             await connection.run(monitor, group)
         except ChannelUnfit as cause:  # raised below on its own, not in an exception group

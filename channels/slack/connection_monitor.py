@@ -24,6 +24,7 @@ CATCH_UP_SECONDS: Final = 20.0
 PROOF_SECONDS: Final = 45.0
 """Seconds within which the connection that replaces a stalled one must deliver an event."""
 
+SENT: Final = "sent"  # the fact that says what another process sent last
 RECOUNT_SECONDS: Final = 10.0
 MAX_RECOUNT_SECONDS: Final = 120.0
 
@@ -109,6 +110,18 @@ class ConnectionMonitor:
         """Record that the app sent a message, whose event Slack must deliver."""
         if self.state.is_connected and not self._is_stalled:
             self._self_events.sent(account, channel, kind)
+
+    async def hear_of_sends(self) -> None:
+        """Record what other processes send, whose events come to this one."""
+        facts = self._host.facts
+        known = facts.get(SENT)
+        while True:
+            changed = facts.changed()
+            now = facts.get(SENT)
+            if now not in (None, known) and self.state.is_connected and not self._is_stalled:
+                self._self_events.sent_elsewhere(now["account"], now["chat"], now["kind"])
+            known = now
+            await changed.wait()
 
     @property
     def _is_stalled(self) -> bool:

@@ -1,4 +1,8 @@
-"""Reads and writes the file of installations, and joins the workspaces that it lists."""
+"""Keeps the installations, and joins their workspaces.
+
+They are in a file of the home folder. Several processes over one database keep them as facts there,
+and each joins what another one has installed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Final, Protocol
 
 from channels.backoff import Backoff
 from channels.errors import ChannelError, ChannelUnfit
-from channels.host import ChannelHost
+from channels.host import FullHost
 from channels.slack.api import ApiSessions, SlackApi
 from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
@@ -25,6 +29,7 @@ NOT_INSTALLED: Final = (
 UNREACHABLE: Final = (
     "The workspace {team} cannot be reached now. I keep trying; the others are not affected."
 )
+FACT: Final = "workspace/"
 RETRY_SECONDS: Final = 5.0
 MAX_RETRY_SECONDS: Final = 300.0
 
@@ -60,7 +65,7 @@ class Installations:
         settings: SlackSettings,
         sessions: ApiSessions,
         workspaces: Workspaces,
-        host: ChannelHost,
+        host: FullHost,
         sink: WorkspaceSink,
     ) -> None:
         self._settings = settings
@@ -68,21 +73,67 @@ class Installations:
         self._workspaces = workspaces
         self._host = host
         self._sink = sink
-        self._is_stopped = False
+        self._is_stopped = self._follows = False
+        self._tokens: dict[str, str] = {}
         self.joining: set[str] = set()
         self.started_at = host.clock.now()
 
     async def join_all(self) -> None:
-        """Connect to the bot token's workspace and to those in the file; raises ChannelError."""
+        """Connect to the bot token's workspace and to the installed ones; raises ChannelError."""
         token = self._settings.bot_token.get_secret_value()
         if token:
             self._workspaces.add(await identify("", self.api(token), self._host.start_soon))
-        if self._settings.installations is not None:
-            for one in read_installations(self._settings.installations):
+        path, facts = self._settings.installations, self._host.facts
+        listed = read_installations(path) if path is not None else []
+        if not facts.shared:
+            for one in listed:
                 await self.join(one)
+            return
+        new = [one for one in listed if facts.get(FACT + one.team) is None]
+        if new:
+            await facts.store({FACT + one.team: _row(one) for one in new})
+        await self._join_new()
+        if not self._follows:
+            self._follows = True
+            self._host.start_soon("slack workspaces", self._follow)
+
+    async def add(self, one: Installed) -> None:
+        """Keep an installation and join its workspace; raises ChannelError."""
+        path, facts = self._settings.installations, self._host.facts
+        if facts.shared:
+            await facts.store({FACT + one.team: _row(one)})
+        elif path is not None:
+            others = [known for known in read_installations(path) if known.team != one.team]
+            write_installations(path, [*others, one])
+        await self.join(one)
+
+    async def _follow(self) -> None:
+        """Join what other processes install, and drop what they found to be removed."""
+        facts = self._host.facts
+        while not self._is_stopped:
+            changed = facts.changed()
+            await self._join_new()
+            for known in self._workspaces.all():
+                if known.account and facts.get(FACT + known.account) is None:
+                    self._drop(known.account)
+            await changed.wait()
+
+    async def _join_new(self) -> None:
+        facts = self._host.facts
+        for name in facts.names(FACT):
+            row, team = facts.get(name), name.removeprefix(FACT)
+            if row is not None and self._tokens.get(team) != row["token"]:
+                await self.join(Installed(team, row["token"], row["name"]))
+
+    def _drop(self, team: str) -> None:
+        self._tokens.pop(team, None)
+        self._workspaces.remove(team)
+        if self._host.facts.get(FACT + team) is not None:
+            self._host.facts.put({FACT + team: None})
 
     async def join(self, one: Installed) -> None:
         """Join a workspace, now or once it can be reached."""
+        self._tokens[one.team] = one.token
         if not await self._try_to_join(one) and one.team not in self.joining:
             self.joining.add(one.team)
             self._host.warn(UNREACHABLE.format(team=one.title))
@@ -133,10 +184,14 @@ class Installations:
             if not workspace.account:
                 self._sink.token_revoked(str(unfit))
                 return
-            self._workspaces.remove(workspace.account)
+            self._drop(workspace.account)
             self._host.warn(NOT_INSTALLED.format(team=workspace.team))
         except ChannelError:
             pass  # the next request will show whether the app is still installed
+
+
+def _row(one: Installed) -> dict[str, str]:
+    return {"token": one.token, "name": one.name}
 
 
 def read_installations(path: Path) -> list[Installed]:

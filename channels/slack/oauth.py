@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from channels.slack.api import QUIET, ApiSessions
 from channels.slack.api_methods import scopes
-from channels.slack.installations import Installed, read_installations, write_installations
+from channels.slack.installations import Installed
 from channels.slack.settings import SlackSettings
 
 COOKIE: Final = "tapeway_slack_install"
@@ -41,7 +41,9 @@ class Install:
         self._settings = settings
         self._sessions = sessions
         self._installed = installed
-        self._key = secrets.token_bytes(32)
+        # Not a random one: another process may answer the second request.
+        secret = settings.client_secret.get_secret_value()
+        self._key = sha256(b"tapeway install" + secret.encode()).digest()
 
     @property
     def is_possible(self) -> bool:
@@ -83,10 +85,6 @@ class Install:
             return PlainTextResponse(
                 "Slack did not return the token. Start again at /slack/install.\n", status_code=502
             )
-        path = self._settings.installations
-        assert path is not None
-        others = [known for known in read_installations(path) if known.team != one.team]
-        write_installations(path, [*others, one])
         await self._installed(one)
         return PlainTextResponse(f"The app is now in {one.title}.\n")
 

@@ -37,6 +37,14 @@ class SenderSink(Protocol):  # implemented by the channel
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
         """Stop the answer to a message, since its author pressed Stop at the stream `ts`."""
 
+    async def may_have_begun(self, key: str) -> bool:
+        """Return whether an earlier process may have begun to send a message."""
+        ...
+
+    async def last_sent(self) -> tuple[OutboundMessage, str] | None:
+        """Return the newest message that any process has sent, and its timestamp."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Content:
@@ -55,7 +63,7 @@ class SlackSender:
         self._history = history
         self._streams = streams
         self._sink = sink
-        # Questions that arrived in this process, so no earlier process can have answered them.
+        # Questions that arrived in this process: no other one has answered them, without asking.
         self._new: OrderedDict[str, None] = OrderedDict()
         self._last: tuple[Workspace, str, str, _Content] | None = None
 
@@ -66,7 +74,7 @@ class SlackSender:
             self._new.popitem(last=False)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        if not message.edits and self._may_have_begun(message):
+        if not message.edits and await self._may_have_begun(message):
             found = await self.find(message)
             if found:
                 return found
@@ -128,7 +136,13 @@ class SlackSender:
     async def probe(self) -> bool:
         """Edit the last answer without changing it; return whether there is a last answer."""
         if self._last is None:
-            return False
+            found = await self._sink.last_sent()  # by another process
+            if found is None:
+                return False
+            message, ts = found
+            workspace = self._workspaces.of(message.account)
+            await self._edit(workspace, message.chat_id, ts, _whole(message))
+            return True
         await self._edit(*self._last)
         return True
 
@@ -225,10 +239,12 @@ class SlackSender:
             self._sink.sent(workspace, chat_id, "edit")
             return
 
-    def _may_have_begun(self, message: OutboundMessage) -> bool:
+    async def _may_have_begun(self, message: OutboundMessage) -> bool:
         # There may be an earlier attempt, or its draft, after a crash or a lost answer.
         first = message.part == 0 and message.piece == 0 and bool(message.turn)
-        return first and message.answers is not None and message.answers not in self._new
+        if not first or message.answers is None or message.answers in self._new:
+            return False
+        return await self._sink.may_have_begun(message.idem)
 
     async def _find(self, workspace: Workspace, message: OutboundMessage) -> HistoryMatch | None:
         streams = self._streams.stamps_in(message.chat_id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from math import inf
 from typing import Any, Final
 
 import anyio
@@ -32,6 +33,7 @@ class SelfEvents:
         self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._without_event: set[str] = set()
         self._early: set[tuple[str, str]] = set()  # where an event came before Slack's answer
+        self._heard_at = -inf
 
     def sent(self, account: str, channel: str, kind: str) -> None:
         is_delivered = (account, channel) in self._heard and kind not in self._without_event
@@ -41,8 +43,14 @@ class SelfEvents:
             self._since, self._kind = self._clock.monotonic(), kind
             self._sent.set()
 
+    def sent_elsewhere(self, account: str, channel: str, kind: str) -> None:
+        """Record a message that another process sent, unless its event may have come already."""
+        if self._clock.monotonic() - self._heard_at > ECHO_SECONDS:
+            self.sent(account, channel, kind)
+
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
         """Record that an event arrived, which proves that events are delivered."""
+        self._heard_at = self._clock.monotonic()
         was_expected, self._since = self._since is not None, None
         if event.get("type") == "message" and isinstance(event.get("channel"), str):
             if event.get("bot_id") and not was_expected:

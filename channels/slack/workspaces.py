@@ -6,7 +6,7 @@ file of installations is an account whose name is the id of its team.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,10 @@ class Workspace:
 
 
 class Workspaces:
-    def __init__(self) -> None:
+    """The workspaces that can be reached; `is_joining` says whether another one soon can."""
+
+    def __init__(self, is_joining: Callable[[str], bool]) -> None:
+        self._is_joining = is_joining
         self._by_account: dict[str, Workspace] = {}
 
     def all(self) -> list[Workspace]:
@@ -53,8 +56,10 @@ class Workspaces:
         self._by_account.pop(account, None)
 
     def of(self, account: str) -> Workspace:
-        """Return the workspace of an account; raises SendRefused if there is none."""
+        """Return the workspace of an account; raises SendRefused if there will be none."""
         found = self._by_account.get(account)
+        if found is None and self._is_joining(account):
+            raise ChannelDown("the workspace cannot be reached yet")
         if found is None:
             raise SendRefused("the app is no longer installed in this workspace")
         return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from telegram.error import TelegramError
 
-from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
+from channels.base import ALL_FEATURES, Capability, Channel, Feature
 from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
@@ -37,6 +37,7 @@ from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.troubles import PRIVACY_MODE, TOKEN_REFUSED, WEBHOOK_REFUSED
+from channels.traits import Traits
 
 RESEND_NOTE_UNITS: Final = 64
 """UTF-16 units kept free in each piece for a note that the message may be a repeat."""
@@ -75,7 +76,9 @@ class TelegramChannel(Channel):
         self._sender = TelegramSender(self._api)
         self._me: TelegramSelf | None = None
         self._has_drafts = self._hears_groups = True
-        self._secret = settings.webhook_secret.get_secret_value() or secrets.token_urlsafe(32)
+        # Not a random one: several processes may take the webhook's requests.
+        own = sha256(b"tapeway webhook" + settings.token.get_secret_value().encode()).hexdigest()
+        self._secret = settings.webhook_secret.get_secret_value() or own
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 

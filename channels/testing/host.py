@@ -34,6 +34,7 @@ class FakeHost(FullHost):
     known       cursors that `cursors` returns
     facts       what is known of the accounts; hosts of several processes share them
     sends       messages that any process sent, each with its platform id
+    fresh       keys of messages that no process has begun to send
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class FakeHost(FullHost):
         self.known = Cursors()
         self.facts: Facts = OwnFacts(self.clock)
         self.sends: list[tuple[OutboundMessage, str]] = []
+        self.fresh: set[str] = set()
         self._keys: set[str] = set()
         self._changed = anyio.Event()
         self._group: TaskGroup | None = None
@@ -132,6 +134,9 @@ class FakeHost(FullHost):
             for sent, _id in self.sends
             if (sent.chat_id, sent.account) == (chat_id, account)
         ]
+
+    async def may_have_begun(self, key: str) -> bool:
+        return key not in self.fresh
 
     async def last_sent(self) -> tuple[OutboundMessage, str] | None:
         return self.sends[-1] if self.sends else None

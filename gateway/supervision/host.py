@@ -222,6 +222,12 @@ class GatewayHost(FullHost):
             rows = await self._services.store.select("ledger.sent_keys", values)
         return [str(row["idem"]) for row in rows]
 
+    async def may_have_begun(self, key: str) -> bool:
+        with _down_while_away():
+            rows = await self._services.store.select("ledger.begun", {"idem": key})
+        # The send that asks is the first attempt itself.
+        return not rows or rows[0]["op"] == "place" or rows[0]["attempts"] > 1
+
     async def last_sent(self) -> tuple[OutboundMessage, str] | None:
         values = {"channel": self._channel.name}
         with _down_while_away():

@@ -21,11 +21,15 @@ from tests.gateways import make_settings
 
 @dataclass
 class Pair:
-    """Two processes of one gateway: one listens, and `sender` is attached in the other."""
+    """Two processes of one gateway: one listens, and `sender` is attached in the other.
+
+    Each has a host; the facts are those of both.
+    """
 
     stage: OpenStage
     clock: RestingClock
     host: FakeHost
+    other: FakeHost
     listener: Channel
     sender: Channel
 
@@ -43,11 +47,18 @@ async def attached(
     channel = make_channel(name, getattr(make_settings(home, None, **stage.settings()), name))
     host = FakeHost(clock)
     host.facts = facts
+    async with attached_to(channel, host):
+        await clock.run(channel.attach(host))
+        yield channel, host
+
+
+@asynccontextmanager
+async def attached_to(channel: Channel, host: FakeHost) -> AsyncIterator[None]:
+    """Stop and close a channel at the end, whose background work runs meanwhile."""
     async with anyio.create_task_group() as group:
         host.open(group)
         try:
-            await clock.run(channel.attach(host))
-            yield channel, host
+            yield
         finally:
             await channel.stop()
             await channel.close()
@@ -64,8 +75,8 @@ async def pair(name: str, home: Path) -> AsyncIterator[Pair]:
         listener = make_channel(name, own)
         async with run_channel(listener, host):
             await clock.run(host.until(lambda: host.times_ready > 0))
-            async with attached(name, home, stage, clock, facts) as (sender, _other):
-                yield Pair(stage, clock, host, listener, sender)
+            async with attached(name, home, stage, clock, facts) as (sender, other):
+                yield Pair(stage, clock, host, other, listener, sender)
 
 
 def answer(said: InboundMessage, text: str, edits: str | None = None) -> OutboundMessage:

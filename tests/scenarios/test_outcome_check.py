@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from channels.base import Capability, Traits
+from channels.base import Capability
 from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
@@ -22,6 +22,7 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import InboundMessage, OutboundMessage, Receipt
+from channels.traits import Traits
 from gateway.delivery.sender import RESENT
 from tests.clock import QuickClock
 from tests.fakes.openai.script import Text

@@ -236,6 +236,7 @@ async def test_f4_a_second_reader_is_told_of_and_the_first_goes_on_when_it_is_go
             assert "one reader" in first.host.downs[0]
         await first.clock.advance(5)
         await first.host.until(lambda: first.host.times_ready == 2)
+        assert first.host.confirmed > 0  # that it may still listen, before it polled again
 
 
 @pytest.mark.parametrize(
@@ -356,15 +357,16 @@ async def test_a_webhook_that_telegram_refuses_is_unfit_with_the_remedy() -> Non
         assert "TAPEWAY_TELEGRAM__WEBHOOK_URL" in str(error)
 
 
-async def test_without_a_secret_each_bot_has_a_long_one_of_its_own() -> None:
+async def test_without_a_secret_each_bot_has_a_long_one_that_all_its_processes_know() -> None:
     url = "http://127.0.0.1:9/webhooks/telegram"
-    async with FakeTelegram() as fake:
-        for _ in range(2):
-            async with running(fake, webhook_url=url) as bot:
-                await bot.host.until(lambda bot=bot: bot.host.times_ready == 1)  # type: ignore[misc]
-        first, second = (call.params["secret_token"] for call in fake.calls_of("setWebhook"))
-        assert first != second
-        assert len(first) > 30
+    found = []
+    for token in ("1:one", "1:one", "2:two"):
+        async with FakeTelegram(token=token) as fake, running(fake, webhook_url=url) as bot:
+            await bot.host.until(lambda bot=bot: bot.host.times_ready == 1)  # type: ignore[misc]
+            found.append(fake.calls_of("setWebhook")[0].params["secret_token"])
+    assert found[0] == found[1] != found[2]
+    assert len(found[0]) > 30
+    assert "one" not in found[0]
 
 
 # Files

@@ -12,10 +12,11 @@ from typing import ClassVar
 import anyio
 import pytest
 
-from channels.base import Capability, Channel, Traits
+from channels.base import Capability, Channel
 from channels.draft import DraftReference
 from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
+from channels.traits import Traits
 from gateway.app import Gateway
 from gateway.delivery.sender import RESENT
 from tests.fakes.openai.script import Failure, Text

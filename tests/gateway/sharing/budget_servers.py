@@ -15,10 +15,11 @@ import psycopg
 from anyio.abc import TaskGroup, TaskStatus
 from psycopg.rows import dict_row
 
-from channels.base import Channel, Traits
+from channels.base import Channel
 from channels.message import OutboundMessage, Receipt
 from channels.pacing import Budget, Priority
 from channels.testing import FakeHost
+from channels.traits import Traits
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.slices import SharedBudgets
 from tape.errors import StoreUnavailable

@@ -27,12 +27,11 @@ from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
+from gateway.assembly import make_services, open_tape_store, register_builtin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
 from gateway.context.vision_model import VisionModel
-from gateway.doctor.digests import digests_of
 from gateway.embeddings.registry import open_meaning
-from gateway.errors import SettingsError
 from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, make_workspace, refuse_half_restored, withdraw
 from gateway.hooks.loader import Failure, load_plugins
@@ -51,27 +50,14 @@ from gateway.metrics.loop_lag import watched_loop
 from gateway.metrics.metered_model import MeteredModel
 from gateway.metrics.meters import Meters
 from gateway.parts import GatewayParts, make_parts
-from gateway.pipeline.pipeline import TurnPipeline
-from gateway.pipeline.router import OutboundChannelRouter
-from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
-from gateway.sharing.accounts import OwnAccounts
 from gateway.sharing.room_hub import share_rooms
 from gateway.sharing.rooms import SharedRooms
-from gateway.sharing.schema import sharing_schema
-from gateway.sharing.shared import SharedWork
-from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
-from gateway.storage.kept_files import HomeFiles, SharedFiles
-from gateway.storage.ledger.leases import LEASE_SECONDS
-from gateway.storage.ledger.ledger import Ledger, ledger_schema
-from gateway.storage.old_threads import OldThreads
-from gateway.storage.split_store import SplitStore
-from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.channels import close_channels, open_channels
 from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
@@ -81,17 +67,11 @@ from gateway.supervision.published import exchanged
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.service import TapeService
-from tape.store import SharedStore, TapeStore, UnitStore
-from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
-from tape.stores.sqlite import tape_schema
+from tape.store import SharedStore
 
 FINISH_SECONDS: Final = 8.0
 """Seconds that a stopping gateway waits for turns and sends; the next start resumes the rest."""
 
-ALONE: Final = (
-    "roles divide the work of processes over one PostgreSQL database: name one in"
-    " TAPEWAY_TAPE__URL, or leave TAPEWAY_SHARING__ROLE and --role away"
-)
 SETTLE_SECONDS: Final = 10.0
 """Maximum seconds that startup waits for every channel to connect or fail once."""
 
@@ -186,8 +166,7 @@ async def running_gateway(
                     await gateway.parts.recovery.resume(backlog)
                     if claimer is not None:
                         group.start_soon(claimer.run, name="claims")
-                    await gateway.parts.eraser.resume()
-                    _fold(gateway)
+                    gateway.services.spawn("chores", partial(_do_chores, gateway))
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
@@ -217,7 +196,7 @@ async def _opened(
     async with AsyncExitStack() as stack:
         stack.enter_context(watched_loop(meters))
         stack.push_async_callback(_shielded, model.aclose)
-        store = await _open_store(settings, hooks, clock)
+        store = await open_tape_store(settings, hooks, clock)
         stack.push_async_callback(_shielded, store.close)
         meaning = open_meaning(settings, store)
         if meaning is not None:
@@ -227,7 +206,7 @@ async def _opened(
         shared = isinstance(store, SharedStore)
         workspace = await workspace_of(store, settings.workspace_path, shared=shared)
         tapes = TapeService(store, workspace, meaning)
-        services = await _services(settings, meters, tapes, store, hooks, channels, background)
+        services = await make_services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
         register_builtin(hooks, AgentPlugin(services, VisionModel(model, services.files)))
@@ -258,95 +237,31 @@ async def _opened(
             group.cancel_scope.cancel()
 
 
-async def _services(
-    settings: Settings,
-    meters: Meters,
-    tapes: TapeService,
-    store: UnitStore,
-    hooks: HookRuntime,
-    channels: Mapping[str, Channel],
-    background: Background,
-) -> Services:
-    clock = meters.clock
-    at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
-    ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
-    ballast.take()
-    lease = settings.sharing.lease if isinstance(store, SharedStore) else LEASE_SECONDS
-    ledger = Ledger(store, clock, owner=secrets.token_hex(8), lease=lease)
-    aliases = await ledger.inbox.aliases()
-    await ledger.held.load()
-    old_threads = OldThreads(store, tapes)
-    await old_threads.load()
-    router = OutboundChannelRouter(channels)
-    redactor = Redactor(secrets_of(settings))
-    store.prepare = redactor.entry
-    shared = None
-    if isinstance(store, SharedStore):
-        url = settings.sharing.listen_url.get_secret_value()
-        listen = partial(store.listen, url)
-        shared = SharedWork.of(settings, ledger, clock, listen, background.spawn)
-        shared.workers.digests = digests_of(settings, hooks, redactor)
-        store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
-    elif settings.sharing.role != "all":
-        raise SettingsError(ALONE)
-    return Services(
-        settings=settings,
-        clock=clock,
-        store=store,
-        tapes=tapes,
-        ledger=ledger,
-        hooks=hooks,
-        files=SharedFiles(store, settings.sharing.file_bytes)
-        if shared
-        else HomeFiles(settings.home_path / "media"),
-        router=router,
-        pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
-        guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
-        old_threads=old_threads,
-        aliases=aliases,
-        spawn=background.spawn,
-        redactor=redactor,
-        meters=meters,
-        shared=shared,
-        accounts=OwnAccounts(clock) if shared is None else shared.accounts,
-    )
+async def _do_chores(gateway: Gateway) -> None:
+    """Finish erasures, erase what is old, and fold: where several share a database, in one."""
+    services, begun = gateway.services, False
 
+    async def work() -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            await gateway.parts.eraser.resume()
+            if days := services.settings.tape.ledger_days:
+                folder = LedgerFolder(services.store, services.clock, days, gateway.is_busy)
+                services.spawn("folding", folder.run)
+        if services.shared is not None:
+            await anyio.sleep_forever()
 
-def _fold(gateway: Gateway) -> None:
-    services, days = gateway.services, gateway.services.settings.tape.ledger_days
-    if days:
-        folder = LedgerFolder(services.store, services.clock, days, gateway.is_busy)
-        services.spawn("folding", folder.run)
+    while not begun or services.shared is not None:
+        if services.shared is None:
+            await work()
+        else:
+            await services.shared.pollers.while_held("chores", work, lambda _owner: None)
 
 
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
     with anyio.CancelScope(shield=True):
         await close()
-
-
-def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:
-    """Register the builtin plugin before the others, so that its hooks run last."""
-    others = hooks.manager.list_name_plugin()
-    for name, _plugin in others:
-        hooks.manager.unregister(name=name)
-    hooks.register(agent, "builtin")
-    for name, plugin in others:
-        hooks.register(plugin, name)
-
-
-async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
-    """Open the store; add a ledger database if a plugin or a folder of files stores only tapes."""
-    found = await hooks.call_first("provide_tape_store")
-    if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
-        found = open_tapes(settings.tape_url, clock.now)
-    if isinstance(found, TapeStore):
-        database = f"sqlite://{settings.home_path / 'ledger.db'}"
-        return SplitStore(found, open_store(database, [ledger_schema()], clock.now))
-    dialect = dialect_of(settings.tape_url)
-    schemas = [ledger_schema(dialect), *([sharing_schema()] if dialect == "postgres" else [])]
-    if settings.tape_url.startswith("memory:"):
-        schemas.insert(0, tape_schema())
-    return open_store(settings.tape_url, schemas, clock.now)
 
 
 def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> QuietServer:

@@ -23,6 +23,7 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 HOMES: Final = (
     "gateway/app.py",
+    "gateway/assembly.py",
     "gateway/parts.py",
     "gateway/embeddings/local.py",
     "channels/registry.py",

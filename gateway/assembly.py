@@ -19,7 +19,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings
-from gateway.sharing.accounts import OwnAccounts
+from gateway.sharing.platforms.accounts import OwnAccounts
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
 from gateway.storage.ballast import Ballast

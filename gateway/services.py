@@ -16,8 +16,8 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
-from gateway.sharing.accounts import Accounts
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
+from gateway.sharing.platforms.accounts import Accounts
 from gateway.sharing.shared import SharedWork
 from gateway.storage.kept_files import KeptFiles
 from gateway.storage.ledger.ledger import Ledger

@@ -11,14 +11,14 @@ import anyio
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.settings import Settings
-from gateway.sharing.accounts import SharedAccounts
 from gateway.sharing.bus import Bus, Listen
 from gateway.sharing.claims import HeldSessions
 from gateway.sharing.controls import Controls
 from gateway.sharing.fencing import Arrival, Fencing
-from gateway.sharing.poller import PollerLeases
+from gateway.sharing.platforms.accounts import SharedAccounts
+from gateway.sharing.platforms.poller import PollerLeases
+from gateway.sharing.platforms.slices import SharedBudgets
 from gateway.sharing.sessions import SessionTable
-from gateway.sharing.slices import SharedBudgets
 from gateway.sharing.workers import WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.rows import InboxRow

@@ -20,7 +20,7 @@ from channels.errors import ChannelError, ChannelUnfit, SendDelayed
 from channels.host import FullHost
 from gateway.clock import Clock
 from gateway.logs import get_log
-from gateway.sharing.poller import PollerLeases
+from gateway.sharing.platforms.poller import PollerLeases
 from gateway.supervision.status import StatusBoard
 
 FIRST_WAIT_SECONDS: Final = 1.0

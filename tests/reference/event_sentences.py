@@ -6,6 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 SENTENCES: Final[Mapping[str, str]] = {
+    "budget.not_changed": "A platform's refusal could not be shared with the other processes.",
+    "budget.not_read": "The limits that processes share could not be read; they are read again.",
+    "budget.not_reserved": "No room in a bot's limit could be reserved; its sends wait.",
+    "rooms.not_left": "A stopping process could not say that it left its rooms; others see it.",
+    "rooms.not_read": "What others show in rooms could not be read; it is read again.",
+    "rooms.not_shown": "A room could not be shown to its listeners; it is shown the next time.",
+    "rooms.not_swept": "What is left in rooms of processes that ended could not be removed yet.",
+    "rooms.not_written": "What is shown in rooms could not be shared; it is written again.",
+    "states.not_read": "What other processes say of themselves could not be read yet.",
     "bus.lost": "The connection that wakes this process was lost; it looks by itself, too.",
     "bus.not_sent": "Other processes could not be woken; they look by themselves, too.",
     "control.failed": "What another process asked for could not be done.",

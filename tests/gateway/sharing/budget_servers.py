@@ -20,8 +20,8 @@ from channels.message import OutboundMessage, Receipt
 from channels.pacing import Budget, Priority
 from channels.testing import FakeHost
 from channels.traits import Traits
+from gateway.sharing.platforms.slices import SharedBudgets
 from gateway.sharing.schema import sharing_schema
-from gateway.sharing.slices import SharedBudgets
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.binding import driver_sql
 from tests.clock import ManualClock, settle

@@ -10,7 +10,7 @@ import pytest
 
 from channels.errors import ChannelDown
 from channels.facts import Facts
-from gateway.sharing.accounts import SharedAccounts
+from gateway.sharing.platforms.accounts import SharedAccounts
 from tape.store import UnitStore
 from tests.clock import ManualClock
 from tests.gateway.sharing.test_poller import bus_of, change, store, until, url

@@ -18,7 +18,7 @@ from channels.message import OutboundMessage, Receipt
 from channels.testing import FakeHost
 from gateway.clock import SystemClock
 from gateway.sharing.bus import Bus
-from gateway.sharing.poller import PollerLeases
+from gateway.sharing.platforms.poller import PollerLeases
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.supervision.manager import ChannelManager

@@ -1,0 +1,1 @@
+"""What processes share of the accounts on the platforms: who listens, and what each may send."""

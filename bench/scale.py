@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from bench.figures import Figure, report
+from bench.fleet.claims import claim_figures, wake_figures
 from bench.fleet.held import held_figures
 from bench.fleet.levels import level_figures
 from bench.fleet.load import Load, load_figures, trip_figures
@@ -43,6 +44,8 @@ class Size:
     trip_seconds: float = 20.0
     sessions: tuple[int, ...] = (1_000, 100_000)
     entries: tuple[int, ...] = (1_000_000, 10_000_000)
+    waiting: int = 5000
+    quiet: int = 1000
     level_messages: int = 600
     level_rate: float = 5.0
 
@@ -75,6 +78,11 @@ async def _held(own: Server, size: Size) -> list[Figure]:
     return await held_figures(own, size.turn_workers, size.turns, size.turn_seconds)
 
 
+async def _claims(own: Server, size: Size) -> list[Figure]:
+    figures = await claim_figures(own, size.waiting, size.quiet)
+    return [*figures, *await wake_figures(own)]
+
+
 async def _levels(own: Server, size: Size) -> list[Figure]:
     few = min(size.sessions)
     by_sessions = [(sessions, max(size.sessions)) for sessions in size.sessions]
@@ -88,7 +96,7 @@ async def _levels(own: Server, size: Size) -> list[Figure]:
 
 Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
-    {"load": _load, "trips": _trips, "held": _held, "levels": _levels}
+    {"load": _load, "trips": _trips, "claims": _claims, "held": _held, "levels": _levels}
 )
 
 

@@ -160,7 +160,7 @@ class Recovery:
         if burst.burst_key != question.burst_key or burst.lane != question.lane:
             return False
         gap = parse_date(question.message.date) - parse_date(burst.message.date)
-        return gap.total_seconds() < debounce_seconds(self._services, question.message)
+        return abs(gap.total_seconds()) < debounce_seconds(self._services, question.message)
 
     def _question(self, rows: Sequence[InboxRow]) -> Question:
         # Decide the role again: the access settings may have changed since the last start.

@@ -27,7 +27,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import account_id
 from gateway.supervision.status import StatusBoard
 from tape.entry import load, utc_iso
-from tape.errors import StoreUnavailable
+from tape.errors import SessionLost, StoreUnavailable
 from tape.handle import Tape
 
 OVERLAP: Final = timedelta(minutes=10)
@@ -247,9 +247,12 @@ class GatewayHost(FullHost):
         turn = self._turns.by_message(message)
         if turn is None:
             return None
-        return await self._services.ledger.outbox.open_draft(
-            message, turn.question.session_id, turn.id, turn.question.lane
-        )
+        try:
+            return await self._services.ledger.outbox.open_draft(
+                message, turn.question.session_id, turn.id, turn.question.lane
+            )
+        except (StoreUnavailable, SessionLost):
+            return None  # the answer comes without partial text, or from another process
 
     async def locate_draft(self, place: DraftReference) -> None:
         await self._services.ledger.outbox.locate_draft(place)

@@ -57,8 +57,6 @@ from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.sharing.accounts import OwnAccounts
-from gateway.sharing.digests import digests_of
-from gateway.sharing.files import HomeFiles, SharedFiles
 from gateway.sharing.rooms.shared_hub import share_rooms
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from gateway.sharing.schema import sharing_schema

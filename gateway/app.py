@@ -52,8 +52,8 @@ from gateway.metrics.meters import Meters
 from gateway.parts import GatewayParts, make_parts
 from gateway.services import Services
 from gateway.settings import Settings, describe
-from gateway.sharing.room_hub import share_rooms
-from gateway.sharing.rooms import SharedRooms
+from gateway.sharing.rooms.shared_hub import share_rooms
+from gateway.sharing.rooms.shared_rooms import SharedRooms
 from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of

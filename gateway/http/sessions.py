@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from channels.room.session import PageSession
 from gateway.services import Services
-from gateway.sharing.rooms import SharedRooms
+from gateway.sharing.rooms.shared_rooms import SharedRooms
 from tape.entry import utc_iso
 from tape.errors import StoreUnavailable, UnitFailed
 from tape.unit_of_work import Unit

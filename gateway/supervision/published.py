@@ -10,7 +10,7 @@ from gateway.logs import get_log
 from gateway.metrics.merging import from_rows, summed, to_rows
 from gateway.metrics.meters import Reading
 from gateway.services import Services
-from gateway.sharing.rooms import SILENT_SECONDS
+from gateway.sharing.rooms.shared_rooms import SILENT_SECONDS
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.supervision.gauges import tallies
 from gateway.supervision.status import ChannelState, StatusBoard

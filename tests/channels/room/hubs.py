@@ -16,8 +16,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from channels.room.hub import Hub, Json, RoomHub
 from gateway.clock import Clock, SystemClock
 from gateway.sharing.bus import Bus
-from gateway.sharing.room_hub import SharedHub
-from gateway.sharing.rooms import SharedRooms
+from gateway.sharing.rooms.shared_hub import SharedHub
+from gateway.sharing.rooms.shared_rooms import SharedRooms
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.store import SharedStore, UnitStore

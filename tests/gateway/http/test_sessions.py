@@ -21,7 +21,7 @@ from channels.room.session import OWNER
 from channels.web.adapter import WebChannel
 from gateway.app import Gateway
 from gateway.http.sessions import SHARED_KNOWN_SECONDS, Sessions
-from gateway.sharing.rooms import SharedRooms
+from gateway.sharing.rooms.shared_rooms import SharedRooms
 from tape.entry import load
 from tape.store import UnitStore
 from tests.clock import ManualClock

@@ -24,8 +24,8 @@ from gateway.context.history import read_history, read_news
 from gateway.delivery.outbox import outbound_event
 from gateway.http.server import make_server, open_sockets
 from gateway.settings.sections import HttpSettings
-from gateway.sharing.room_hub import SharedHub
-from gateway.sharing.rooms import SharedRooms
+from gateway.sharing.rooms.shared_hub import SharedHub
+from gateway.sharing.rooms.shared_rooms import SharedRooms
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message

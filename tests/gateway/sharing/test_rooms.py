@@ -11,7 +11,7 @@ import pytest
 
 from channels.room.hub import Json
 from channels.room.session import OWNER, PageSession
-from gateway.sharing.rooms import PAUSE_SECONDS, TAPE_SECONDS
+from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS, TAPE_SECONDS
 from tests.channels.room.hubs import Hubs, shared_hubs, silence
 from tests.clock import ManualClock
 from tests.postgres import fresh_database

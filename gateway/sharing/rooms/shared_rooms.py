@@ -20,7 +20,7 @@ import anyio
 from gateway.clock import Clock
 from gateway.logs import get_log
 from tape.entry import dump
-from tape.errors import TapeError
+from tape.errors import StoreUnavailable, TapeError
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 
@@ -199,7 +199,8 @@ class SharedRooms:
                 await self._run("sharing.show_rooms", owner=self.owner, changes=rows)
             except TapeError as lost:
                 get_log().warning("rooms.not_written", why=str(lost))
-                self._put_back(changes)
+                if isinstance(lost, StoreUnavailable):  # what is refused would be each time
+                    self._put_back(changes)
                 return
         self._bus.send(TOPIC, *map(number_of, due))
 

@@ -16,7 +16,14 @@ from channels.base import Channel
 from channels.room.channel import RoomChannel
 from channels.room.hub import EVERYBODY, Events, Hub, Json, listed
 from channels.room.session import PageSession
-from gateway.sharing.rooms import EVENT_SECONDS, SHOWN_SECONDS, Change, Key, Kind, SharedRooms
+from gateway.sharing.rooms.shared_rooms import (
+    EVENT_SECONDS,
+    SHOWN_SECONDS,
+    Change,
+    Key,
+    Kind,
+    SharedRooms,
+)
 from gateway.sharing.shared import SharedWork
 from tape.entry import dump, load
 from tape.store import UnitStore

@@ -280,8 +280,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         shown, deaf = status.everywhere(), status.deaf()
         body = readiness(shown, deaf, guard.away_for(), guard.why, store)
         body = {**body, "model": {"name": model, "notes": gateway.models.notes()}}
-        held = services.ledger.held.notes()
-        body |= {"notes": [*body.get("notes", ()), *held]} if held else {}
+        notes = [*services.ledger.held.notes(), *services.sharing_notes()]
+        body |= {"notes": [*body.get("notes", ()), *notes]} if notes else {}
         return dict(services.redactor.value(body, lines=True))
 
     metrics = Exposition(services.meters, Gauges(services, status).read).route()

@@ -18,7 +18,7 @@ from gateway.redaction import Redactor
 from gateway.settings import Settings
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
 from gateway.sharing.platforms.accounts import Accounts
-from gateway.sharing.shared import SharedWork
+from gateway.sharing.shared import NOBODY_WORKS, SharedWork
 from gateway.storage.kept_files import KeptFiles
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
@@ -52,6 +52,10 @@ class Services:
     def claims(self) -> SessionClaims:
         """The sessions that are this process's business."""
         return EVERY_SESSION if self.shared is None else self.shared.held
+
+    def sharing_notes(self) -> list[str]:
+        """Return what the operator has to know about the work that processes share."""
+        return [NOBODY_WORKS] if self.shared is not None and self.shared.nobody_works else []
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit of work once the store is available; the log calls the wait `waiting`."""

@@ -25,7 +25,7 @@ from gateway.services import Services
 from gateway.sharing.claims import Held
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.sessions import Claimed
-from gateway.sharing.shared import CHANGED, READY, SharedWork
+from gateway.sharing.shared import CHANGED, NOBODY_WORKS, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
@@ -134,8 +134,11 @@ class Claimer:
         """Say that this process lives, and read what all processes must know alike."""
         shared = self._shared
         await shared.workers.seen()
+        others = await shared.workers.working()
+        if not others and not shared.nobody_works:
+            get_log().warning("sharing.nobody_works", remedy=NOBODY_WORKS)
+        shared.nobody_works = not others
         if shared.works:
-            others = await shared.workers.working()
             self._suspects = await shared.sessions.suspects()
             self._is_alone = others <= {shared.held.owner}
             # One of the processes makes room for a suspect, whoever it is.

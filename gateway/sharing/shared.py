@@ -26,6 +26,9 @@ from tape.database.schema import own_version
 from tape.unit_of_work import Outcome
 
 CHANGED: Final = "changed"  # the topic of rules, aliases and the like, which every process knows
+NOBODY_WORKS: Final = (
+    "No process answers what this one receives: start one with `tapeway gateway --role worker`."
+)
 READY: Final = "ready"  # the topic of sessions that nobody holds
 
 Arrived = Callable[[Sequence[InboxRow], Sequence[Arrival]], None]
@@ -51,6 +54,7 @@ class SharedWork:
     lease: float
     budgets: SharedBudgets
     arrived: Arrived = field(default=_ignored)
+    nobody_works: bool = False  # whether no process claims sessions
     take_in: Callable[[InboxRow], None] = field(default=lambda _row: None)
 
     @classmethod

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from functools import partial
+from typing import Final
 
 import anyio
 from anyio.abc import TaskStatus
@@ -23,6 +24,11 @@ from gateway.scheduling.opening.place import shown
 from gateway.settings import Settings
 from gateway.supervision.local_model import local_model_appears, with_local_model
 from gateway.wording import as_called, command_name
+
+ROLE_SAYS: Final = {
+    "ingress": "It receives messages, which workers answer.",
+    "worker": "It answers what other processes receive.",
+}
 
 
 async def serve(settings: Settings) -> int:
@@ -117,6 +123,9 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
         f"  Tapeway is running. Open {gateway.url} and say something.",
         f"  Or talk to it in another terminal: {command_name()} chat",
     ]
+    if (role := settings.sharing.role) != "all":
+        lines += [f"  {ROLE_SAYS[role]} `{command_name()} workers` lists all processes."]
+        lines += [f"  {note}" for note in gateway.services.sharing_notes()]
     if settings.http.token.get_secret_value() or settings.http.token_file:
         lines += [
             f"  The page asks for an access token. Print it with: {command_name()} token",

@@ -8,7 +8,8 @@ SELECT owner, home, role, version, place, started_at, seen_at, digests, state,
         WHERE session.owner = worker.owner AND inbox.status = 'taken' AND inbox.running = 1
        ) AS turns,
        (SELECT coalesce(json_agg(name ORDER BY name)::text, '[]') FROM poller
-        WHERE poller.owner = worker.owner AND poller.lease_until > utc_after(0)) AS channels
+        WHERE poller.owner = worker.owner AND poller.lease_until > utc_after(0)
+          AND poller.name <> 'chores') AS channels
 FROM worker WHERE ended_at = '' AND seen_at > utc_after(-86400)
 ORDER BY started_at, owner
 

@@ -126,13 +126,12 @@ class UnitWriter:
         if committed is False:
             raise StoreUnavailable("the connection broke before the write: try again") from lost
         if committed and all(self._is_known(step) for step in unit.steps):
-            fences = [step.expect or 0 if isinstance(step, Run) else 0 for step in unit.steps]
-            return [replace(one, changed=n) for one, n in zip(job.planned, fences, strict=True)]
+            return [replace(one, changed=1) for one in job.planned]
         raise OutcomeUnknown(appended(unit)) from lost
 
     def _is_known(self, step: object) -> bool:
         if isinstance(step, Run):  # a fence: that it changed its row is all there is to know
-            return bool(step.expect) and not _returns(self._database.statements[step.statement])
+            return step.expect == 1 and not _returns(self._database.statements[step.statement])
         return isinstance(step, Append)
 
     @contextmanager

@@ -66,6 +66,7 @@ test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is
 check: $(VENV)/.dev lint types layers ## what CI runs: format, lint, types, layers, tests
 	$(MAKE) test
 	$(MAKE) test-postgres
+	$(MAKE) chaos-fleet
 
 format: $(VENV)/.dev ## put the sources into their format
 	$(BIN)/ruff format .

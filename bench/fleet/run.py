@@ -45,8 +45,8 @@ class Shape:
     """
 
     roles: tuple[Role, ...] = ("ingress", "ingress", "worker", "worker", "worker", "worker")
-    seconds: float = 45.0
-    rate: float = 4.0
+    seconds: float = 35.0
+    rate: float = 3.0
     lease: float = 3.0
     keep: float = 1.0
     patience: float = 60.0

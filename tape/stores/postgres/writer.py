@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, NoReturn
 
@@ -125,9 +125,14 @@ class UnitWriter:
         committed = await was_committed(self._database, lost.transaction)
         if committed is False:
             raise StoreUnavailable("the connection broke before the write: try again") from lost
-        if committed and all(isinstance(step, Append) for step in unit.steps):
-            return job.planned
+        if committed and all(self._is_known(step) for step in unit.steps):
+            return [replace(one, changed=1) for one in job.planned]
         raise OutcomeUnknown(appended(unit)) from lost
+
+    def _is_known(self, step: object) -> bool:
+        if isinstance(step, Run):  # a fence: that it changed its row is all there is to know
+            return step.expect == 1 and not _returns(self._database.statements[step.statement])
+        return isinstance(step, Append)
 
     @contextmanager
     def _standing(self, name: str) -> Iterator[None]:

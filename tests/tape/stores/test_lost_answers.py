@@ -68,6 +68,17 @@ async def test_of_an_append_without_a_key_the_server_says_that_it_is_not_written
         assert await texts(store) == ["a"]
 
 
+async def test_of_an_append_behind_a_fence_the_server_says_that_it_is_written() -> None:
+    async with cut_at_the_next_commit("after") as store:
+        unit = Unit()
+        values = {"account_id": "a", "chat_id": "1", "value": "7"}
+        unit.run("ledger.move_cursor", expect=1, **values)
+        unit.append("t", [AGAIN])
+        fenced, written = await store.commit(unit)
+        assert (fenced.changed, written.entries[0].text) == (1, "b")
+        assert await texts(store) == ["a", "b"]
+
+
 async def test_a_statement_whose_answer_was_lost_leaves_the_same_rows_when_run_again() -> None:
     async with cut_at_the_next_commit("after") as store:
         unit = Unit()

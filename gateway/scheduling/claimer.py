@@ -268,16 +268,13 @@ class Claimer:
             except TapeError:
                 self._numbers |= numbers
                 raise
-            fresh: dict[str, int] = {}
-            for row in news.rows:
-                fresh[row.session_id or ""] = fresh.get(row.session_id or "", 0) + 1
-            others = [
-                one.session_id
-                for one in held
-                if news.arrived.get(one.session_id, 0) - one.arrived > fresh.get(one.session_id, 0)
-            ]
+            others = []
             for one in held:
-                one.arrived = news.arrived.get(one.session_id, one.arrived)
+                known = one.asked
+                count = news.counts.get(one.session_id, (one.arrived, known))
+                one.arrived, one.asked = count
+                if one.asked > known:
+                    others.append(one.session_id)
             self._put(row for row in news.rows if row.status == "accepted")
             self._know(news.rows)
             if others:

@@ -66,13 +66,15 @@ class SessionTable:
         unit.run("sharing.dissolve", session_id=session_id)
         return unit.run("sharing.rekey", session_id=session_id, same_as=same_as)
 
-    async def claim(self, most: int, *, suspect: bool = False) -> list[Claimed]:
+    async def claim(
+        self, most: int, *, most_lost: int | None = None, suspect: bool = False
+    ) -> list[Claimed]:
         """Claim up to so many sessions that are ready, and as many whose holders are lost.
 
         Either those with a `suspect`, or all others.
         """
         values = {"owner": self._owner, "seconds": self._lease, "most": most}
-        values["suspect"] = int(suspect)
+        values |= {"suspect": int(suspect), "most_lost": most if most_lost is None else most_lost}
         return [_claimed(row) for row in await self._store.select("sharing.claim", values)]
 
     async def renew(self) -> list[Claimed]:

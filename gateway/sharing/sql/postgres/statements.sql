@@ -18,10 +18,12 @@ RETURNING session.session_id, session.tape, session.number, session.owner, sessi
 
 -- name: claim
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+-- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
-    ORDER BY lease_until LIMIT :most FOR UPDATE SKIP LOCKED),
+      AND owner <> :owner
+    ORDER BY lease_until LIMIT :most_lost FOR UPDATE SKIP LOCKED),
 ready AS (
     SELECT session_id, '' AS was FROM session
     WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
@@ -144,8 +146,8 @@ RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, 
           received_at, held_as
 
 -- name: dissolve
--- Nobody holds a session any more that continues under another id.
-UPDATE session SET owner = '', lease_until = '', ready_at = '', epoch = epoch + 1
+-- Nobody holds a session any more that continues under another id; what is open in it goes on.
+UPDATE session SET owner = '', lease_until = '', ready_at = utc_after(0), epoch = epoch + 1
 WHERE session_id = :session_id
 
 -- name: put_code

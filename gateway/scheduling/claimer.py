@@ -29,12 +29,15 @@ from gateway.sharing.shared import CHANGED, NOBODY_WORKS, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import StoreTooNew, TapeError
+from tape.errors import StoreTooNew, StoreUnavailable, TapeError
 from tape.store import SharedStore
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
 LOOK_SECONDS: Final = 0.4
 """Seconds after which a process looks for work by itself: a notification may be lost."""
+
+RETURN_SECONDS: Final = 2.0
+"""Seconds that others have to renew their leases once the database is available again."""
 
 
 @dataclass(eq=False)
@@ -50,8 +53,11 @@ class Claimer:
     _ready: anyio.Event = field(default_factory=anyio.Event)
     _woken: anyio.Event = field(default_factory=anyio.Event)
     _numbers: set[int] = field(default_factory=set)
+    _lost: set[str] = field(default_factory=set)  # taken over, and not read yet
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _closed: bool = False
+    _renews_soon: bool = False  # after an error: what is ours may be more than we know
+    _away_at: float = float("-inf")  # when the database was found to be unavailable
     _is_alone: bool = True  # whether no other process works
     _drains: bool = False  # whether it takes nothing, so that it can work on a suspect
     _suspects: int = 0  # how many sessions with suspects wait
@@ -151,6 +157,8 @@ class Claimer:
     async def _tick(self) -> None:
         while True:
             await self._services.clock.sleep(LOOK_SECONDS * random.uniform(0.7, 1.3))  # noqa: S311
+            if self._renews_soon:
+                await self._quietly(self._renew)
             self._ready.set()
             held = self._shared.held.by_id.values()
             if held:
@@ -165,7 +173,7 @@ class Claimer:
         while True:
             await self._ready.wait()
             self._ready = anyio.Event()
-            while not self._closed and self._recovery.dispatcher.has_room():
+            while not (self._closed or self._renews_soon) and self._recovery.dispatcher.has_room():
                 if not await self._quietly(self._claim):
                     break
 
@@ -182,7 +190,10 @@ class Claimer:
                     one.held.is_suspect = True
             busy = not self._is_alone and any(self._has_suspect(one) for one in held.values())
             if not (claimed or busy or self._drains):
-                claimed = await self._shared.sessions.claim(MAX_CLAIMED)
+                was_away = asked_at - self._away_at < RETURN_SECONDS
+                claimed = await self._shared.sessions.claim(
+                    MAX_CLAIMED, most_lost=0 if was_away else MAX_CLAIMED
+                )
             await self._take_over(claimed, asked_at)
             return len(claimed) >= MAX_CLAIMED
 
@@ -210,21 +221,34 @@ class Claimer:
         return [row for row in rows if row.session_id not in aside]
 
     async def _take_over(self, claimed: Sequence[Claimed], asked_at: float) -> None:
-        """Take up the open work of sessions that this process has got."""
+        """Take up the open work of sessions that this process has got, all or none.
+
+        What could not be read is ours all the same, and is found when the leases are renewed.
+        """
         if not claimed:
             return
-        sessions, guard = self._shared.sessions, self._services.guard
         for one in claimed:
-            if self._shared.held.holds(one.held.session_id):  # our own lease had run out
+            if self._shared.held.holds(one.held.session_id):  # the answer to giving back was lost
                 await self._abandon(one.held.session_id)
             self._shared.held.add(one.held, asked_at)
-        lost = {one.held.session_id for one in claimed if one.was}
+        self._lost.update(one.held.session_id for one in claimed if one.was)
         ids = [one.held.session_id for one in claimed]
+        try:
+            await self._read_open(ids)
+        except Exception:
+            for session_id in ids:
+                await self._abandon(session_id)
+            raise
+
+    async def _read_open(self, ids: Sequence[str]) -> None:
+        sessions = self._shared.sessions
+        lost = self._lost.intersection(ids)
         if lost:
             get_log().warning("session.taken_over", sessions=len(lost))
-            await guard.retrying("claim", lambda: sessions.count_crashes(lost))
-        rows = await guard.retrying("claim", lambda: sessions.open_rows(ids))
-        sends = await guard.retrying("claim", lambda: sessions.open_sends(ids))
+            await sessions.count_crashes(lost)
+        rows = await sessions.open_rows(ids)
+        sends = await sessions.open_sends(ids)
+        self._lost -= lost
         rows = await self._set_suspects_aside(rows)
         sends = [send for send in sends if self._shared.held.holds(send.session_id)]
         self._know(rows)
@@ -271,16 +295,13 @@ class Claimer:
             except TapeError:
                 self._numbers |= numbers
                 raise
-            fresh: dict[str, int] = {}
-            for row in news.rows:
-                fresh[row.session_id or ""] = fresh.get(row.session_id or "", 0) + 1
-            others = [
-                one.session_id
-                for one in held
-                if news.arrived.get(one.session_id, 0) - one.arrived > fresh.get(one.session_id, 0)
-            ]
+            others = []
             for one in held:
-                one.arrived = news.arrived.get(one.session_id, one.arrived)
+                known = one.asked
+                count = news.counts.get(one.session_id, (one.arrived, known))
+                one.arrived, one.asked = count
+                if one.asked > known:
+                    others.append(one.session_id)
             self._put(row for row in news.rows if row.status == "accepted")
             self._know(news.rows)
             if others:
@@ -297,6 +318,7 @@ class Claimer:
     async def _renew(self) -> bool:
         async with self._lock:
             asked_at = self._services.clock.monotonic()
+            self._renews_soon = False
             renewed = await self._shared.sessions.renew()
             ours = {one.held.session_id for one in renewed}
             for session_id in [one for one in self._shared.held.by_id if one not in ours]:
@@ -351,5 +373,8 @@ class Claimer:
         except StoreTooNew:  # an upgrade that this version cannot follow ends the process
             raise
         except TapeError as lost:
+            self._renews_soon = True
+            if isinstance(lost, StoreUnavailable):
+                self._away_at = self._services.clock.monotonic()
             get_log().warning("sharing.later", why=str(lost))
             return False

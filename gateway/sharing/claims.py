@@ -42,6 +42,7 @@ class Held:
     """A session that this process holds.
 
     arrived   how much was added to it when its rows were read last
+    asked     how much of that was no message
     newest    the id of the newest row of the inbox that was read
     touched   when something was last done for it, by this process's monotonic clock
     until     when its lease ends, by the same clock, or later
@@ -52,6 +53,7 @@ class Held:
     number: int
     epoch: int
     arrived: int
+    asked: int
     newest: int = 0
     touched: float = 0.0
     until: float = 0.0

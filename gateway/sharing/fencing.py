@@ -59,7 +59,7 @@ class Fencing:
             first.append(Run(FENCE, values, expect=1))
         self._held.touch(ours)
         for session_id in sorted(unit.for_sessions - ours):
-            values = {"session_id": session_id, "tape": self._tape_of(session_id)}
+            values = {"session_id": session_id, "tape": self._tape_of(session_id), "asked": 1}
             first.append(Run(ARRIVE, values))
         return (behind(unit, first), len(first)) if first else (unit, 0)
 

@@ -27,9 +27,9 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What was added to held sessions: how much in all, and the new rows, oldest first."""
+    """What was added to held sessions: `arrived` and `asked` of each, and the new rows."""
 
-    arrived: Mapping[str, int]
+    counts: Mapping[str, tuple[int, int]]
     rows: Sequence[InboxRow]
 
 
@@ -52,7 +52,7 @@ class SessionTable:
         unit = Unit()
         known = dict(sorted(places))
         for session_id, tape in known.items():
-            unit.run(ARRIVE, session_id=session_id, tape=tape)
+            unit.run(ARRIVE, session_id=session_id, tape=tape, asked=0)
         steps = self._inbox.write(unit, messages, kept_back, [one for one, _tape in places])
         outcomes = await self._store.commit(unit)
         arrivals = [arrival_of(outcome) for outcome in outcomes[: len(known)]]
@@ -66,13 +66,15 @@ class SessionTable:
         unit.run("sharing.dissolve", session_id=session_id)
         return unit.run("sharing.rekey", session_id=session_id, same_as=same_as)
 
-    async def claim(self, most: int, *, suspect: bool = False) -> list[Claimed]:
+    async def claim(
+        self, most: int, *, most_lost: int | None = None, suspect: bool = False
+    ) -> list[Claimed]:
         """Claim up to so many sessions that are ready, and as many whose holders are lost.
 
         Either those with a `suspect`, or all others.
         """
         values = {"owner": self._owner, "seconds": self._lease, "most": most}
-        values["suspect"] = int(suspect)
+        values |= {"suspect": int(suspect), "most_lost": most if most_lost is None else most_lost}
         return [_claimed(row) for row in await self._store.select("sharing.claim", values)]
 
     async def renew(self) -> list[Claimed]:
@@ -105,9 +107,9 @@ class SessionTable:
             "owner": self._owner,
         }
         found = await self._store.select("sharing.news", values)
-        arrived = {row["held_id"]: row["arrived"] for row in found}
+        counts = {row["held_id"]: (row["arrived"], row["asked"]) for row in found}
         rows = [row for row in found if row["id"] is not None]
-        return News(arrived, await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox"))
+        return News(counts, await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox"))
 
     async def set_aside(self, session_id: str) -> None:
         """Give back a session with a suspect, for a process that works on nothing else."""
@@ -153,6 +155,6 @@ class SessionTable:
 
 
 def _claimed(row: Row) -> Claimed:
-    names = ("session_id", "tape", "number", "epoch", "arrived")
+    names = ("session_id", "tape", "number", "epoch", "arrived", "asked")
     values: dict[str, Any] = {name: row[name] for name in names}
     return Claimed(Held(**values), row["was"])

@@ -18,6 +18,8 @@ CREATE TABLE worker (
 -- back only if nothing has arrived since. A session without an owner is ready from `ready_at` on.
 ALTER TABLE session ADD COLUMN number BIGINT GENERATED ALWAYS AS IDENTITY;
 ALTER TABLE session ADD COLUMN arrived BIGINT NOT NULL DEFAULT 0;
+-- How often something else than messages was added: sends, and what the holder is asked to do.
+ALTER TABLE session ADD COLUMN asked BIGINT NOT NULL DEFAULT 0;
 -- Whether a turn of it may be what ends processes: then whoever takes it works on nothing beside it.
 ALTER TABLE session ADD COLUMN suspect BIGINT NOT NULL DEFAULT 0;
 CREATE UNIQUE INDEX session_number ON session (number);

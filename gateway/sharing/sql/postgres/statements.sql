@@ -5,22 +5,25 @@ FROM unnest(text_list(:channels), text_list(:payloads)) AS sent (channel, payloa
 
 -- name: arrive
 -- Work is added to a session: lock it, so that its rows get their ids in the order of commits.
-INSERT INTO session (session_id, tape, ready_at, arrived)
+INSERT INTO session (session_id, tape, ready_at, arrived, asked)
 VALUES (coalesce((SELECT same_as FROM alias WHERE alias.session_id = :session_id ::text),
                  :session_id ::text),
-        :tape, utc_after(0), 1)
+        :tape, utc_after(0), 1, :asked)
 ON CONFLICT (session_id) DO UPDATE
 SET arrived = session.arrived + 1,
+    asked = session.asked + excluded.asked,
     ready_at = CASE WHEN session.owner = '' AND session.ready_at = '' THEN excluded.ready_at
                     ELSE session.ready_at END
 RETURNING session.session_id, session.tape, session.number, session.owner, session.arrived
 
 -- name: claim
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+-- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
-    ORDER BY lease_until LIMIT :most FOR UPDATE SKIP LOCKED),
+      AND owner <> :owner
+    ORDER BY lease_until LIMIT :most_lost FOR UPDATE SKIP LOCKED),
 ready AS (
     SELECT session_id, '' AS was FROM session
     WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
@@ -30,7 +33,7 @@ UPDATE session
 SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
 FROM free
 WHERE session.session_id = free.session_id
-RETURNING session.session_id, tape, number, epoch, arrived, free.was
+RETURNING session.session_id, tape, number, epoch, arrived, asked, free.was
 
 -- name: set_aside
 -- Give back a session with a suspect, for a process that works on nothing else.
@@ -47,7 +50,7 @@ WHERE suspect = 1 AND ((owner = '' AND ready_at <> '')
 -- Keep everything that this process holds, and say what that is.
 UPDATE session SET lease_until = utc_after(:seconds)
 WHERE owner = :owner
-RETURNING session_id, tape, number, epoch, arrived, '' AS was
+RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
 
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read.
@@ -117,7 +120,7 @@ ORDER BY id
 
 -- name: news
 -- What was added to sessions that we hold, behind the newest row that we know of each.
-SELECT held.session_id AS held_id, session.arrived, inbox.id, inbox.account_id, inbox.session_id,
+SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id, inbox.account_id, inbox.session_id,
        entry_id, lane, turn_id, payload, status, attempts, crashes, received_at, held_as
 FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
 JOIN session ON session.session_id = held.session_id AND session.owner = :owner
@@ -143,8 +146,8 @@ RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, 
           received_at, held_as
 
 -- name: dissolve
--- Nobody holds a session any more that continues under another id.
-UPDATE session SET owner = '', lease_until = '', ready_at = '', epoch = epoch + 1
+-- Nobody holds a session any more that continues under another id; what is open in it goes on.
+UPDATE session SET owner = '', lease_until = '', ready_at = utc_after(0), epoch = epoch + 1
 WHERE session_id = :session_id
 
 -- name: put_code

@@ -1,0 +1,129 @@
+"""What one gateway asks of the sessions that another one holds, or may no longer hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from channels.message import Author, InboundMessage
+from gateway.app import Gateway
+from gateway.clock import SystemClock
+from tape.unit_of_work import Unit
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.postgres import fresh_database
+from tests.scenarios.test_shared import answered, gateways, until
+from tests.visitor import visit
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+KEPT = {"SHARING__LEASE": "30", "SHARING__KEEP": "60"}
+
+
+@pytest.fixture
+def tape_url() -> Iterator[str]:
+    """The address of an empty database."""
+    with fresh_database() as url:
+        yield url
+
+
+def said(text: str, number: int) -> InboundMessage:
+    """A message to the lobby that no page sent."""
+    return InboundMessage(
+        channel="web",
+        chat_id="lobby",
+        chat_kind="group",
+        message_id=f"m{number}",
+        ext_id=f"lobby/m{number}",
+        sender=Author("carol", "Carol"),
+        text=text,
+        addressed=True,
+        date=SystemClock().now().isoformat(),
+        invited=True,
+    )
+
+
+async def test_what_a_holder_is_asked_is_not_hidden_by_messages_that_come_with_it(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        async with visit(first.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("one"))
+        shared, unit = second.services.shared, Unit()
+        assert shared is not None
+        two = [said("two", 2), said("three", 3)]
+        second.services.ledger.inbox.write(unit, two, None, ["web:lobby", "web:lobby"])
+        step = shared.controls.add(unit, "web:lobby", "nothing known", "operator", {})
+        number = (await second.services.store.commit(unit))[step].rows[0]["id"]
+        await answered(first, "lobby", 2)
+        await carried_out(second, number)
+
+
+async def test_a_claim_whose_answer_was_lost_is_found_with_the_next_renewal(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with FakeOpenAI() as server, gateways(1, tmp_path, tape_url, server) as (only,):
+        shared, claimer = only.services.shared, only.parts.claimer
+        assert shared is not None
+        assert claimer is not None
+        claimer.close()
+        async with visit(only.url, "Alice") as (alice,):
+            asked = await alice.say("who answers?")
+            assert len(await shared.sessions.claim(1)) == 1  # and nobody hears of it
+            assert (await alice.answer(asked))["text"]
+
+
+async def test_a_question_in_a_chat_that_was_only_a_new_id_of_another_is_answered(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        server.enqueue(Text(("one",), gate=asyncio.Event()), Text(("two",)))
+        async with visit(second.url, "Alice", room="new") as (alice,):
+            asked = await alice.say("does anybody hear me?")
+            await alice.draft(asked)
+            moved = replace(said("it has a new id", 1), kind="change", change="migrated")
+            await first.parts.intake.accept([replace(moved, to_chat="new")])
+            await until(lambda: first.services.aliases.get("web:new") == "web:lobby")
+            assert (await alice.answer(asked))["text"] == "two"
+
+
+async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_goes_on(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        async with visit(first.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("one"))
+        for gateway in (first, second):
+            assert gateway.parts.claimer is not None
+            gateway.parts.claimer.close()
+        waiting = [replace(said(f"to the new id {one}", one), chat_id="new") for one in (2, 3)]
+        await first.parts.intake.accept(waiting)
+        assert second.services.shared is not None
+        assert len(await second.services.shared.sessions.claim(16)) == 1
+        moved = replace(said("it has a new id", 1), kind="change", change="migrated", to_chat="new")
+        await first.parts.intake.accept([moved, said("to the old id", 4)])
+        entries = await answered(first, "lobby", 4)
+    texts = [entry.meta["text"] for entry in entries if "inbox" in entry.meta]
+    assert Counter(texts) == dict.fromkeys(["one", "to the old id", *[m.text for m in waiting]], 1)
+
+
+async def carried_out(gateway: Gateway, number: int) -> None:
+    """Wait until the holder of a session has answered a control."""
+    store = gateway.services.store
+    while (await store.select("sharing.control_answer", {"id": number}))[0]["answer"] is None:  # noqa: ASYNC110
+        await anyio.sleep(0.02)  # the answer is in the database

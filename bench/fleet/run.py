@@ -162,7 +162,6 @@ class Run:
         settings = {
             **self._town.settings(host),
             **self._shape.sharing,
-            "WORKSPACE": str(self._folder / "workspace"),
             "TAPE__URL": self._server.url.replace(f":{self._server.port}/", f":{proxy.port}/"),
             "DELIVERY__AMBIGUOUS": "resend",
             "AGENT__RETRIES": str(RETRIES),

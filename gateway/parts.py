@@ -91,6 +91,6 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
         shared.controls.on(AGAIN, recovery.again_for)
         shared.controls.on(DROP, recovery.drop_for)
         shared.controls.on(ERASE, eraser.erase_for)
-        pairing.voided = lambda: spawn("pairing", partial(shared.put_code, ""))
+        pairing.voided = lambda code: spawn("pairing", partial(shared.void_code, code))
         claimer = Claimer(services, shared, recovery, memories, access, pairing)
     return GatewayParts(*handling, presses, requests, pairing, eraser, claimer)

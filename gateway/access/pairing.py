@@ -60,7 +60,8 @@ class Pairing:
     _code: _Code | None = None
     _tries: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict)
     _verdicts: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
-    voided: Callable[[], None] = field(default=lambda: None)  # hears that a code is void
+    used: str = ""  # the newest code with which somebody has paired
+    voided: Callable[[str], None] = field(default=lambda _code: None)  # hears that it was seen
 
     def new_code(self) -> str:
         """Return a fresh code; an earlier one is void."""
@@ -77,8 +78,9 @@ class Pairing:
             self._code = _Code(code, until) if code else None
 
     def _void(self) -> None:
+        if self._code is not None:
+            self.voided(self._code.text)
         self._code = None
-        self.voided()
 
     def hints(self, code: str) -> dict[str, str]:
         """Return how a code is sent, by channel."""
@@ -114,6 +116,11 @@ class Pairing:
                 self._verdicts.popitem(last=False)
         return self._verdicts[key]
 
+    def too_late(self, message: InboundMessage) -> InboundMessage:
+        """Return an attempt whose code was used before, at another process; or another message."""
+        paired = message.kind == "pairing" and message.change == PAIRED
+        return replace(message, change=WRONG) if paired else message
+
     def _compare(self, message: InboundMessage, given: str) -> str:
         now = self._clock.monotonic()
         self._tries = {who: tried for who, tried in self._tries.items() if now < tried[1]}
@@ -127,7 +134,7 @@ class Pairing:
         if code is None or channel is None or not _hint(channel, code.text):
             return WRONG
         if _same(given, code.text):
-            self._void()
+            self.used, self._code = code.text, None
             del self._tries[who]
             return PAIRED
         code.tries += 1

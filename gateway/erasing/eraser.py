@@ -26,7 +26,7 @@ from gateway.services import Services
 from gateway.storage.erasures import Erasure
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import EVENT, Entry, event, utc_iso
-from tape.errors import AppendRefused, TapeError
+from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError
 from tape.fork import INFIX
 from tape.query import Query
 from tape.search.semantic import SemanticIndex
@@ -154,6 +154,8 @@ class Eraser:
         try:
             erasure = Erasure.read(data["erasure"])
             await self._run_in(erasure, session, data["tape"], progress)
+        except (SessionLost, StoreUnavailable):
+            raise
         except (TapeError, OSError) as cause:
             return {"failed": str(cause)}
         return {"entries": progress.entries, "found": progress.found[:MAX_FOUND]}

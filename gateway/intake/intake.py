@@ -15,7 +15,7 @@ import anyio
 
 from channels.message import InboundMessage
 from gateway.access.access import Access, Decision
-from gateway.access.pairing import Pairing
+from gateway.access.pairing import PAIRED, Pairing
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
@@ -27,11 +27,12 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.sharing.shared import SharedWork
+from gateway.sharing.shared import CHANGED, SharedWork
+from gateway.sharing.workers import VOID_CODE
 from gateway.storage.holding import HELD, RESTORED
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
-from tape.errors import SessionLost, StoreUnavailable, TapeError
+from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
 from tape.unit_of_work import FirstId, Unit
 
 MAX_BATCH: Final = 64
@@ -109,10 +110,19 @@ class Intake:
         sessions = [await self._session_of(message) for message in messages]
         tapes = self._services.tapes
         places = [(one, tapes.session_tape(one).name) for one in sessions]
-        rows, arrivals = await self._services.guard.once(
-            lambda: shared.sessions.accept(messages, kept_back, places)
-        )
+        accept, once = shared.sessions.accept, self._services.guard.once
+        pairs = any(message.change == PAIRED for message in messages)
+        code = self._pairing.used if pairs else ""
+        try:
+            rows, arrivals = await once(lambda: accept(messages, kept_back, places, code))
+        except UnitFailed as failed:
+            if failed.statement != VOID_CODE:
+                raise
+            late = [self._pairing.too_late(message) for message in messages]
+            rows, arrivals = await once(lambda: accept(late, kept_back, places))
         shared.announce(rows, arrivals)
+        if code:
+            shared.bus.send(CHANGED)
         return rows
 
     async def _session_of(self, message: InboundMessage) -> str:

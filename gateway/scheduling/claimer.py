@@ -29,7 +29,7 @@ from gateway.sharing.shared import CHANGED, NOBODY_WORKS, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import StoreTooNew, StoreUnavailable, TapeError
+from tape.errors import SessionLost, StoreTooNew, StoreUnavailable, TapeError
 from tape.store import SharedStore
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
@@ -72,7 +72,7 @@ class Claimer:
         bus.on(READY, lambda _numbers: self._ready.set())
         bus.on(CHANGED, lambda _numbers: self._services.spawn("changed", self._read_changes))
         self._shared.arrived = self._arrived
-        self._shared.take_in = self._recovery.intake.put
+        self._shared.take_in = self._join
 
     async def run(self) -> None:
         """Claim, look, renew and give back until cancelled."""
@@ -257,9 +257,18 @@ class Claimer:
 
     def _carry_out(self, session_ids: Iterable[str], done: Collection[str] = ()) -> None:
         """Do what others ask for these sessions, in the background: an erasure takes its time."""
-        carry_out = self._shared.controls.carry_out
         for one in session_ids:
-            self._asked.submit(one, partial(carry_out, [one], done))
+            self._asked.submit(one, partial(self._carry_out_one, one, done))
+
+    async def _carry_out_one(self, session_id: str, done: Collection[str]) -> None:
+        if not self._shared.held.holds(session_id):
+            return  # its next holder does it
+        try:
+            await self._shared.controls.carry_out([session_id], done)
+        except (SessionLost, StoreUnavailable) as cause:
+            get_log().warning("sharing.later", why=str(cause))
+            await self._services.clock.sleep(LOOK_SECONDS)
+            self._carry_out([session_id], done)
 
     def _know(self, rows: Iterable[InboxRow]) -> None:
         for row in rows:
@@ -271,10 +280,17 @@ class Claimer:
         """Take in new messages of sessions that this process holds, each once."""
         for row in rows:
             held = self._shared.held.by_id.get(row.session_id or "")
-            if held is not None and row.id > held.newest:
+            if held is not None and row.id > held.newest and row.id not in held.joined:
                 held.newest = row.id
                 held.touched = self._services.clock.monotonic()
                 self._recovery.intake.put(row)
+
+    def _join(self, row: InboxRow) -> None:
+        """Take in what was accepted for a session that goes on as one of ours."""
+        held = self._shared.held.by_id.get(row.session_id or "")
+        if held is not None:  # otherwise its next holder reads it
+            held.joined.add(row.id)  # it may be older or newer than what was read
+            self._recovery.intake.put(row)
 
     async def _look_all(self) -> None:
         while True:

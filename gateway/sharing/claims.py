@@ -44,6 +44,7 @@ class Held:
     arrived   how much was added to it when its rows were read last
     asked     how much of that was no message
     newest    the id of the newest row of the inbox that was read
+    joined    the ids of rows that came from a session which goes on as this one
     touched   when something was last done for it, by this process's monotonic clock
     until     when its lease ends, by the same clock, or later
     """
@@ -55,6 +56,7 @@ class Held:
     arrived: int
     asked: int
     newest: int = 0
+    joined: set[int] = field(default_factory=set)
     touched: float = 0.0
     until: float = 0.0
     is_suspect: bool = False

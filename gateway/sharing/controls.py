@@ -14,6 +14,7 @@ from gateway.clock import Clock
 from gateway.logs import get_log
 from gateway.storage.ledger.rows import run_alone
 from tape.entry import dump, load
+from tape.errors import SessionLost, StoreUnavailable
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
@@ -71,6 +72,8 @@ class Controls:
             way = None if row["op"] in done else self._ways.get(row["op"])
             try:
                 said = await way(row["session_id"], load(row["data"])) if way else None
+            except (SessionLost, StoreUnavailable):
+                raise  # it stays open: whoever holds the session then does it
             except Exception as cause:
                 get_log().error("control.failed", op=row["op"], exc_info=cause)
             answer = dump({"said": said})

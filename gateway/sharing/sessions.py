@@ -9,6 +9,7 @@ from typing import Any
 from channels.message import InboundMessage
 from gateway.sharing.claims import Held
 from gateway.sharing.fencing import ARRIVE, Arrival, arrival_of
+from gateway.sharing.workers import VOID_CODE
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
@@ -47,13 +48,19 @@ class SessionTable:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None,
         places: Sequence[tuple[str, str]],
+        code: str = "",
     ) -> tuple[list[InboxRow], list[Arrival]]:
-        """Insert messages (see `Inbox.accept`) for their sessions and tapes, `places`."""
+        """Insert messages (see `Inbox.accept`) for their sessions and tapes, `places`.
+
+        If one uses a pairing code, raise UnitFailed if that was used already.
+        """
         unit = Unit()
         known = dict(sorted(places))
         for session_id, tape in known.items():
             unit.run(ARRIVE, session_id=session_id, tape=tape, asked=0)
         steps = self._inbox.write(unit, messages, kept_back, [one for one, _tape in places])
+        if code:
+            unit.run(VOID_CODE, expect=1, code=code)
         outcomes = await self._store.commit(unit)
         arrivals = [arrival_of(outcome) for outcome in outcomes[: len(known)]]
         return self._inbox.written(messages, [outcomes[step] for step in steps]), arrivals

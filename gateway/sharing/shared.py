@@ -101,9 +101,14 @@ class SharedWork:
         """Return what keeps this process from writing to the sessions of others."""
         return Fencing(self.held, tape_of, lambda arrival: self.announce((), [arrival]))
 
-    async def put_code(self, code: str, seconds: float = 0.0) -> None:
-        """Share a pairing code with every process, or "" once it is void."""
+    async def put_code(self, code: str, seconds: float) -> None:
+        """Share a pairing code with every process."""
         await self.workers.put_code(code, seconds)
+        self.bus.send(CHANGED)
+
+    async def void_code(self, code: str) -> None:
+        """Take a pairing code back everywhere."""
+        await self.workers.void_code(code)
         self.bus.send(CHANGED)
 
     def joined(self, outcome: Outcome) -> None:

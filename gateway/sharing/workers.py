@@ -19,6 +19,7 @@ from tape.unit_of_work import Row
 Role = Literal["all", "ingress", "worker"]
 ROLES: Final[frozenset[Role]] = frozenset(get_args(Role))
 SEEN_SECONDS: Final = 5.0
+VOID_CODE: Final = "sharing.void_code"
 HOME_FILE: Final = "process-id"
 
 
@@ -79,8 +80,12 @@ class WorkerTable:
         return (rows[0]["code"], rows[0]["seconds"]) if rows else ("", 0.0)
 
     async def put_code(self, code: str, seconds: float) -> None:
-        """Share a pairing code with every process, or "" once it is void."""
+        """Share a pairing code with every process."""
         await run_alone(self._store, "sharing.put_code", code=code, seconds=seconds)
+
+    async def void_code(self, code: str) -> None:
+        """Take a pairing code back, unless there is a newer one."""
+        await run_alone(self._store, VOID_CODE, code=code)
 
     async def all(self) -> list[Row]:
         """Return the processes that have not ended, oldest first."""

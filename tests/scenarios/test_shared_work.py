@@ -12,11 +12,14 @@ import anyio
 import pytest
 
 from channels.message import Author, InboundMessage
+from gateway.admin.erase_admin import EraseAdmin
+from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.clock import SystemClock
 from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import tape_of
 from tests.postgres import fresh_database
 from tests.scenarios.test_shared import answered, gateways, until
 from tests.visitor import visit
@@ -127,3 +130,82 @@ async def carried_out(gateway: Gateway, number: int) -> None:
     store = gateway.services.store
     while (await store.select("sharing.control_answer", {"id": number}))[0]["answer"] is None:  # noqa: ASYNC110
         await anyio.sleep(0.02)  # the answer is in the database
+
+
+async def test_a_dead_question_is_retried_by_its_holder_when_another_gateway_is_asked(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
+        async with visit(first.url, "Alice") as (alice,):
+            asked = await alice.say("what is it?")
+            await alice.draft(asked)
+            waits = await alice.say("and this?")
+            admin = LedgerAdmin(second.services, second.parts.recovery)
+            row = await row_of(admin, "waiting")
+            assert await admin.drop(row) == f"{row} is dropped"
+            await alice.stop()
+            await alice.answer(asked)
+            await answered(first, "lobby", 1)
+            assert await admin.retry(row) == f"{row} will be answered again in web:lobby"
+            assert (await alice.answer(waits))["text"]
+        assert len(await answered(first, "lobby", 2)) > 0
+        assert not second.services.claims.holds("web:lobby")
+
+
+async def row_of(admin: LedgerAdmin, status: str) -> str:
+    """Wait until a message has a status; return its row."""
+    rows = await admin.rows(status)
+    while not rows:
+        await anyio.sleep(0.02)
+        rows = await admin.rows(status)
+    return str(rows[0]["id"])
+
+
+async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        gate = asyncio.Event()
+        server.enqueue(Text(("a secret ", "answer"), gate=gate))
+        async with visit(first.url, "Alice") as (alice,):
+            asked = await alice.say("keep my secret")
+            await alice.draft(asked)
+            tape = tape_of(second, "web:lobby").name
+            erasing = EraseAdmin(second.services, second.parts.eraser)
+            name = (await erasing.begin("chat", tape, ""))["erasure"]
+            while (await erasing.state(name))["state"] != "done":  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+        entries = await tape_of(second, "web:lobby").read()
+        assert not [entry for entry in entries if "secret" in str((entry.payload, entry.meta))]
+        assert first.services.claims.holds("web:lobby")
+
+
+async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_waits(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        gate = asyncio.Event()
+        server.enqueue(Text(("one ", "answer"), gate=gate), Text(("two",)))
+        await first.parts.intake.accept([said("one", 1)])
+        await row_of(LedgerAdmin(first.services, None), "taken")
+        await first.parts.intake.accept([said("two", 2), said("three", 3)])
+        edit = replace(said("two, edited", 2), kind="edit", ext_id="lobby/m2/edit")
+        gone = replace(said("", 3), kind="delete", ext_id="lobby/m3/delete")
+        await second.parts.intake.accept([edit, gone])
+        admin = LedgerAdmin(second.services, None)
+        await row_of(admin, "dropped")
+        gate.set()
+        await answered(second, "lobby", 2)
+        asked = str(server.requests[-1])
+        assert "two, edited" in asked
+        assert "three" not in asked

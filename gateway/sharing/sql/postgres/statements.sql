@@ -160,6 +160,10 @@ ON CONFLICT (one) DO UPDATE SET code = excluded.code, until = excluded.until
 SELECT code, extract(epoch FROM until::timestamp - utc_after(0)::timestamp)::float8 AS seconds
 FROM pairing WHERE until > utc_after(0) AND code <> ''
 
+-- name: void_code
+-- A pairing code was used, or seen by others: only the first process to say so changes a row.
+UPDATE pairing SET code = '' WHERE code = :code AND code <> '' AND until > utc_after(0)
+
 -- name: ask_holder
 -- Ask the holder of a session to do something.
 INSERT INTO control (session_id, op, asked_by, data, asked_at)

@@ -108,7 +108,7 @@ async def test_a_button_is_for_whom_it_is_meant_and_its_answer_is_shown_to_them_
         gateway.parts.presses.handlers["pick"] = Pick()
         ann = await somebody(opened, gateway.url, "Ann")
         bob = await somebody(opened, gateway.url, "Bob")
-        people = gateway.channels["web"].hub.people("lobby")  # type: ignore[attr-defined]
+        people = await gateway.channels["web"].hub.people("lobby")  # type: ignore[attr-defined]
         await ask_with_buttons(gateway, people[0]["id"])
         await bob.get_by_role("button", name="Tea").click()
         await expect(bob.get_by_text("This question is for somebody else.")).to_be_visible()

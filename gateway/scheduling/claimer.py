@@ -306,24 +306,25 @@ class Claimer:
             held = [by_number[number] for number in numbers if number in by_number]
             if not held:
                 return False
+            sessions = self._shared.sessions
             try:
-                news = await self._shared.sessions.news(held)
+                news = await sessions.news(held)
+                counts = [news.counts.get(one.session_id, (0, 0)) for one in held]
+                others = [
+                    one.session_id
+                    for one, (_arrived, asked) in zip(held, counts, strict=True)
+                    if asked > one.asked
+                ]
+                sends = await sessions.open_sends(others) if others else []
             except TapeError:
                 self._numbers |= numbers
                 raise
-            others = []
-            for one in held:
-                known = one.asked
-                count = news.counts.get(one.session_id, (one.arrived, known))
-                one.arrived, one.asked = count
-                if one.asked > known:
-                    others.append(one.session_id)
+            for one, count in zip(held, counts, strict=True):
+                one.arrived, one.asked = max((one.arrived, one.asked), count)
             self._put(row for row in news.rows if row.status == "accepted")
             self._know(news.rows)
-            if others:
-                sends = await self._shared.sessions.open_sends(others)
-                self._recovery.sender.enqueue_of_others(sends)
-                self._carry_out(others)
+            self._recovery.sender.enqueue_of_others(sends)
+            self._carry_out(others)
         return True
 
     async def _renew_all(self) -> None:
@@ -393,4 +394,6 @@ class Claimer:
             if isinstance(lost, StoreUnavailable):
                 self._away_at = self._services.clock.monotonic()
             get_log().warning("sharing.later", why=str(lost))
-            return False
+        except Exception as cause:  # one session's rows must not end one process after another
+            get_log().error("sharing.failed", exc_info=cause)
+        return False

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.errors import SettingsError
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
@@ -50,3 +51,9 @@ async def test_a_gateway_that_finishes_leaves_what_it_debounces_to_the_next(tmp_
         async with gateway_of(tmp_path, server, Brings(channel), **more) as gateway:
             await gateway.idle()
             assert len(channel.posts) == 1
+
+
+async def test_a_role_needs_a_database_that_processes_can_share(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="TAPEWAY_TAPE__URL, or leave TAPEWAY_SHARING__ROLE"):
+        async with gateway_of(tmp_path, SHARING__ROLE="worker"):
+            raise AssertionError("it began")

@@ -21,7 +21,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import tape_of
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import answered, gateways, until
+from tests.scenarios.test_shared import answered, expire, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -209,3 +209,25 @@ async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_wa
         asked = str(server.requests[-1])
         assert "two, edited" in asked
         assert "three" not in asked
+
+
+async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_served_meanwhile(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        gate = asyncio.Event()
+        server.enqueue(*[Text((f"attempt {number}", "..."), gate=gate) for number in (1, 2)])
+        async with visit(first.url, "Alice") as (alice,):
+            await alice.draft(await alice.say("what is it?"))
+            await expire(first)
+            await until(lambda: second.services.claims.holds("web:lobby"))
+            await until(lambda: len(server.requests) == 2)
+            await expire(second)
+            async with visit(second.url, "Bob", room="green") as (bob,):
+                assert (await bob.answer(await bob.say("and here?")))["text"]
+            entries = await answered(first, "lobby", 1)
+        resumed = [entry.payload["data"] for entry in entries if entry.name == "turn.resume"]
+        assert [data["attempt"] for data in resumed] == [2, 3]

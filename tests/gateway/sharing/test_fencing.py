@@ -4,18 +4,60 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.sharing.claims import HeldSessions
-from gateway.sharing.fencing import Fencing
+from gateway.sharing.claims import Held, HeldSessions
+from gateway.sharing.fencing import ARRIVE, FENCE, Arrival, Fencing
 from gateway.storage.ledger.leases import Leases
-from tape.errors import SessionLost
+from tape.entry import event
+from tape.errors import SessionLost, UnitFailed
 from tape.stores.memory import MemoryStore
-from tape.unit_of_work import Unit
+from tape.unit_of_work import FirstId, Outcome, Run, Unit
 from tests.clock import ManualClock
 
 
+def fencing(*held: str, heard: list[Arrival] | None = None) -> Fencing:
+    """The fence of a process that holds sessions whose tapes have their names."""
+    sessions = HeldSessions("aa", ManualClock(), 60)
+    for number, name in enumerate(held):
+        sessions.add(Held(name, name, number, epoch=7, arrived=0, asked=0), 0.0)
+    return Fencing(sessions, str, (heard if heard is not None else []).append)
+
+
 def test_a_turn_does_not_begin_in_a_session_that_was_lost() -> None:
-    fencing = Fencing(HeldSessions("aa", ManualClock(), 60), str, lambda _arrival: None)
     unit = Unit()
     Leases(MemoryStore(), "aa").claim(unit, "telegram:1", "t")
     with pytest.raises(SessionLost):
-        fencing.framed(unit)
+        fencing().framed(unit)
+
+
+def test_a_unit_on_a_held_session_begins_with_its_fence_and_still_finds_its_first_ids() -> None:
+    unit = Unit()
+    first = unit.append("telegram:1.fork.ab", [event("note", {})])
+    unit.run("any", entry_id=first)
+    framed, count = fencing("telegram:1").framed(unit)
+    assert count == 1
+    values = {"session_id": "telegram:1", "owner": "aa", "epoch": 7}
+    assert framed.steps[0] == Run(FENCE, values, expect=1)
+    assert framed.steps[2] == Run("any", {"entry_id": FirstId(1)})
+    assert unit.steps[1] == Run("any", {"entry_id": FirstId(0)})
+
+
+def test_work_for_a_session_of_another_process_is_announced_to_it() -> None:
+    heard: list[Arrival] = []
+    fence = fencing("telegram:1", heard=heard)
+    framed, count = fence.framed(Unit(for_sessions={"telegram:1", "telegram:2"}))
+    steps = [step for step in framed.steps if isinstance(step, Run)]
+    assert [(step.statement, step.values["session_id"]) for step in steps[:count]] == [
+        (FENCE, "telegram:1"),
+        (ARRIVE, "telegram:2"),
+    ]
+    arrived = Arrival("telegram:2", "telegram:2", 5, "bb", 3)
+    row = {name: getattr(arrived, name) for name in Arrival.__dataclass_fields__}
+    fence.done(framed, [Outcome(changed=1), Outcome(rows=(row,))])
+    assert heard == [arrived]
+
+
+def test_only_a_refusal_of_the_fence_says_that_a_session_is_lost() -> None:
+    fence = fencing()
+    assert isinstance(fence.judged(UnitFailed(FENCE, 1, 0)), SessionLost)
+    other = UnitFailed("any", 1, 0)
+    assert fence.judged(other) is other

@@ -258,7 +258,7 @@ class House:
         mortal = await self._store(more)
         with pytest.MonkeyPatch.context() as patch:
             if mortal is not None:
-                patch.setattr("gateway.app.open_store", lambda *_: mortal)
+                patch.setattr("gateway.assembly.open_store", lambda *_: mortal)
             async with (
                 gateway_of(
                     home, self.model, *plugins, clock=self.clock, only=only, **more

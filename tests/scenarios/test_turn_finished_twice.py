@@ -47,7 +47,7 @@ async def test_d1_a_commit_that_was_made_all_the_same_is_made_again_and_sent_onc
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, text: str
 ) -> None:
     monkeypatch.setattr(
-        "gateway.app.open_store", lambda *given: Forgetful(open_store(*given), statement)
+        "gateway.assembly.open_store", lambda *given: Forgetful(open_store(*given), statement)
     )
     channel = PlainChannel()
     async with (

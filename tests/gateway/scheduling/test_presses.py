@@ -104,7 +104,7 @@ async def stand(
     more = {"ACCESS__MODE": "open", "TAPE__URL": "memory:"}
     with pytest.MonkeyPatch.context() as patch:
         if store is not None:
-            patch.setattr("gateway.app.open_store", lambda *_: store)
+            patch.setattr("gateway.assembly.open_store", lambda *_: store)
         async with gateway_of(home, None, Brings(channel), clock=clock, **more) as gateway:
             presses = gateway.parts.presses
             probe = Probe(gateway)

@@ -35,7 +35,7 @@ async def court(
     channel = CourtChannel()
     with pytest.MonkeyPatch.context() as patch:
         if store is not None:
-            patch.setattr("gateway.app.open_store", lambda *_: store)
+            patch.setattr("gateway.assembly.open_store", lambda *_: store)
         async with (
             FakeOpenAI() as server,
             gateway_of(home, server, Brings(channel), ACCESS__MODE="paired", **more) as gateway,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 SENTENCES: Final[Mapping[str, str]] = {
+    "sharing.failed": "Shared work met an error of its own; it goes on with the next session.",
     "sharing.nobody_works": "No process answers what this one receives; the remedy is beside it.",
     "budget.not_changed": "A platform's refusal could not be shared with the other processes.",
     "budget.not_read": "The limits that processes share could not be read; they are read again.",

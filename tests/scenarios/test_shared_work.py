@@ -231,3 +231,21 @@ async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_ser
             entries = await answered(first, "lobby", 1)
         resumed = [entry.payload["data"] for entry in entries if entry.name == "turn.resume"]
         assert [data["attempt"] for data in resumed] == [2, 3]
+
+
+async def test_a_gateway_that_ends_hands_its_turns_over_at_once_and_without_a_crash(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with FakeOpenAI() as server:
+        async with gateways(1, tmp_path / "a", tape_url, server, **KEPT) as (stays,):
+            async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
+                room = ""
+                while not ends.services.claims.holds(f"web:{room}"):
+                    room += "a"  # until the one that ends is the first to claim it
+                    server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+                    async with visit(ends.url, "Alice", room=room) as (alice,):
+                        await alice.draft(await alice.say("what is it?"))
+            await answered(stays, room, 1)
+            admin = LedgerAdmin(stays.services, None)
+            shown = await admin.show(await row_of(admin, "done"))
+            assert (shown["attempts"], shown["crashes"]) == (1, 0)

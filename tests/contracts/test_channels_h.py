@@ -149,7 +149,9 @@ async def test_h1_of_an_edited_message_both_texts_are_told(channel: str, tmp_pat
         story = await explained(play, said.id)
         assert "plum" in told(story, "seen")
         assert "pear" in told(story, "changed")
-        assert "an edit" in told(await explained(play, "in-2"), "asked")
+        # A server may skip numbers: one that was drawn in vain is not given out again.
+        rows = [await explained(play, f"in-{number}") for number in range(2, 9)]
+        assert any("an edit" in told(row, "asked") for row in rows)
 
 
 @promises("H1")

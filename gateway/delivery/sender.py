@@ -52,6 +52,7 @@ Chat = tuple[str, str, str]  # the channel, account and id of a chat
 @dataclass(slots=True)
 class _Send:
     channel: Channel
+    queued: OutboxRow  # as it was queued
     row: OutboxRow
     searchable: bool  # the chat can be searched for the message
     may_be_sent: bool  # an earlier attempt may have reached the platform
@@ -65,7 +66,7 @@ class _Send:
     def of(cls, channel: Channel, row: OutboxRow) -> _Send:
         searchable = "lookup" in channel.capabilities
         draft_is_lost = row.drafted and row.platform_id is None and searchable
-        return cls(channel, row, searchable, row.status == "sending", draft_is_lost)
+        return cls(channel, row, row, searchable, row.status == "sending", draft_is_lost)
 
     @property
     def is_unclear(self) -> bool:
@@ -83,7 +84,7 @@ class OutboxSender:
         self._outbox = services.ledger.outbox
         self._hold = services.settings.delivery.ambiguous == "hold"
         self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", services.spawn)
-        self._queued: set[int] = set()
+        self._queued: dict[int, OutboxRow] = {}
         self._dropped: set[int] = set()
         self._of_others: set[int] = set()  # rows that another process wrote
 
@@ -99,7 +100,7 @@ class OutboxSender:
             chat = (row.message.channel, row.message.account, row.message.chat_id)
             self._dropped.discard(row.id)
             if row.id not in self._queued:
-                self._queued.add(row.id)
+                self._queued[row.id] = row
                 self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
 
     def enqueue_of_others(self, rows: Sequence[OutboxRow]) -> None:
@@ -107,12 +108,18 @@ class OutboxSender:
         self._of_others.update(row.id for row in rows if row.id not in self._queued)
         self.enqueue(rows)
 
+    def abandon(self, session_id: str) -> None:
+        """Send nothing more of what is queued for a session that another process works on now."""
+        self._queued = {k: row for k, row in self._queued.items() if row.session_id != session_id}
+
     async def idle(self, chat: Chat | None = None) -> None:
         """Wait until no row of the chat is queued, or none at all if no chat is given."""
         await self._chats.idle(chat)
 
     async def _deliver(self, row: OutboxRow) -> None:
         try:
+            if self._queued.get(row.id) is not row:
+                return  # abandoned, and perhaps queued again as the database has it
             if row.id in self._dropped or not await self._is_ours(row):
                 self._dropped.discard(row.id)
                 return
@@ -126,7 +133,8 @@ class OutboxSender:
         except SessionLost:
             get_log().info("delivery.taken_over", idem=row.message.idem)
         finally:
-            self._queued.discard(row.id)
+            if self._queued.get(row.id) is row:
+                del self._queued[row.id]
 
     async def _is_ours(self, row: OutboxRow) -> bool:
         """Return whether this process holds the row's session, and nobody has sent the row."""
@@ -172,16 +180,16 @@ class OutboxSender:
             return None
         if not _always_idempotent(send.channel):
             await self._guard.retrying("delivery", lambda: self._outbox.sending(send.row))
-        await self._wait_for_lease(send.row)
+        await self._wait_for_lease(send)
         return await send.channel.transmit(message)
 
-    async def _wait_for_lease(self, row: OutboxRow) -> None:
+    async def _wait_for_lease(self, send: _Send) -> None:
         """Wait until enough of the lease is left for a request; raises SessionLost."""
-        claims = self._services.claims
-        while not claims.may_send(row.session_id):
-            if not claims.holds(row.session_id):
-                raise SessionLost("another process works on this session now")
+        claims, session_id = self._services.claims, send.row.session_id
+        while not claims.may_send(session_id) and claims.holds(session_id):
             await self._clock.sleep(LEASE_CHECK_SECONDS)
+        if not claims.holds(session_id) or self._queued.get(send.row.id) is not send.queued:
+            raise SessionLost("another process works on this session now")
 
     async def _goes_on_after(self, send: _Send, cause: Exception) -> bool:
         """Record a failed attempt and wait; return whether to make another attempt."""

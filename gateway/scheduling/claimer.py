@@ -350,6 +350,7 @@ class Claimer:
         """Drop a session that another process has taken over."""
         get_log().warning("session.lost", session=session_id)
         held = self._shared.held.remove(session_id)
+        self._recovery.sender.abandon(session_id)
         await self._recovery.dispatcher.abandon(session_id)
         self._forget(held)
 

@@ -19,6 +19,7 @@ from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from channels.traits import Traits
 from gateway.app import Gateway
 from gateway.delivery.sender import RESENT
+from tests.clock import ManualClock
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import Brings
@@ -193,6 +194,28 @@ async def test_d3_a_platform_that_says_later_gets_it_later_once(tmp_path: Path) 
     async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
         await ask(gateway, channel, text=",help")
     assert len(platform.messages) == 1
+
+
+async def test_what_is_queued_for_a_lost_session_is_sent_once_as_the_database_has_it(
+    tmp_path: Path,
+) -> None:
+    platform, clock = Platform(), ManualClock()
+    channel = EditingChannel(platform, streams=False)
+    channel.before = [SendDelayed(30)]
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), clock=clock) as gateway,
+    ):
+        server.enqueue(Text("once"))
+        await channel.host.accept([QUESTION])
+        while not (rows := await gateway.services.ledger.outbox.open_rows()):
+            await clock.advance(0)
+        await clock.advance(1)
+        gateway.parts.sender.abandon(rows[0].session_id)
+        gateway.parts.sender.enqueue(rows)  # as after the next claim
+        await clock.advance(60)
+        await gateway.idle()
+        assert list(platform.messages.values()) == ["once"]
 
 
 async def test_d6_a_permanent_refusal_is_recorded_and_stops_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres test-every-channel check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -61,12 +61,14 @@ test: $(VENV)/.dev ## the tests
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not postgresql"
 
 test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them
-	$(BIN)/python -m tests.postgres $(BIN)/python -m pytest --numprocesses=auto -m postgresql
+	$(BIN)/python -m tests.postgres $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "postgresql and not every_channel"
+
+test-every-channel: $(VENV)/.dev ## the behaviour of every channel on PostgreSQL: ten minutes
+	$(BIN)/python -m tests.postgres $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m every_channel
 
 check: $(VENV)/.dev lint types layers ## what CI runs: format, lint, types, layers, tests
 	$(MAKE) test
 	$(MAKE) test-postgres
-	$(MAKE) chaos-fleet
 
 format: $(VENV)/.dev ## put the sources into their format
 	$(BIN)/ruff format .

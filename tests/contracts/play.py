@@ -60,6 +60,9 @@ STORELESS: Final[Mapping[str, str]] = {
 }
 """The lines that a store has no part in, and why: they do not run once more on PostgreSQL."""
 
+IN_THE_GATE: Final = "telegram"
+"""The channel whose lines run on PostgreSQL in the gate; `make test-every-channel` runs the others."""
+
 _server: list[bool] = [False]
 
 
@@ -99,8 +102,9 @@ def promises(line: str, *needs: Need) -> Callable[[Test], Test]:
                 runs.append(channel)
                 if line not in STORELESS:
                     ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
-                    name = f"{channel}-postgresql"
-                    runs.append(pytest.param(channel, marks=pytest.mark.postgresql, id=name))
+                    marks = [pytest.mark.postgresql]
+                    marks += [pytest.mark.every_channel] if channel != IN_THE_GATE else []
+                    runs.append(pytest.param(channel, marks=marks, id=f"{channel}-postgresql"))
         marked: Test = pytest.mark.parametrize("channel", runs)(test)
         return marked
 

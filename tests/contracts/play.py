@@ -61,7 +61,7 @@ STORELESS: Final[Mapping[str, str]] = {
 """The lines that a store has no part in, and why: they do not run once more on PostgreSQL."""
 
 IN_THE_GATE: Final = "telegram"
-"""The channel whose lines run on PostgreSQL in the gate; `make test-every-channel` runs the others."""
+"""Its lines run on PostgreSQL in the gate; `make test-every-channel` runs the others'."""
 
 _server: list[bool] = [False]
 

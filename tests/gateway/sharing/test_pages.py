@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from anyio.lowlevel import checkpoint
 
 from tests.channels.room.hubs import silence
 from tests.gateway.sharing.pages import Process, at, processes
@@ -138,6 +139,8 @@ async def test_a_post_to_a_process_without_listeners_knows_who_is_in_the_room(
 ) -> None:
     async with processes(database, 2) as (one, two), at(one, "Alice", "Bob") as (alice, bob):
         await people_are(alice, "Alice", "Bob")
+        while len(await two.channel.hub.people("lobby")) < 2:  # they are written a moment later
+            await checkpoint()
         async with httpx2.AsyncClient(base_url=two.url, trust_env=False) as client:
             elsewhere = Visitor(client, "lobby", "Bob")
             elsewhere.cookie = bob.cookie

@@ -63,7 +63,8 @@ async def test_beyond_the_bound_the_oldest_images_go(files: KeptFiles) -> None:
     kept = [number for number in range(count) if await files.get(f"{number}.png") is not None]
     assert kept[-1] == count - 1
     assert 10 <= len(kept) <= 12
-    assert kept == list(range(kept[0], count))
+    # Of those that came in one millisecond, either may be the older.
+    assert set(range(kept[0] + 2, count)) <= set(kept)
 
 
 @pytest.mark.postgresql

@@ -28,7 +28,7 @@ SHARES: Final = (4, 4, 1)
 """Slack takes twenty streams a minute: more would wait for that, not for the fleet."""
 
 MAX_AGAIN: Final = 2
-"""So often the last messages are delivered again, each of them up to three times in all."""
+"""How often the last messages are delivered again, each up to three times in all."""
 
 AnyStage = TelegramStage | DiscordStage | SlackStage
 
@@ -113,7 +113,7 @@ class Town:
         await asyncio.gather(*(quarter.stage.ready() for quarter in self.quarters))
 
     def ask(self) -> Question:
-        """Let the next question be asked somewhere."""
+        """Choose where the next question is asked, and ask it."""
         chance = self._chance
         (quarter,) = chance.choices(self.quarters, SHARES)
         place, kind = chance.randrange(quarter.stage.menu.places), chance.choice(KINDS)

@@ -44,7 +44,7 @@ class LastingDatabase:
         return DistantStore(PostgresStore.open(self.reached_at, schemas, self._now))
 
     def lapse(self) -> None:
-        """Let what a killed gateway held lapse: a test does not wait until it has."""
+        """End the leases of a killed gateway, so that a test need not wait for them."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute("UPDATE session SET lease_until = '' WHERE lease_until <> ''")
             connection.execute("UPDATE poller SET lease_until = '' WHERE lease_until <> ''")

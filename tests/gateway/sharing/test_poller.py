@@ -104,7 +104,7 @@ async def until(wanted: Any) -> None:
 
 
 async def passing(clock: ManualClock, wanted: Any) -> None:
-    """Let time pass until something is so; the database answers between two seconds."""
+    """Advance the clock second by second until something is true."""
     with anyio.fail_after(30):
         while not wanted():
             await clock.advance(1)

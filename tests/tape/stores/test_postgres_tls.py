@@ -56,7 +56,7 @@ async def test_another_machine_s_server_is_believed_by_name_and_authority() -> N
 @pytest.mark.parametrize(
     ("host", "authority"),
     [("db.example.com", ""), ("other.example.com", f"&sslrootcert={TLS / 'authority.pem'}")],
-    ids=["an authority that nobody knows", "another name"],
+    ids=["an unknown authority", "another name"],
 )
 async def test_a_certificate_that_is_not_the_server_s_is_refused_with_the_remedy(
     host: str, authority: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -14,6 +15,7 @@ from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from tests import quick  # noqa: F401 - for what it does
 from tests.fakes.base.traffic import forget_traffic
+from tests.loops import LEFT, TidyLoop
 
 # A shell's background jobs ignore Ctrl-C, and so would all the processes that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,8 +28,26 @@ hypothesis.settings.load_profile("search" if os.environ.get("TEST_SEARCH") else 
 
 
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    return "asyncio"
+def anyio_backend() -> tuple[str, dict[str, Any]]:
+    return "asyncio", {"loop_factory": TidyLoop}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Give the report of a test's end the connections that the test left open."""
+    if call.when == "teardown" and LEFT:
+        item.user_properties.append(("left", ", ".join(LEFT)))
+        LEFT.clear()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that left connections open: now and then a cancellation, always a leak."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") == "teardown":
+                for name, value in report.user_properties:
+                    if name == "left":
+                        terminalreporter.line(f"{report.nodeid} left connections open: {value}")
 
 
 @pytest.fixture(autouse=True)

@@ -68,7 +68,7 @@ async def make_services(
     if isinstance(store, SharedStore):
         url = settings.sharing.listen_url.get_secret_value()
         listen = partial(store.listen, url)
-        shared = SharedWork.of(settings, ledger, clock, listen, background.spawn)
+        shared = SharedWork.of(settings, ledger, clock, store.tails, listen, background.spawn)
         shared.workers.digests = digests_of(settings, hooks, redactor)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
     elif settings.sharing.role != "all":

@@ -28,6 +28,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tape.entry import Entry, NewEntry
 from tape.query import Query
+from tape.tails import Tails
 from tape.unit_of_work import Batch, Framing, Outcome, Prepare, Row, Unit
 
 Now = Callable[[], datetime]
@@ -142,9 +143,13 @@ class UnitStore(TapeStore, Protocol):
 
 @runtime_checkable
 class SharedStore(UnitStore, Protocol):
-    """A store that several processes share: each sees to it that it writes what it may."""
+    """A store that several processes share: each sees to it that it writes what it may.
+
+    It answers from memory what is new on the tapes that are held in `tails`.
+    """
 
     framing: Framing | None
+    tails: Tails
 
     async def refuse_newer(self) -> None:
         """Raise StoreTooNew if a newer version has left tables that this one cannot use."""

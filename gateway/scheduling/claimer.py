@@ -368,16 +368,16 @@ class Claimer:
         async with self._lock:
             idle = self._shared.held.idle(self._shared.keep)
             if idle:
-                returned = set(await self._shared.sessions.give_back(idle))
-                for one in idle:
-                    if one.session_id in returned:
-                        self._forget(self._shared.held.remove(one.session_id))
+                self._shared.held.read_again(idle)
+                for session_id in await self._shared.sessions.give_back(idle):
+                    self._forget(self._shared.held.remove(session_id))
                 self._shared.held.touch(one.session_id for one in idle)
         return True
 
     async def leave(self) -> None:
         """Give back everything at the end of the process; others take it up."""
         try:
+            self._shared.held.read_again(self._shared.held.by_id.values())
             numbers = await self._shared.sessions.leave_all()
             await self._shared.workers.end()
             await self._shared.bus.send_now(READY, *numbers)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 from gateway.clock import Clock
 from tape.fork import INFIX
+from tape.tails import Tails
 
 
 class SessionClaims(Protocol):
@@ -64,11 +66,15 @@ class Held:
 
 @dataclass(slots=True)
 class HeldSessions(SessionClaims):
-    """The sessions that one of several processes holds, each under a lease of `_lease` seconds."""
+    """The sessions that one of several processes holds, each under a lease of `_lease` seconds.
+
+    What is new on their tapes is read from memory for as long.
+    """
 
     owner: str
     _clock: Clock
     _lease: float
+    _tails: Tails
     by_id: dict[str, Held] = field(default_factory=dict)
     by_number: dict[int, Held] = field(default_factory=dict)
     _by_tape: dict[str, Held] = field(default_factory=dict)
@@ -88,12 +94,18 @@ class HeldSessions(SessionClaims):
         self.by_id[held.session_id] = held
         self.by_number[held.number] = held
         self._by_tape[held.tape] = held
+        self.remember(held)
+
+    def remember(self, held: Held) -> None:
+        """Read what is new on a session's tape from memory, while its lease lasts."""
+        self._tails.hold(held.tape, partial(self.may_send, held.session_id))
 
     def remove(self, session_id: str) -> Held | None:
         held = self.by_id.pop(session_id, None)
         if held is not None:
             del self.by_number[held.number]
             del self._by_tape[held.tape]
+            self._tails.release(held.tape)
         return held
 
     def of_tapes(self, tapes: Iterable[str]) -> set[str]:
@@ -106,6 +118,7 @@ class HeldSessions(SessionClaims):
         held = self.by_id.get(session_id)
         if held is not None:
             held.until = asked_at + self._lease
+            self.remember(held)
         return held is not None
 
     def touch(self, session_ids: Iterable[str]) -> None:
@@ -113,6 +126,11 @@ class HeldSessions(SessionClaims):
         for session_id in session_ids:
             if session_id in self.by_id:
                 self.by_id[session_id].touched = now
+
+    def read_again(self, ended: Iterable[Held]) -> None:
+        """Read the tapes of these sessions from the database: others may claim them now."""
+        for held in ended:
+            self._tails.release(held.tape)
 
     def idle(self, seconds: float) -> list[Held]:
         """Return the sessions for which nothing was done for so long."""

@@ -69,7 +69,10 @@ class Fencing:
                 self._announce(arrival_of(outcome))
 
     def judged(self, failed: UnitFailed) -> TapeError:
-        return self._lost("") if failed.statement == FENCE else failed
+        if failed.statement != FENCE:
+            return failed
+        self._held.read_again(self._held.by_id.values())  # until the leases have been renewed
+        return self._lost("")
 
     def _lost(self, session_id: str) -> SessionLost:
         self.refused += 1

@@ -23,6 +23,7 @@ from gateway.sharing.workers import WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.rows import InboxRow
 from tape.database.schema import own_version
+from tape.tails import Tails
 from tape.unit_of_work import Outcome
 
 CHANGED: Final = "changed"  # the topic of rules, aliases and the like, which every process knows
@@ -59,11 +60,17 @@ class SharedWork:
 
     @classmethod
     def of(
-        cls, settings: Settings, ledger: Ledger, clock: Clock, listen_to: Listen, spawn: Spawn
+        cls,
+        settings: Settings,
+        ledger: Ledger,
+        clock: Clock,
+        tails: Tails,
+        listen_to: Listen,
+        spawn: Spawn,
     ) -> SharedWork:
         """Return the parts for a process over the ledger's PostgreSQL database."""
         own, store = settings.sharing, ledger.store
-        held = HeldSessions(ledger.owner, clock, own.lease)
+        held = HeldSessions(ledger.owner, clock, own.lease, tails)
         home, bus = home_id(settings.home_path), Bus(store, clock, listen_to)
         return cls(
             clock,

@@ -183,6 +183,36 @@ async def test_a_gateway_that_lost_a_session_writes_nothing_more(
         assert [end.payload["data"]["status"] for end in ends] == ["done"]
 
 
+async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
+    tmp_path: Path, tape_url: str
+) -> None:
+    lease = {"SHARING__LEASE": "30", "SHARING__KEEP": "30"}
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **lease) as (first, second),
+        visit(first.url, "Alice") as (alice,),
+        visit(second.url, "Bob") as (bob,),
+    ):
+        assert first.parts.claimer is not None
+        assert first.services.shared is not None
+        assert second.parts.claimer is not None
+        await alice.say("one")
+        entries = await answered(second, "lobby", 1)
+        late, early = (
+            (first, second) if first.services.claims.holds("web:lobby") else (second, first)
+        )
+        assert late.services.shared is not None
+        assert late.parts.claimer is not None
+        assert await read(late, "lobby") == entries  # it remembers that
+        late.parts.claimer.close()
+        late.services.shared.held.by_id["web:lobby"].until = 0  # it was frozen for that long
+        await expire(late)
+        await until(lambda: early.services.claims.holds("web:lobby"))
+        await bob.say("two")
+        entries = await answered(early, "lobby", 2)
+        assert (await read(late, "lobby"))[: len(entries)] == entries
+
+
 async def test_a_gateway_that_slept_past_its_lease_goes_on_with_what_nobody_took(
     tmp_path: Path, tape_url: str
 ) -> None:

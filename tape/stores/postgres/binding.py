@@ -26,6 +26,22 @@ def bound(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _storable(value) for name, value in values.items()}
 
 
+def expecting(frame: str, sql: str) -> str:
+    """Return a statement that fails unless it changes the expected number of rows."""
+    bare = sql.rstrip()
+    return frame.replace(":statement", bare if returns(sql) else bare + "\nRETURNING 1")
+
+
+def is_select(sql: str) -> bool:
+    """Return whether a statement only reads."""
+    return driver_sql(sql).upper().startswith("SELECT")
+
+
+def returns(sql: str) -> bool:
+    """Return whether a statement that changes rows returns some."""
+    return "RETURNING" in driver_sql(sql)
+
+
 def _storable(value: Any) -> Any:
     if isinstance(value, str) and NUL in value:
         return value.replace(NUL, NUL_SHOWN)

@@ -16,6 +16,7 @@ from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
+from tape.tails import MAX_ENTRIES, Tails
 from tape.unit_of_work import Row
 
 PAGE: Final = 1000  # entries that a search for a substring reads at once
@@ -30,10 +31,12 @@ class PostgresReader:
         database: PostgresDatabase,
         lent: Connection | None = None,
         numbers: dict[str, int] | None = None,
+        tails: Tails | None = None,
     ) -> None:
         self._database = database
         self._lent = lent
         self._numbers = {} if numbers is None else numbers
+        self._tails = tails or Tails()
 
     def over(self, connection: Connection) -> PostgresReader:
         """Return a reader for who has borrowed a connection: nobody waits for a second one."""
@@ -42,6 +45,9 @@ class PostgresReader:
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query; raises NotFound for an anchor that does not exist."""
         query = await located_by(query, self.query)
+        held = await self._held(query)
+        if held is not None:
+            return held
         tape = await self._number(query.tape)
         if tape is None or query.is_empty:
             return []
@@ -83,6 +89,16 @@ class PostgresReader:
         if query.since is not None:
             query = replace(query, after=max(query.after, after))
         return replace(query, before=before)
+
+    async def _held(self, query: Query) -> list[Entry] | None:
+        """Answer from memory what this process holds; None if that takes the database."""
+        number = self._tails.lacks(query.tape)
+        if number is not None:
+            tape = await self._number(query.tape)
+            newest = Query(query.tape, limit=MAX_ENTRIES, newest=True)
+            entries = await self._answer(tape, newest) if tape is not None else []
+            self._tails.load(query.tape, number, entries)
+        return self._tails.answer(query)
 
     async def _answer(self, tape: int, query: Query) -> list[Entry]:
         sql, values = compose(query, self._database.statements)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import psycopg
+from psycopg.errors import PipelineAborted
+
+from tape.errors import UnitFailed
 
 
 class Refusal(NamedTuple):
@@ -99,3 +102,17 @@ def remedy_of(cause: BaseException | None, otherwise: str) -> str:
     """Return what can be done about an error."""
     known = refusal_of(cause)
     return known.remedy if known is not None else otherwise
+
+
+def first_cause(cause: psycopg.Error) -> BaseException:
+    """Return what was wrong first: behind it, a pipeline answers everything with an error."""
+    found: BaseException = cause
+    while isinstance(found, PipelineAborted) and found.__context__ is not None:
+        found = found.__context__
+    return found
+
+
+def unit_failed(cause: psycopg.Error) -> UnitFailed:
+    """Read what `unit_expects` raised."""
+    expected, changed = (cause.diag.message_detail or "0 0").split()
+    return UnitFailed(cause.diag.message_primary or "", int(expected), int(changed))

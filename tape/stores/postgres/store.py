@@ -19,6 +19,7 @@ from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_index import PostgresIndexer
 from tape.stores.postgres.search_lookup import PostgresLookup
 from tape.stores.postgres.writer import UnitWriter, appended
+from tape.tails import Tails
 from tape.unit_of_work import (
     Append,
     Batch,
@@ -41,8 +42,9 @@ class PostgresStore:
 
     def __init__(self, database: PostgresDatabase, now: Now) -> None:
         self._database = database
-        self._writer = UnitWriter(database, now)
-        self._reader = PostgresReader(database)
+        self.tails = Tails()
+        self._writer = UnitWriter(database, self.tails, now)
+        self._reader = PostgresReader(database, tails=self.tails)
         self._indexer = PostgresIndexer(database, self._reader)
         self._lookup = PostgresLookup(database, self._reader, self._indexer.lacks)
         self._partial = 0

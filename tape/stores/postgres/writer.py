@@ -24,12 +24,14 @@ from tape.erasing import check_left
 from tape.errors import AppendRefused, OutcomeUnknown, StoreUnavailable, TapeMismatch, UnitFailed
 from tape.payloads import check
 from tape.store import Now
-from tape.stores.postgres.binding import bound, driver_sql
+from tape.stores.postgres.binding import bound, driver_sql, expecting, is_select, returns
 from tape.stores.postgres.database import PostgresDatabase, as_tape_error
 from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, was_committed
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
+from tape.stores.postgres.server_errors import first_cause, unit_failed
 from tape.stores.postgres.tape_state import TapeState, append_values, erase_values, written
+from tape.tails import Tails
 from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Run, Unit, resolve
 
 STALE: Final = "TW001"
@@ -48,8 +50,9 @@ Cursor = AsyncCursor[tuple[Any, ...]]
 class UnitWriter:
     """Writes the units of one process."""
 
-    def __init__(self, database: PostgresDatabase, now: Now) -> None:
+    def __init__(self, database: PostgresDatabase, tails: Tails, now: Now) -> None:
         self._database = database
+        self._tails = tails
         self._now = now
         self._known: dict[str, TapeState] = {}
         self._lines: dict[str, _Line] = {}
@@ -61,8 +64,14 @@ class UnitWriter:
                 stack.enter_context(self._standing(name))
                 await stack.enter_async_context(self._lines[name].lock)
             with anyio.CancelScope(shield=True):  # what has begun ends, whoever waits for it
-                outcomes = await self._run(unit)
-            return outcomes  # noqa: RET504 - a scope may swallow, says mypy
+                try:
+                    outcomes = await self._run(unit)
+                except BaseException:
+                    self._forget_all(unit)
+                    raise
+                if any(isinstance(step, Erase) for step in unit.steps):
+                    self._forget_all(unit)
+            return outcomes
 
     async def import_batch(self, tape: str, batch: Batch, prepare: Prepare) -> None:
         """Append a batch of any size to a tape that has `batch.after` entries."""
@@ -84,6 +93,7 @@ class UnitWriter:
                     state = await job.extend(connection, tape, state, entries)
                     newest += len(entries)
                 batch.check(newest)
+            self.forget(tape)
 
     async def vacuum(self, *, full: bool) -> None:
         """Remove what is left of rows that were changed, in every table."""
@@ -95,6 +105,12 @@ class UnitWriter:
     def forget(self, tape: str) -> None:
         """Read a tape once more before the next append."""
         self._known.pop(tape, None)
+        self._tails.changed(tape)
+
+    def _forget_all(self, unit: Unit) -> None:
+        for step in unit.steps:
+            if isinstance(step, Append | Erase):
+                self.forget(step.tape)
 
     async def _run(self, unit: Unit) -> list[Outcome]:
         tapes = appended(unit)
@@ -102,16 +118,19 @@ class UnitWriter:
         for _ in range(MAX_TRIES):
             states = {tape: self._known[tape] for tape in tapes} if at_once else {}
             for tape in tapes:
-                self.forget(tape)  # until it is known how this ends
+                self._known.pop(tape, None)  # until it is known how this ends
             job = _Job(self._database, utc_iso(self._now()), states)
             try:
                 async with self._database.connection() as connection:
                     outcomes = await job.run(connection, unit, locked=not at_once)
             except _Again:
+                self._forget_all(unit)
                 at_once = False
                 continue
             except LostAnswer as lost:
                 outcomes = await self._settled(unit, job, lost)
+            for tape in tapes:
+                self._tails.appended(tape, job.made.get(tape, ()))
             if len(self._known) > MAX_REMEMBERED:
                 self._known.clear()
             self._known |= job.states
@@ -131,7 +150,7 @@ class UnitWriter:
 
     def _is_known(self, step: object) -> bool:
         if isinstance(step, Run):  # a fence: that it changed its row is all there is to know
-            return step.expect == 1 and not _returns(self._database.statements[step.statement])
+            return step.expect == 1 and not returns(self._database.statements[step.statement])
         return isinstance(step, Append)
 
     @contextmanager
@@ -180,6 +199,7 @@ class _Job:
         self._sent: dict[int, tuple[Cursor, Run]] = {}
         self._transaction: str | None = None
         self.states = states
+        self.made: dict[str, list[Entry]] = {}
         self.planned: list[Outcome] = []
 
     async def run(self, connection: Connection, unit: Unit, *, locked: bool) -> list[Outcome]:
@@ -193,14 +213,14 @@ class _Job:
                 async with connection.pipeline() as pipeline:
                     failure = await self._pipelined(connection, pipeline, unit, locked)
             except psycopg.Error as cause:
-                failure = cause  # the connection is gone
+                failure = first_cause(cause)
             if failure is not None:
                 await self._fail(connection, failure)
             return await self._received()
 
     async def _pipelined(
         self, connection: Connection, pipeline: AsyncPipeline, unit: Unit, locked: bool
-    ) -> Exception | None:
+    ) -> BaseException | None:
         """Send a transaction; return what was wrong, since a pipeline has to end in peace."""
         try:
             await connection.execute("BEGIN")
@@ -212,15 +232,14 @@ class _Job:
             if number is not None:
                 self._transaction = (await number.fetchall())[0][0]
             self.planned = await self._send(connection, unit)
-            await connection.execute("COMMIT")
-            await pipeline.sync()
+            await connection.execute("COMMIT")  # the end of the pipeline sends it
         except Exception as cause:
             with suppress(psycopg.Error):
                 await pipeline.sync()  # drops what stands behind the failed statement
             return cause
         return None
 
-    async def _fail(self, connection: Connection, cause: Exception) -> NoReturn:
+    async def _fail(self, connection: Connection, cause: BaseException) -> NoReturn:
         if connection.closed and isinstance(cause, psycopg.Error):
             raise LostAnswer(self._transaction) from cause
         await _roll_back(connection)
@@ -300,6 +319,7 @@ class _Job:
             values = append_values(step.tape, step.key, state, entries, own)
             await self._run(connection, "tape.append", values)
         self.states[step.tape] = state.after(entries)
+        self.made.setdefault(step.tape, []).extend(entries)
         outcome = Outcome(tuple(own))
         if step.key is not None:
             self._keyed[key] = outcome
@@ -344,27 +364,12 @@ def appended(unit: Unit) -> list[str]:
     return sorted({step.tape for step in unit.steps if isinstance(step, Append)})
 
 
-def expecting(frame: str, sql: str) -> str:
-    """Return a statement that fails unless it changes the expected number of rows."""
-    bare = sql.rstrip()
-    return frame.replace(":statement", bare if _returns(sql) else bare + "\nRETURNING 1")
-
-
-def is_select(sql: str) -> bool:
-    """Return whether a statement only reads."""
-    return driver_sql(sql).upper().startswith("SELECT")
-
-
-def _returns(sql: str) -> bool:
-    return "RETURNING" in driver_sql(sql)
-
-
 async def _outcome(cursor: Cursor, step: Run, database: PostgresDatabase) -> Outcome:
     sql = database.statements[step.statement]
     if is_select(sql):
         return Outcome(rows=tuple(rows_of(cursor, await cursor.fetchall())))
     changed = cursor.rowcount if step.expect is None else step.expect
-    if not _returns(sql) or not changed:
+    if not returns(sql) or not changed:
         return Outcome(changed=changed)
     return Outcome(rows=tuple(rows_of(cursor, await cursor.fetchall())), changed=changed)
 
@@ -392,9 +397,3 @@ def _judged() -> Iterator[None]:
         raise as_tape_error(cause) from cause
     except UnicodeEncodeError as cause:
         raise AppendRefused(f"a value is not valid Unicode text ({cause}): remove it") from cause
-
-
-def unit_failed(cause: psycopg.Error) -> UnitFailed:
-    """Read what `unit_expects` raised."""
-    expected, changed = (cause.diag.message_detail or "0 0").split()
-    return UnitFailed(cause.diag.message_primary or "", int(expected), int(changed))

@@ -10,13 +10,14 @@ from gateway.storage.ledger.leases import Leases
 from tape.entry import event
 from tape.errors import SessionLost, UnitFailed
 from tape.stores.memory import MemoryStore
+from tape.tails import Tails
 from tape.unit_of_work import FirstId, Outcome, Run, Unit
 from tests.clock import ManualClock
 
 
 def fencing(*held: str, heard: list[Arrival] | None = None) -> Fencing:
     """The fence of a process that holds sessions whose tapes have their names."""
-    sessions = HeldSessions("aa", ManualClock(), 60)
+    sessions = HeldSessions("aa", ManualClock(), 60, Tails())
     for number, name in enumerate(held):
         sessions.add(Held(name, name, number, epoch=7, arrived=0, asked=0), 0.0)
     return Fencing(sessions, str, (heard if heard is not None else []).append)

@@ -1,0 +1,130 @@
+"""A PostgreSQL store that answers from memory what it holds: it says the same as the database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tape.entry import Entry, message
+from tape.errors import TapeError
+from tape.query import Query
+from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.store import PostgresStore
+from tape.tails import MAX_ENTRIES
+from tape.testing import ERASING_CHECKS, SEARCH_CHECKS, STORE_CHECKS, StoreCheck
+from tape.testing.stores import said
+from tape.testing.tapes import T
+from tape.unit_of_work import Unit
+from tests.postgres import fresh_database
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+
+class HoldingStore(PostgresStore):
+    """Holds every tape that it hears of."""
+
+    is_held = True
+
+    def _hold(self, tape: str) -> None:
+        self.tails.hold(tape, lambda: self.is_held)
+
+    async def commit(self, unit: Unit) -> list[Any]:
+        for step in unit.steps:
+            if (tape := getattr(step, "tape", None)) is not None:
+                self._hold(tape)
+        return await super().commit(unit)
+
+    async def query(self, query: Query) -> list[Entry]:
+        self._hold(query.tape)
+        return await super().query(query)
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[HoldingStore]:
+    with fresh_database() as url:
+        made = HoldingStore.open(url)
+        assert isinstance(made, HoldingStore)
+        yield made
+        await made.close()
+
+
+@pytest.mark.parametrize(
+    "check", [*STORE_CHECKS, *SEARCH_CHECKS, *ERASING_CHECKS], ids=lambda check: check.__name__
+)
+async def test_a_store_that_holds_its_tapes_keeps_the_contract(
+    check: StoreCheck, store: HoldingStore
+) -> None:
+    await check(store)
+
+
+async def test_what_is_held_is_read_once(
+    store: HoldingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.append(T, [said("plum")])
+    assert [one.text for one in await store.query(Query(T, kinds=("message",)))] == ["plum"]
+    monkeypatch.setattr(PostgresDatabase, "connection", _refused)
+    assert len(await store.query(Query(T))) == 3
+    with pytest.raises(AssertionError):
+        await store.size(T)
+
+
+def _refused(_database: PostgresDatabase) -> None:
+    raise AssertionError("the database was asked")
+
+
+async def test_what_is_older_than_is_remembered_is_read_from_the_database(
+    store: HoldingStore,
+) -> None:
+    for number in range(3):
+        await store.append(T, [said(f"{number}.{each}") for each in range(MAX_ENTRIES)])
+    assert len(await store.query(Query(T))) == 3 * MAX_ENTRIES + 2
+    newest = await store.query(Query(T, limit=2, newest=True))
+    assert [one.text for one in newest] == ["2.198", "2.199"]
+    (first,) = await store.query(Query(T, kinds=("message",), limit=1))
+    assert first.text == "0.0"
+    assert len(await store.query(Query(T, lane="nowhere", limit=1, newest=True))) == 0
+
+
+async def test_after_its_release_a_tape_is_what_others_made_of_it(store: HoldingStore) -> None:
+    await store.append(T, [said("plum")])
+    await store.query(Query(T))
+    store.tails.release(T)
+    await PostgresStore.append(store, T, [said("pear")])
+    store.tails.release(T)
+    assert [one.text for one in await PostgresStore.query(store, Query(T, after=3))] == ["pear"]
+
+
+async def test_what_is_read_during_a_release_is_not_remembered(store: HoldingStore) -> None:
+    await store.append(T, [said("plum")])
+    number = store.tails.lacks(T)
+    assert number is not None
+    read = await PostgresStore.query(store, Query(T, limit=MAX_ENTRIES, newest=True))
+    store.tails.release(T)
+    await PostgresStore.append(store, T, [said("pear")])
+    store.tails.hold(T, lambda: True)
+    store.tails.load(T, number, read)
+    assert [one.text for one in await store.query(Query(T, after=3))] == ["pear"]
+
+
+async def test_a_tape_whose_lease_has_ended_is_read_from_the_database(
+    store: HoldingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.append(T, [said("plum")])
+    await store.query(Query(T))
+    store.is_held = False
+    monkeypatch.setattr(PostgresDatabase, "connection", _refused)
+    with pytest.raises(AssertionError):
+        await store.query(Query(T))
+
+
+async def test_a_refused_append_is_not_remembered(store: HoldingStore) -> None:
+    await store.append(T, [said("plum")])
+    await store.query(Query(T))
+    with suppress(TapeError):
+        await store.append(T, [message("user", "\ud800")])
+    assert len(await store.query(Query(T))) == 3
+    await store.append(T, [said("pear")])
+    assert [one.id for one in await store.query(Query(T))] == [1, 2, 3, 4]

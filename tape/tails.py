@@ -1,7 +1,8 @@
 """Remember the newest entries of tapes to which nobody else appends.
 
 Whoever holds a tape is answered from memory. Entries go through JSON, so that they are equal to
-what is read, and nobody changes what is remembered.
+what is read, and nobody changes what is remembered. Of the tapes that were used longest ago, it is
+forgotten: their next reader asks the database.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Final
 from tape.entry import Entry, dump, load
 from tape.query import Query
 
-MAX_ENTRIES: Final = 200
+MAX_ENTRIES: Final = 100  # of a tape, read at once; twice as many are kept
+MAX_SIZE: Final = 32_000_000  # bytes of JSON in all
+MAX_TAPE_SIZE: Final = 250_000  # bytes of JSON of one tape, read at once; twice as many are kept
 
 
 @dataclass(slots=True)
@@ -25,9 +28,8 @@ class _HeldTail:
     version: int
     first: int = 0  # the id from which on all entries are here; 0: nothing is known
     entries: list[Entry] = field(default_factory=list)
-
-    def clear(self, version: int) -> None:
-        self.version, self.first, self.entries = version, 0, []
+    sizes: list[int] = field(default_factory=list)
+    size: int = 0
 
 
 class Tails:
@@ -36,6 +38,7 @@ class Tails:
     def __init__(self) -> None:
         self._tails: dict[str, _HeldTail] = {}
         self._versions = count()
+        self._size = 0
 
     def hold(self, tape: str, is_held: Callable[[], bool]) -> None:
         """From now on and while `is_held`, only this process appends to a tape."""
@@ -44,19 +47,21 @@ class Tails:
 
     def release(self, tape: str) -> None:
         """From now on, others may append to a tape."""
-        self._tails.pop(tape, None)
+        if (tail := self._tails.pop(tape, None)) is not None:
+            self._clear(tail)
 
     def lacks(self, tape: str) -> int | None:
         """Return a number for `load` if a held tape is to be read, else None."""
         tail = self._tails.get(tape)
         return tail.version if tail is not None and not tail.first and tail.is_held() else None
 
-    def load(self, tape: str, number: int, entries: list[Entry]) -> None:
-        """Remember the newest `MAX_ENTRIES` that were read, unless the tape has changed."""
+    def load(self, tape: str, number: int, entries: Sequence[Entry], newest: int) -> None:
+        """Remember the last entries up to `newest` that were read, unless the tape has changed."""
         tail = self._tails.get(tape)
         if tail is not None and tail.version == number:
-            tail.first = entries[0].id if len(entries) == MAX_ENTRIES else 1
-            tail.entries = entries
+            tail.first = newest - len(entries) + 1
+            self._add(tail, entries)
+            self._used(tape, tail)
 
     def appended(self, tape: str, entries: Sequence[Entry]) -> None:
         """Take in what was committed."""
@@ -67,28 +72,70 @@ class Tails:
         if not tail.first:
             return
         if entries[0].id != tail.first + len(tail.entries):
-            tail.clear(tail.version)
+            self._clear(tail)
             return
-        tail.entries = [*tail.entries, *_copies(entries)]
-        if len(tail.entries) > 2 * MAX_ENTRIES:
-            tail.entries = tail.entries[-MAX_ENTRIES:]
-            tail.first = tail.entries[0].id
+        self._add(tail, _copies(entries))
+        self._used(tape, tail)
 
     def changed(self, tape: str) -> None:
         """Forget a tape, which is another than we know."""
         if (tail := self._tails.get(tape)) is not None:
-            tail.clear(next(self._versions))
+            self._clear(tail)
+
+    def size(self, tape: str) -> int | None:
+        """Return the number of a tape's entries if it is known."""
+        tail = self._known(tape)
+        return None if tail is None else tail.first + len(tail.entries) - 1
 
     def answer(self, query: Query) -> list[Entry] | None:
         """Answer a query that has no anchors by name, or return None if it takes older entries."""
-        tail = self._tails.get(query.tape)
-        if tail is None or not tail.first or not tail.is_held():
+        tail = self._known(query.tape)
+        if tail is None:
             return None
         whole = query.after >= tail.first - 1 or bool(query.ids and min(query.ids) >= tail.first)
         if not whole and not (query.newest and query.limit is not None):
             return None
         found = query.pick(tail.entries)
         return _copies(found) if whole or len(found) == query.limit else None
+
+    def _known(self, tape: str) -> _HeldTail | None:
+        tail = self._tails.get(tape)
+        if tail is None or not tail.first or not tail.is_held():
+            return None
+        self._used(tape, tail)
+        return tail
+
+    def _used(self, tape: str, tail: _HeldTail) -> None:
+        """Put a tape behind those that were used before, and forget some of those."""
+        self._tails[tape] = self._tails.pop(tape)
+        if self._size <= MAX_SIZE:
+            return
+        for other in list(self._tails.values()):
+            if other is not tail:
+                self._clear(other)
+            if self._size <= MAX_SIZE / 2:
+                break
+
+    def _add(self, tail: _HeldTail, entries: Sequence[Entry]) -> None:
+        sizes = [len(dump(one.payload)) + len(dump(one.meta)) for one in entries]
+        tail.entries = [*tail.entries, *entries]
+        tail.sizes += sizes
+        tail.size += sum(sizes)
+        self._size += sum(sizes)
+        if len(tail.entries) <= 2 * MAX_ENTRIES and tail.size <= 2 * MAX_TAPE_SIZE:
+            return
+        kept, size = 0, 0
+        while kept < min(MAX_ENTRIES, len(tail.sizes)) and size <= MAX_TAPE_SIZE:
+            kept += 1
+            size += tail.sizes[-kept]
+        self._size += size - tail.size
+        tail.first += len(tail.entries) - kept
+        tail.entries, tail.sizes, tail.size = tail.entries[-kept:], tail.sizes[-kept:], size
+
+    def _clear(self, tail: _HeldTail) -> None:
+        self._size -= tail.size
+        tail.version, tail.first, tail.size = next(self._versions), 0, 0
+        tail.entries, tail.sizes = [], []
 
 
 def _copies(entries: Sequence[Entry]) -> list[Entry]:

@@ -98,6 +98,33 @@ BEGIN
     WHERE tape.tape = number;
 END $$;
 
+-- Whether a tape needs no bootstrap.
+CREATE FUNCTION tape_anchored(number bigint) RETURNS boolean LANGUAGE sql STABLE
+RETURN EXISTS (
+    SELECT 1 FROM entry WHERE entry.tape = number AND kind = 'anchor'
+    UNION ALL
+    SELECT 1 FROM entry WHERE entry.tape = number AND id = 1 AND name = 'fork.open');
+
+-- What an append needs to know of tapes, with each of their newest entries: of a tape at most so many,
+-- of so many bytes. A tape without any has one row.
+CREATE FUNCTION tape_ends(names text[], most bigint, bytes bigint)
+RETURNS TABLE (tape text, number bigint, size bigint, dated text, last bigint, anchored boolean,
+               id bigint, kind text, payload text, meta text, date text)
+LANGUAGE sql STABLE AS $$
+    SELECT t.name, t.tape, t.size, t.dated, t.last, tape_anchored(t.tape),
+           e.id, e.kind, e.payload, e.meta, e.date
+    FROM tape AS t
+    LEFT JOIN LATERAL (
+        SELECT newest.*,
+               sum(octet_length(newest.payload) + octet_length(newest.meta))
+                   OVER (ORDER BY newest.id DESC) AS total
+        FROM (SELECT own.id, own.kind, own.payload, own.meta, own.date FROM entry AS own
+              WHERE own.tape = t.tape ORDER BY own.id DESC LIMIT most) AS newest
+    ) AS e ON e.total <= bytes
+    WHERE t.name = ANY (names)
+    ORDER BY t.tape, e.id
+$$;
+
 -- TW002 unless a statement changed as many rows as expected.
 CREATE FUNCTION unit_expects(statement text, expected bigint, changed bigint) RETURNS void
 LANGUAGE plpgsql AS $$

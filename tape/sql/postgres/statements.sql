@@ -1,11 +1,11 @@
 -- name: state
 -- What an append needs to know of tapes: sizes, latest dates, and whether each needs no bootstrap.
-SELECT name, size, dated, last, EXISTS (
-    SELECT 1 FROM entry WHERE entry.tape = t.tape AND kind = 'anchor'
-    UNION ALL
-    SELECT 1 FROM entry WHERE entry.tape = t.tape AND id = 1 AND name = 'fork.open'
-) AS anchored
-FROM tape AS t WHERE name = ANY(:names)
+SELECT name, size, dated, last, tape_anchored(tape) AS anchored
+FROM tape WHERE name = ANY(:names)
+
+-- name: ends
+-- The same, and the newest entries of the tapes.
+SELECT * FROM tape_ends(:names, :most, :bytes)
 
 -- name: make
 -- Tapes without entries, unless they exist.

@@ -16,11 +16,10 @@ from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
-from tape.tails import MAX_ENTRIES, Tails
+from tape.stores.postgres.tape_state import END, TapeMemory
 from tape.unit_of_work import Row
 
 PAGE: Final = 1000  # entries that a search for a substring reads at once
-MAX_REMEMBERED: Final = 100_000
 
 
 class PostgresReader:
@@ -29,18 +28,16 @@ class PostgresReader:
     def __init__(
         self,
         database: PostgresDatabase,
+        memory: TapeMemory,
         lent: Connection | None = None,
-        numbers: dict[str, int] | None = None,
-        tails: Tails | None = None,
     ) -> None:
         self._database = database
         self._lent = lent
-        self._numbers = {} if numbers is None else numbers
-        self._tails = tails or Tails()
+        self._memory = memory
 
     def over(self, connection: Connection) -> PostgresReader:
         """Return a reader for who has borrowed a connection: nobody waits for a second one."""
-        return PostgresReader(self._database, connection, self._numbers)
+        return PostgresReader(self._database, self._memory, connection)
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query; raises NotFound for an anchor that does not exist."""
@@ -73,6 +70,10 @@ class PostgresReader:
 
     async def size(self, tape: str) -> int:
         """Return the number of entries of a tape."""
+        await self._read_end(tape)
+        known = self._memory.tails.size(tape)
+        if known is not None:
+            return known
         rows = await self._fetch(self._database.sql("tape.size"), {"tape": tape})
         return int(rows[0][0]) if rows else 0
 
@@ -92,13 +93,19 @@ class PostgresReader:
 
     async def _held(self, query: Query) -> list[Entry] | None:
         """Answer from memory what this process holds; None if that takes the database."""
-        number = self._tails.lacks(query.tape)
-        if number is not None:
-            tape = await self._number(query.tape)
-            newest = Query(query.tape, limit=MAX_ENTRIES, newest=True)
-            entries = await self._answer(tape, newest) if tape is not None else []
-            self._tails.load(query.tape, number, entries)
-        return self._tails.answer(query)
+        await self._read_end(query.tape)
+        return self._memory.tails.answer(query)
+
+    async def _read_end(self, tape: str) -> None:
+        """Read the end of a tape that this process holds, unless it is known."""
+        version = self._memory.tails.lacks(tape)
+        if version is None:
+            return
+        ends = await self.select("tape.ends", {"names": [tape], **END})
+        if ends:
+            self._memory.take_in(ends)
+        else:
+            self._memory.tails.load(tape, version, (), 0)
 
     async def _answer(self, tape: int, query: Query) -> list[Entry]:
         sql, values = compose(query, self._database.statements)
@@ -128,14 +135,12 @@ class PostgresReader:
         return hits[::-1] if query.newest else hits
 
     async def _number(self, tape: str) -> int | None:
-        if tape not in self._numbers:
+        if tape not in self._memory.numbers:
             rows = await self._fetch(self._database.sql("tape.find_tape"), {"name": tape})
             if not rows:
                 return None
-            if len(self._numbers) > MAX_REMEMBERED:
-                self._numbers.clear()
-            self._numbers[tape] = rows[0][0]
-        return self._numbers[tape]
+            self._memory.know(tape, rows[0][0])
+        return self._memory.numbers[tape]
 
     def _connection(self) -> AbstractAsyncContextManager[Connection]:
         return self._database.connection() if self._lent is None else nullcontext(self._lent)

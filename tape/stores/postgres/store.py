@@ -18,8 +18,8 @@ from tape.stores.postgres.listening import notifications
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_index import PostgresIndexer
 from tape.stores.postgres.search_lookup import PostgresLookup
+from tape.stores.postgres.tape_state import TapeMemory
 from tape.stores.postgres.writer import UnitWriter, appended
-from tape.tails import Tails
 from tape.unit_of_work import (
     Append,
     Batch,
@@ -42,9 +42,10 @@ class PostgresStore:
 
     def __init__(self, database: PostgresDatabase, now: Now) -> None:
         self._database = database
-        self.tails = Tails()
-        self._writer = UnitWriter(database, self.tails, now)
-        self._reader = PostgresReader(database, tails=self.tails)
+        self._memory = TapeMemory()
+        self.tails = self._memory.tails
+        self._writer = UnitWriter(database, self._memory, now)
+        self._reader = PostgresReader(database, self._memory)
         self._indexer = PostgresIndexer(database, self._reader)
         self._lookup = PostgresLookup(database, self._reader, self._indexer.lacks)
         self._partial = 0
@@ -145,6 +146,10 @@ class PostgresStore:
     async def size(self, tape: str) -> int:
         self._require_open()
         return await self._reader.size(tape)
+
+    def take_in(self, ends: Sequence[Row]) -> None:
+        """Remember the ends of tapes that somebody read; see the statement `tape.ends`."""
+        self._memory.take_in(ends)
 
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield what is sent to channels of the database at a URL, "" for that of this store."""

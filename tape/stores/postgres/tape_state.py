@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
 
 from tape.database.group_commit import late_entries, meta_columns
 from tape.entry import Entry, anchors, dump, numbered, with_bootstrap
 from tape.payloads import check
 from tape.query import subject_of
-from tape.unit_of_work import Append
+from tape.stores.postgres.rows import read_entries
+from tape.tails import MAX_ENTRIES, MAX_TAPE_SIZE, Tails
+from tape.unit_of_work import Append, Row
+
+MAX_REMEMBERED: Final = 100_000
+END: Final = {"most": MAX_ENTRIES, "bytes": MAX_TAPE_SIZE}
+"""How much of a tape is read at once; the values of `tape.ends`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,47 @@ class TapeState:
         return TapeState(
             self.size + len(entries), dated, last, self.anchored or any(map(anchors, entries))
         )
+
+
+@dataclass(slots=True)
+class TapeMemory:
+    """What a process knows of tapes: their numbers, which never change, and how they end."""
+
+    tails: Tails = field(default_factory=Tails)
+    numbers: dict[str, int] = field(default_factory=dict)
+    states: dict[str, TapeState] = field(default_factory=dict)
+
+    def take_in(self, ends: Iterable[Row]) -> None:
+        """Remember the ends of tapes that were read; see the statement `tape.ends`."""
+        for name, rows in groupby(ends, lambda row: str(row["tape"])):
+            found = list(rows)
+            end = found[0]
+            state = TapeState(end["size"], end["dated"], end["last"], end["anchored"])
+            self.know(name, end["number"])
+            if self.states.setdefault(name, state) != state:
+                continue  # it has grown since
+            version = self.tails.lacks(name)
+            if version is not None:
+                columns = ("id", "kind", "payload", "meta", "date")
+                of_entries = ([row[one] for one in columns] for row in found if row["id"])
+                self.tails.load(name, version, read_entries(of_entries), state.size)
+
+    def know(self, tape: str, number: int) -> None:
+        """Remember the number of a tape."""
+        if len(self.numbers) > MAX_REMEMBERED:
+            self.numbers.clear()
+        self.numbers[tape] = number
+
+    def keep(self, states: dict[str, TapeState]) -> None:
+        """Remember the states of tapes after a commit."""
+        if len(self.states) > MAX_REMEMBERED:
+            self.states.clear()
+        self.states |= states
+
+    def forget(self, tape: str) -> None:
+        """Read a tape once more before the next append."""
+        self.states.pop(tape, None)
+        self.tails.changed(tape)
 
 
 def written(step: Append, state: TapeState, now: str) -> tuple[list[Entry], list[Entry]]:

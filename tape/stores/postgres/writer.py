@@ -30,8 +30,13 @@ from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, 
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.stores.postgres.server_errors import first_cause, unit_failed
-from tape.stores.postgres.tape_state import TapeState, append_values, erase_values, written
-from tape.tails import Tails
+from tape.stores.postgres.tape_state import (
+    TapeMemory,
+    TapeState,
+    append_values,
+    erase_values,
+    written,
+)
 from tape.unit_of_work import Append, Batch, Erase, Outcome, Prepare, Run, Unit, resolve
 
 STALE: Final = "TW001"
@@ -40,7 +45,6 @@ AGAIN: Final = frozenset({STALE, "40001", "40P01"})
 """The server asks for the same unit once more: somebody else was quicker, or had to come first."""
 
 MAX_TRIES: Final = 10
-MAX_REMEMBERED: Final = 100_000
 
 _ROLLBACKS: Final = count()
 
@@ -50,11 +54,10 @@ Cursor = AsyncCursor[tuple[Any, ...]]
 class UnitWriter:
     """Writes the units of one process."""
 
-    def __init__(self, database: PostgresDatabase, tails: Tails, now: Now) -> None:
+    def __init__(self, database: PostgresDatabase, memory: TapeMemory, now: Now) -> None:
         self._database = database
-        self._tails = tails
+        self._memory = memory
         self._now = now
-        self._known: dict[str, TapeState] = {}
         self._lines: dict[str, _Line] = {}
 
     async def run(self, unit: Unit) -> list[Outcome]:
@@ -82,7 +85,7 @@ class UnitWriter:
                 self._database.connection() as connection,
                 connection.transaction(),
             ):
-                self.forget(tape)
+                self._memory.forget(tape)
                 job = _Job(self._database, utc_iso(self._now()), {})
                 state = await job.locked(connection, tape)
                 if state.size != batch.after:
@@ -93,7 +96,7 @@ class UnitWriter:
                     state = await job.extend(connection, tape, state, entries)
                     newest += len(entries)
                 batch.check(newest)
-            self.forget(tape)
+            self._memory.forget(tape)
 
     async def vacuum(self, *, full: bool) -> None:
         """Remove what is left of rows that were changed, in every table."""
@@ -102,23 +105,19 @@ class UnitWriter:
             names = ", ".join(row[0] for row in await found.fetchall())
             await connection.execute(f"VACUUM {'(FULL) ' if full else ''}{names}".encode())
 
-    def forget(self, tape: str) -> None:
-        """Read a tape once more before the next append."""
-        self._known.pop(tape, None)
-        self._tails.changed(tape)
-
     def _forget_all(self, unit: Unit) -> None:
         for step in unit.steps:
             if isinstance(step, Append | Erase):
-                self.forget(step.tape)
+                self._memory.forget(step.tape)
 
     async def _run(self, unit: Unit) -> list[Outcome]:
         tapes = appended(unit)
-        at_once = all(tape in self._known for tape in tapes)
+        known = self._memory.states
+        at_once = all(tape in known for tape in tapes)
         for _ in range(MAX_TRIES):
-            states = {tape: self._known[tape] for tape in tapes} if at_once else {}
+            states = {tape: known[tape] for tape in tapes} if at_once else {}
             for tape in tapes:
-                self._known.pop(tape, None)  # until it is known how this ends
+                known.pop(tape, None)  # until it is known how this ends
             job = _Job(self._database, utc_iso(self._now()), states)
             try:
                 async with self._database.connection() as connection:
@@ -130,10 +129,8 @@ class UnitWriter:
             except LostAnswer as lost:
                 outcomes = await self._settled(unit, job, lost)
             for tape in tapes:
-                self._tails.appended(tape, job.made.get(tape, ()))
-            if len(self._known) > MAX_REMEMBERED:
-                self._known.clear()
-            self._known |= job.states
+                self._memory.tails.appended(tape, job.made.get(tape, ()))
+            self._memory.keep(job.states)
             return outcomes
         raise StoreUnavailable("the database asked too often to try again: try again later")
 

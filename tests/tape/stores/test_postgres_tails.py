@@ -67,8 +67,9 @@ async def test_what_is_held_is_read_once(
     assert [one.text for one in await store.query(Query(T, kinds=("message",)))] == ["plum"]
     monkeypatch.setattr(PostgresDatabase, "connection", _refused)
     assert len(await store.query(Query(T))) == 3
+    assert await store.size(T) == 3
     with pytest.raises(AssertionError):
-        await store.size(T)
+        await store.tapes()
 
 
 def _refused(_database: PostgresDatabase) -> None:
@@ -82,7 +83,7 @@ async def test_what_is_older_than_is_remembered_is_read_from_the_database(
         await store.append(T, [said(f"{number}.{each}") for each in range(MAX_ENTRIES)])
     assert len(await store.query(Query(T))) == 3 * MAX_ENTRIES + 2
     newest = await store.query(Query(T, limit=2, newest=True))
-    assert [one.text for one in newest] == ["2.198", "2.199"]
+    assert [one.text for one in newest] == [f"2.{MAX_ENTRIES - 2}", f"2.{MAX_ENTRIES - 1}"]
     (first,) = await store.query(Query(T, kinds=("message",), limit=1))
     assert first.text == "0.0"
     assert len(await store.query(Query(T, lane="nowhere", limit=1, newest=True))) == 0
@@ -105,7 +106,7 @@ async def test_what_is_read_during_a_release_is_not_remembered(store: HoldingSto
     store.tails.release(T)
     await PostgresStore.append(store, T, [said("pear")])
     store.tails.hold(T, lambda: True)
-    store.tails.load(T, number, read)
+    store.tails.load(T, number, read, read[-1].id)
     assert [one.text for one in await store.query(Query(T, after=3))] == ["pear"]
 
 
@@ -118,6 +119,29 @@ async def test_a_tape_whose_lease_has_ended_is_read_from_the_database(
     monkeypatch.setattr(PostgresDatabase, "connection", _refused)
     with pytest.raises(AssertionError):
         await store.query(Query(T))
+
+
+async def test_of_long_entries_few_are_remembered(store: HoldingStore) -> None:
+    long = "plum " * 20_000
+    for number in range(9):
+        await store.append(T, [said(f"{number} {long}")])
+        assert len(await store.query(Query(T, limit=1, newest=True))) == 1
+    newest = store.tails.answer(Query(T, limit=2, newest=True))
+    assert newest is not None and [one.id for one in newest] == [10, 11]
+    assert store.tails.answer(Query(T, limit=8, newest=True)) is None
+    assert len(await store.query(Query(T, limit=8, newest=True))) == 8
+
+
+async def test_tapes_that_were_used_long_ago_are_forgotten(
+    store: HoldingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tape.tails.MAX_SIZE", 3000)
+    for number in range(4):
+        await store.append(f"{T}-{number}", [said("plum " * 200)])
+        await store.query(Query(f"{T}-{number}"))
+    known = [store.tails.size(f"{T}-{number}") for number in range(4)]
+    assert known[0] is None and known[3] == 3
+    assert [len(await store.query(Query(f"{T}-{number}"))) for number in range(4)] == [3] * 4
 
 
 async def test_a_refused_append_is_not_remembered(store: HoldingStore) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from functools import partial
 from typing import Final
 
 from channels.base import Channel
@@ -66,9 +65,7 @@ async def make_services(
     store.prepare = redactor.entry
     shared = None
     if isinstance(store, SharedStore):
-        url = settings.sharing.listen_url.get_secret_value()
-        listen = partial(store.listen, url)
-        shared = SharedWork.of(settings, ledger, clock, store.tails, listen, background.spawn)
+        shared = SharedWork.of(settings, ledger, clock, store, background.spawn)
         shared.workers.digests = digests_of(settings, hooks, redactor)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
     elif settings.sharing.role != "all":

@@ -151,6 +151,10 @@ class SharedStore(UnitStore, Protocol):
     framing: Framing | None
     tails: Tails
 
+    def take_in(self, ends: Sequence[Row]) -> None:
+        """Remember the ends of tapes that somebody read."""
+        ...
+
     async def refuse_newer(self) -> None:
         """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
         ...

@@ -24,7 +24,7 @@ from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.services import Services
 from gateway.sharing.claims import Held
 from gateway.sharing.fencing import Arrival
-from gateway.sharing.sessions import Claimed
+from gateway.sharing.sessions import OpenWork, Taken
 from gateway.sharing.shared import CHANGED, NOBODY_WORKS, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
@@ -182,20 +182,21 @@ class Claimer:
         async with self._lock:
             held = self._shared.held.by_id
             asked_at = self._services.clock.monotonic()
-            claimed: list[Claimed] = []
+            taken = Taken()
             if self._suspects and (self._is_alone or not held):
-                claimed = await self._shared.sessions.claim(1, suspect=True)
-                self._suspects -= len(claimed)
-                for one in claimed:
+                taken = await self._shared.sessions.claim(1, suspect=True)
+                self._suspects -= len(taken.claimed)
+                for one in taken.claimed:
                     one.held.is_suspect = True
             busy = not self._is_alone and any(self._has_suspect(one) for one in held.values())
-            if not (claimed or busy or self._drains):
+            if not (taken.claimed or busy or self._drains):
                 was_away = asked_at - self._away_at < RETURN_SECONDS
-                claimed = await self._shared.sessions.claim(
+                taken = await self._shared.sessions.claim(
                     MAX_CLAIMED, most_lost=0 if was_away else MAX_CLAIMED
                 )
-            await self._take_over(claimed, asked_at)
-            return len(claimed) >= MAX_CLAIMED
+            if taken.claimed:
+                await self._take_over(taken, asked_at)
+            return len(taken.claimed) >= MAX_CLAIMED
 
     def _has_suspect(self, held: Held) -> bool:
         """Return whether a suspect of a session runs or waits here."""
@@ -220,40 +221,37 @@ class Claimer:
             self._suspects += 1
         return [row for row in rows if row.session_id not in aside]
 
-    async def _take_over(self, claimed: Sequence[Claimed], asked_at: float) -> None:
+    async def _take_over(self, taken: Taken, asked_at: float) -> None:
         """Take up the open work of sessions that this process has got, all or none.
 
         What could not be read is ours all the same, and is found when the leases are renewed.
         """
-        if not claimed:
-            return
-        for one in claimed:
+        for one in taken.claimed:
             if self._shared.held.holds(one.held.session_id):  # the answer to giving back was lost
                 await self._abandon(one.held.session_id)
             self._shared.held.add(one.held, asked_at)
-        self._lost.update(one.held.session_id for one in claimed if one.was)
-        ids = [one.held.session_id for one in claimed]
+        self._shared.remember(taken)
+        self._lost.update(one.held.session_id for one in taken.claimed if one.was)
+        ids = [one.held.session_id for one in taken.claimed]
         try:
-            await self._read_open(ids)
+            await self._work_on(ids, taken.work)
         except Exception:
             for session_id in ids:
                 await self._abandon(session_id)
             raise
 
-    async def _read_open(self, ids: Sequence[str]) -> None:
-        sessions = self._shared.sessions
+    async def _work_on(self, ids: Sequence[str], work: OpenWork) -> None:
         lost = self._lost.intersection(ids)
         if lost:
             get_log().warning("session.taken_over", sessions=len(lost))
-            await sessions.count_crashes(lost)
-        rows = await sessions.open_rows(ids)
-        sends = await sessions.open_sends(ids)
+            await self._shared.sessions.count_crashes(lost)
+            work = await self._shared.sessions.open_work(ids)
         self._lost -= lost
-        rows = await self._set_suspects_aside(rows)
-        sends = [send for send in sends if self._shared.held.holds(send.session_id)]
+        rows = await self._set_suspects_aside(work.rows)
+        sends = [send for send in work.sends if self._shared.held.holds(send.session_id)]
         self._know(rows)
         await self._recovery.take_over(rows, sends, lost)
-        self._carry_out(ids, done=(AGAIN, DROP))
+        self._carry_out(work.asked, done=(AGAIN, DROP))
 
     def _carry_out(self, session_ids: Iterable[str], done: Collection[str] = ()) -> None:
         """Do what others ask for these sessions, in the background: an erasure takes its time."""
@@ -315,7 +313,7 @@ class Claimer:
                     for one, (_arrived, asked) in zip(held, counts, strict=True)
                     if asked > one.asked
                 ]
-                sends = await sessions.open_sends(others) if others else []
+                work = await sessions.open_work(others) if others else OpenWork()
             except TapeError:
                 self._numbers |= numbers
                 raise
@@ -323,8 +321,9 @@ class Claimer:
                 one.arrived, one.asked = max((one.arrived, one.asked), count)
             self._put(row for row in news.rows if row.status == "accepted")
             self._know(news.rows)
-            self._recovery.sender.enqueue_of_others(sends)
-            self._carry_out(others)
+            self._shared.held.changed(others)
+            self._recovery.sender.enqueue_of_others(work.sends)
+            self._carry_out(work.asked)
         return True
 
     async def _renew_all(self) -> None:
@@ -334,8 +333,7 @@ class Claimer:
 
     async def _renew(self) -> bool:
         async with self._lock:
-            asked_at = self._services.clock.monotonic()
-            self._renews_soon = False
+            asked_at, self._renews_soon = self._services.clock.monotonic(), False
             renewed = await self._shared.sessions.renew()
             ours = {one.held.session_id for one in renewed}
             for session_id in [one for one in self._shared.held.by_id if one not in ours]:
@@ -343,7 +341,9 @@ class Claimer:
             known = self._shared.held.renewed
             # The answer to an earlier claim was lost if we hold more than we know.
             new = [one for one in renewed if not known(one.held.session_id, asked_at)]
-            await self._take_over(new, asked_at)
+            if new:
+                work = await self._shared.sessions.open_work(one.held.session_id for one in new)
+                await self._take_over(Taken(new, work), asked_at)
         return True
 
     async def _abandon(self, session_id: str) -> None:

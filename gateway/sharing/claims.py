@@ -110,8 +110,12 @@ class HeldSessions(SessionClaims):
 
     def of_tapes(self, tapes: Iterable[str]) -> set[str]:
         """Return the held sessions to which these tapes and forks belong."""
-        found = (self._by_tape.get(name.partition(INFIX)[0]) for name in tapes)
+        found = (self._by_tape.get(_base(name)) for name in tapes)
         return {held.session_id for held in found if held is not None}
+
+    def of_others(self, tapes: Iterable[str]) -> set[str]:
+        """Return those of these tapes, without their forks, that are of no held session."""
+        return {_base(name) for name in tapes}.difference(self._by_tape)
 
     def renewed(self, session_id: str, asked_at: float) -> bool:
         """Record that a lease was renewed; return whether this process knows the session."""
@@ -127,6 +131,12 @@ class HeldSessions(SessionClaims):
             if session_id in self.by_id:
                 self.by_id[session_id].touched = now
 
+    def changed(self, session_ids: Iterable[str]) -> None:
+        """Read the tapes of these sessions once more: somebody else may have added to them."""
+        for session_id in session_ids:
+            if (held := self.by_id.get(session_id)) is not None:
+                self._tails.changed(held.tape)
+
     def read_again(self, ended: Iterable[Held]) -> None:
         """Read the tapes of these sessions from the database: others may claim them now."""
         for held in ended:
@@ -136,3 +146,8 @@ class HeldSessions(SessionClaims):
         """Return the sessions for which nothing was done for so long."""
         before = self._clock.monotonic() - seconds
         return [held for held in self.by_id.values() if held.touched <= before]
+
+
+def _base(tape: str) -> str:
+    """Return the tape that a fork belongs to."""
+    return tape.partition(INFIX)[0]

@@ -12,11 +12,13 @@ from typing import Final
 
 from gateway.logs import get_log
 from gateway.sharing.claims import HeldSessions
+from tape.entry import dump
 from tape.errors import SessionLost, TapeError, UnitFailed
 from tape.unit_of_work import Append, Erase, Outcome, Run, Unit, behind
 
 FENCE: Final = "ledger.fence"
 ARRIVE: Final = "sharing.arrive"
+TOUCH: Final = "sharing.touch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,10 @@ class Arrival:
     arrived: int
 
 
-def arrival_of(outcome: Outcome) -> Arrival:
-    """Read the outcome of `sharing.arrive`."""
-    row = outcome.rows[0]
+def arrivals_of(outcome: Outcome) -> list[Arrival]:
+    """Read the outcome of `sharing.arrive` or `sharing.touch`."""
     names = ("session_id", "tape", "number", "owner", "arrived")
-    return Arrival(**{name: row[name] for name in names})
+    return [Arrival(**{name: row[name] for name in names}) for row in outcome.rows]
 
 
 @dataclass(eq=False)
@@ -61,12 +62,16 @@ class Fencing:
         for session_id in sorted(unit.for_sessions - ours):
             values = {"session_id": session_id, "tape": self._tape_of(session_id), "asked": 1}
             first.append(Run(ARRIVE, values))
+        others = sorted(self._held.of_others(tapes))
+        if others:
+            first.append(Run(TOUCH, {"tapes": dump(others)}))
         return (behind(unit, first), len(first)) if first else (unit, 0)
 
     def done(self, unit: Unit, outcomes: Sequence[Outcome]) -> None:
         for step, outcome in zip(unit.steps, outcomes, strict=False):
-            if isinstance(step, Run) and step.statement == ARRIVE:
-                self._announce(arrival_of(outcome))
+            if isinstance(step, Run) and step.statement in (ARRIVE, TOUCH):
+                for arrival in arrivals_of(outcome):
+                    self._announce(arrival)
 
     def judged(self, failed: UnitFailed) -> TapeError:
         if failed.statement != FENCE:

@@ -8,14 +8,15 @@ from typing import Any
 
 from channels.message import InboundMessage
 from gateway.sharing.claims import Held
-from gateway.sharing.fencing import ARRIVE, Arrival, arrival_of
+from gateway.sharing.fencing import ARRIVE, Arrival, arrivals_of
 from gateway.sharing.workers import VOID_CODE
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
 from tape.entry import dump
 from tape.store import UnitStore
-from tape.unit_of_work import Row, Unit
+from tape.tails import END
+from tape.unit_of_work import Outcome, Row, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,34 @@ class Claimed:
 
     held: Held
     was: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWork:
+    """What is open in sessions: messages, sends, and who is asked for something."""
+
+    rows: Sequence[InboxRow] = ()
+    sends: Sequence[OutboxRow] = ()
+    asked: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Sessions that were claimed, with what is open in them; `ends` and `people` may be lacking."""
+
+    claimed: Sequence[Claimed] = ()
+    work: OpenWork = OpenWork()
+    ends: Sequence[Row] = ()
+    people: Sequence[Row] | None = None
+
+    def numbers(self) -> dict[str, dict[str, int]]:
+        """Return the numbers of the people of each session, as far as they were read."""
+        if self.people is None:
+            return {}
+        found: dict[str, dict[str, int]] = {one.held.session_id: {} for one in self.claimed}
+        for row in self.people:
+            found[row["session_id"]][row["person"]] = row["number"]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +91,7 @@ class SessionTable:
         if code:
             unit.run(VOID_CODE, expect=1, code=code)
         outcomes = await self._store.commit(unit)
-        arrivals = [arrival_of(outcome) for outcome in outcomes[: len(known)]]
+        arrivals = [one for outcome in outcomes[: len(known)] for one in arrivals_of(outcome)]
         return self._inbox.written(messages, [outcomes[step] for step in steps]), arrivals
 
     def join(self, unit: Unit, session_id: str, same_as: str) -> int:
@@ -75,14 +104,26 @@ class SessionTable:
 
     async def claim(
         self, most: int, *, most_lost: int | None = None, suspect: bool = False
-    ) -> list[Claimed]:
+    ) -> Taken:
         """Claim up to so many sessions that are ready, and as many whose holders are lost.
 
         Either those with a `suspect`, or all others.
         """
-        values = {"owner": self._owner, "seconds": self._lease, "most": most}
-        values |= {"suspect": int(suspect), "most_lost": most if most_lost is None else most_lost}
-        return [_claimed(row) for row in await self._store.select("sharing.claim", values)]
+        unit = Unit()
+        unit.run(
+            "sharing.claim",
+            owner=self._owner,
+            seconds=self._lease,
+            most=most,
+            most_lost=most if most_lost is None else most_lost,
+            suspect=int(suspect),
+        )
+        _read_open(unit, None)
+        unit.run("sharing.claimed_ends", most=END["most"], bytes=END["bytes"])
+        unit.run("sharing.claimed_people")
+        taken, *work, ends, people = await self._store.commit(unit)
+        claimed = [_claimed(row) for row in taken.rows if row["session_id"] is not None]
+        return Taken(claimed, await self._work(work), ends.rows, people.rows)
 
     async def renew(self) -> list[Claimed]:
         """Renew the leases of everything that this process holds, and return it."""
@@ -94,11 +135,19 @@ class SessionTable:
         values = {"sessions": dump(sorted(session_ids)), "suspect": SUSPECT_CRASHES}
         await run_alone(self._store, "sharing.count_crashes", **values)
 
-    async def open_rows(self, session_ids: Iterable[str]) -> list[InboxRow]:
-        """Return every message of these sessions that has not ended, oldest first."""
-        values = {"sessions": dump(sorted(session_ids))}
-        rows = await self._store.select("sharing.open_inbox", values)
-        return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
+    async def open_work(self, session_ids: Iterable[str]) -> OpenWork:
+        """Return what is open in these sessions, oldest first."""
+        unit = Unit()
+        _read_open(unit, dump(sorted(session_ids)))
+        return await self._work(await self._store.commit(unit))
+
+    async def _work(self, outcomes: Sequence[Outcome]) -> OpenWork:
+        inbox, outbox, controls = (outcome.rows for outcome in outcomes)
+        return OpenWork(
+            await readable(self._store, inbox, InboxRow.read, "ledger.bury_inbox"),
+            await readable(self._store, outbox, OutboxRow.read, "ledger.bury_outbox"),
+            list(dict.fromkeys(row["session_id"] for row in controls)),
+        )
 
     async def open_sends(self, session_ids: Iterable[str]) -> list[OutboxRow]:
         """Return every send of these sessions that has not ended, oldest first."""
@@ -159,6 +208,11 @@ class SessionTable:
     async def is_pending(self, outbox_id: int) -> bool:
         """Return whether a send still waits."""
         return bool(await self._store.select("sharing.still_pending", {"id": outbox_id}))
+
+
+def _read_open(unit: Unit, sessions: str | None) -> None:
+    for statement in ("open_inbox", "open_outbox", "open_controls"):
+        unit.run(f"sharing.{statement}", sessions=sessions)
 
 
 def _claimed(row: Row) -> Claimed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import anyio
@@ -11,19 +12,20 @@ import anyio
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.settings import Settings
-from gateway.sharing.bus import Bus, Listen
+from gateway.sharing.bus import Bus
 from gateway.sharing.claims import HeldSessions
 from gateway.sharing.controls import Controls
 from gateway.sharing.fencing import Arrival, Fencing
 from gateway.sharing.platforms.accounts import SharedAccounts
 from gateway.sharing.platforms.poller import PollerLeases
 from gateway.sharing.platforms.slices import SharedBudgets
-from gateway.sharing.sessions import SessionTable
+from gateway.sharing.sessions import SessionTable, Taken
 from gateway.sharing.workers import WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
+from gateway.storage.ledger.people import PeopleTable
 from gateway.storage.ledger.rows import InboxRow
 from tape.database.schema import own_version
-from tape.tails import Tails
+from tape.store import SharedStore
 from tape.unit_of_work import Outcome
 
 CHANGED: Final = "changed"  # the topic of rules, aliases and the like, which every process knows
@@ -37,6 +39,12 @@ Arrived = Callable[[Sequence[InboxRow], Sequence[Arrival]], None]
 
 def _ignored(rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
     del rows, arrivals
+
+
+def _remember(store: SharedStore, people: PeopleTable, taken: Taken) -> None:
+    store.take_in(taken.ends)
+    for session_id, numbers in taken.numbers().items():
+        people.know(session_id, numbers)
 
 
 @dataclass(eq=False)
@@ -57,21 +65,17 @@ class SharedWork:
     arrived: Arrived = field(default=_ignored)
     nobody_works: bool = False  # whether no process claims sessions
     take_in: Callable[[InboxRow], None] = field(default=lambda _row: None)
+    remember: Callable[[Taken], None] = field(default=lambda _taken: None)
 
     @classmethod
     def of(
-        cls,
-        settings: Settings,
-        ledger: Ledger,
-        clock: Clock,
-        tails: Tails,
-        listen_to: Listen,
-        spawn: Spawn,
+        cls, settings: Settings, ledger: Ledger, clock: Clock, store: SharedStore, spawn: Spawn
     ) -> SharedWork:
         """Return the parts for a process over the ledger's PostgreSQL database."""
-        own, store = settings.sharing, ledger.store
-        held = HeldSessions(ledger.owner, clock, own.lease, tails)
-        home, bus = home_id(settings.home_path), Bus(store, clock, listen_to)
+        own = settings.sharing
+        held = HeldSessions(ledger.owner, clock, own.lease, store.tails)
+        listen = partial(store.listen, own.listen_url.get_secret_value())
+        home, bus = home_id(settings.home_path), Bus(store, clock, listen)
         return cls(
             clock,
             held,
@@ -86,6 +90,7 @@ class SharedWork:
             own.keep,
             own.lease,
             SharedBudgets(store, clock, spawn, lambda: bus.send(CHANGED)),
+            remember=partial(_remember, store, ledger.people),
         )
 
     async def run(self) -> None:

@@ -81,7 +81,7 @@ async def test_a_claim_whose_answer_was_lost_is_found_with_the_next_renewal(
         claimer.close()
         async with visit(only.url, "Alice") as (alice,):
             asked = await alice.say("who answers?")
-            assert len(await shared.sessions.claim(1)) == 1  # and nobody hears of it
+            assert len((await shared.sessions.claim(1)).claimed) == 1  # and nobody hears of it
             assert (await alice.answer(asked))["text"]
 
 
@@ -117,7 +117,7 @@ async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_g
         waiting = [replace(said(f"to the new id {one}", one), chat_id="new") for one in (2, 3)]
         await first.parts.intake.accept(waiting)
         assert second.services.shared is not None
-        assert len(await second.services.shared.sessions.claim(16)) == 1
+        assert len((await second.services.shared.sessions.claim(16)).claimed) == 1
         moved = replace(said("it has a new id", 1), kind="change", change="migrated", to_chat="new")
         await first.parts.intake.accept([moved, said("to the old id", 4)])
         entries = await answered(first, "lobby", 4)

@@ -48,6 +48,10 @@ class PeopleTable:
         for person, number in new.items():
             unit.run("ledger.number_person", session_id=session_id, person=person, number=number)
 
+    def know(self, session_id: str, numbers: Mapping[str, int]) -> None:
+        """Take in all numbers of a session, which somebody read."""
+        self._known.setdefault(session_id, dict(numbers))
+
     def forget(self, sessions: Collection[str]) -> None:
         """Forget what is known of some sessions, because a transaction failed."""
         for session_id in sessions:

@@ -16,7 +16,8 @@ from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
-from tape.stores.postgres.tape_state import END, TapeMemory
+from tape.stores.postgres.tape_state import TapeMemory
+from tape.tails import END
 from tape.unit_of_work import Row
 
 PAGE: Final = 1000  # entries that a search for a substring reads at once
@@ -26,10 +27,7 @@ class PostgresReader:
     """Reads committed data, over any connection of the pool or over one that is `lent`."""
 
     def __init__(
-        self,
-        database: PostgresDatabase,
-        memory: TapeMemory,
-        lent: Connection | None = None,
+        self, database: PostgresDatabase, memory: TapeMemory, lent: Connection | None = None
     ) -> None:
         self._database = database
         self._lent = lent

@@ -19,9 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+import psycopg
 from anyio import to_thread
 from psycopg import AsyncCursor
 
+from tape.context import is_edit
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.errors import StoreUnavailable
@@ -40,7 +42,7 @@ GATHER_SECONDS: Final = 2.0
 
 PAGE: Final = 500  # maximum entries in one transaction
 NEWEST: Final = 2000  # entries of a tape that are indexed before those of other tapes
-
+TOGETHER: Final = 32  # tapes whose new entries are indexed in one transaction
 
 BUSY_SECONDS: Final = 0.05  # until somebody who waits looks again for what others index now
 NEWER_RULES: Final = (
@@ -121,7 +123,8 @@ class PostgresIndexer:
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
         """Remove entries from the index, and index once more what is left of their words."""
         async with self._database.connection() as connection, connection.transaction():
-            held = await self._held(connection, tape, "hold")
+            row = await (await self._ask(connection, "hold", {"name": tape})).fetchone()
+            held = None if row is None else _HeldPart(*row)
             reader = self._reader.over(connection)
             left = await reader.query(Query(tape, ids=tuple(ids)))
             left += await _messages(reader, tape, edited_ids(left))
@@ -185,9 +188,9 @@ class PostgresIndexer:
         fresh = next((name for name in self._fresh if name not in self._busy), None)
         older = next((name for name in self._older if name not in self._busy), None)
         try:
-            if fresh is not None:
+            if fresh is not None and not await self._newer_together(fresh):
                 await self._newer(fresh)
-            elif older is not None:
+            elif fresh is None and older is not None:
                 await self._more(older)
         except _Busy as busy:
             self._busy.add(str(busy))
@@ -209,6 +212,50 @@ class PostgresIndexer:
         self._fresh |= {name: None for name, high, _low, size in lacking if size > high}
         self._older = {name: low - 1 for name, _high, low, _size in lacking if low > 1}
 
+    async def _newer_together(self, first: str) -> bool:
+        """Index what is new on several tapes, in two round trips; return whether `first` was.
+
+        Those that need more than that are left for `_newer`.
+        """
+        names = [name for name in self._fresh if name not in self._busy][:TOGETHER]
+        done: list[tuple[_HeldPart, list[Entry]]] = []
+        async with self._database.connection() as connection:
+            try:
+                async with connection.pipeline():
+                    await connection.execute("BEGIN")
+                    found = await self._ask(connection, "hold_free", {"names": names})
+                    for name, *values in await found.fetchall():
+                        held = _HeldPart(*values)
+                        del self._fresh[name]  # `wrote` may note it again while this runs
+                        entries = await self._all_new(connection, name, held)
+                        if entries is None:
+                            self._fresh = {name: None, **self._fresh}
+                        else:
+                            done.append((held, entries))
+                    await self._add(connection, [(held.tape, own) for held, own in done])
+                    ends = [(one, own[-1].id if own else one.high) for one, own in done]
+                    await self._cover(connection, [(one.tape, one.low, end) for one, end in ends])
+                    await connection.execute("COMMIT")
+            except psycopg.Error:
+                await connection.close()  # it takes what was skipped for prepared
+                raise
+        return first not in self._fresh
+
+    async def _all_new(
+        self, connection: Connection, tape: str, held: _HeldPart
+    ) -> list[Entry] | None:
+        """Return what the index lacks at the end of a tape, as edits left it.
+
+        None if that is much, or changes what is indexed already.
+        """
+        if held.rules != RULES:
+            return None
+        reader = self._reader.over(connection)
+        entries = await reader.query(Query(tape, after=held.high, limit=PAGE))
+        if len(entries) == PAGE or any(one <= held.high for one in edited_ids(entries)):
+            return None
+        return with_edits(entries, [one for one in entries if is_edit(one)])
+
     async def _newer(self, tape: str) -> None:
         del self._fresh[tape]  # `wrote` may note it again while this runs
         async with self._database.connection() as connection, connection.transaction():
@@ -225,7 +272,7 @@ class PostgresIndexer:
                     await self._ask(connection, "drop", gone)
                 await self._put(connection, held.tape, tape, [*edited, *entries])
                 last = entries[-1].id if entries else held.high
-                await self._cover(connection, held.tape, held.low, last)
+                await self._cover(connection, [(held.tape, held.low, last)])
                 return
         await self._begin(tape, held.rules if held else "")
 
@@ -261,7 +308,7 @@ class PostgresIndexer:
                 older = Query(tape, after=first - 1, before=held.low)
                 entries = await self._reader.over(connection).query(older)
                 await self._put(connection, held.tape, tape, entries)
-                await self._cover(connection, held.tape, first, held.high)
+                await self._cover(connection, [(held.tape, first, held.high)])
         self._older[tape] = first - 1
         if first == 1:
             del self._older[tape]
@@ -272,34 +319,40 @@ class PostgresIndexer:
         asked = edits_of(tape, entries)
         reader = self._reader.over(connection)
         shown = with_edits(entries, await reader.query(asked)) if asked else entries
-        made = await to_thread.run_sync(_terms_of_all, number, shown)
-        rows = [(entry, terms) for entry, terms in zip(shown, made, strict=True) if terms]
-        if not rows:
-            return
-        values = {
-            "tape": number,
-            "ids": [entry.id for entry, _terms in rows],
-            "works": [is_work(entry.kind) for entry, _terms in rows],
-            "terms": [terms for _entry, terms in rows],
-        }
-        await self._ask(connection, "add", values)
+        await self._add(connection, [(number, shown)])
 
-    async def _cover(self, connection: Connection, number: int, low: int, high: int) -> None:
-        values = {"tape": number, "low": low, "high": high}
-        await self._ask(connection, "cover_more", values)
+    async def _add(
+        self, connection: Connection, shown: Sequence[tuple[int, Sequence[Entry]]]
+    ) -> None:
+        """Put entries of tapes, by their numbers, into the index."""
+        pairs = [(number, entry) for number, entries in shown for entry in entries]
+        made = await to_thread.run_sync(_terms_of_all, pairs)
+        rows = [(*pair, terms) for pair, terms in zip(pairs, made, strict=True) if terms]
+        if rows:
+            values = {
+                "tapes": [number for number, _entry, _terms in rows],
+                "ids": [entry.id for _number, entry, _terms in rows],
+                "works": [is_work(entry.kind) for _number, entry, _terms in rows],
+                "terms": [terms for _number, _entry, terms in rows],
+            }
+            await self._ask(connection, "add", values)
 
-    async def _held(self, connection: Connection, tape: str, how: str) -> _HeldPart | None:
-        row = await (await self._ask(connection, how, {"name": tape})).fetchone()
-        return None if row is None else _HeldPart(*row)
+    async def _cover(self, connection: Connection, parts: Sequence[tuple[int, int, int]]) -> None:
+        """Record what is covered of tapes: the number of each, and from where to where."""
+        if parts:
+            names = ("tapes", "lows", "highs")
+            values = dict(zip(names, map(list, zip(*parts, strict=True)), strict=True))
+            await self._ask(connection, "cover_more", values)
 
     async def _free(self, connection: Connection, tape: str) -> _HeldPart | None:
         """Hold the index of a tape; raises _Busy if another process does so now."""
-        held = await self._held(connection, tape, "hold_free")
-        if held is None:
-            row = await (await self._ask(connection, "covered", {"name": tape})).fetchone()
-            if row is not None and row[2] is not None:
-                raise _Busy(tape)
-        return held
+        row = await (await self._ask(connection, "hold_free", {"names": [tape]})).fetchone()
+        if row is not None:
+            return _HeldPart(*row[1:])
+        row = await (await self._ask(connection, "covered", {"name": tape})).fetchone()
+        if row is not None and row[2] is not None:
+            raise _Busy(tape)
+        return None
 
     async def _ask(
         self, connection: Connection, statement: str, values: dict[str, Any]
@@ -317,11 +370,11 @@ def _is_older(rules: str) -> bool:
     return there < here
 
 
-def _terms_of_all(number: int, entries: Sequence[Entry]) -> list[str]:
+def _terms_of_all(entries: Sequence[tuple[int, Entry]]) -> list[str]:
     """Make the terms of entries in a thread, which lets others run every few milliseconds."""
     made: list[str] = []
     end = time.perf_counter() + SLICE_SECONDS
-    for entry in entries:
+    for number, entry in entries:
         made.append(terms_of(number, entry))
         if time.perf_counter() > end:
             time.sleep(SLICE_SECONDS)

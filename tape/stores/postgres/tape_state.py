@@ -12,12 +12,10 @@ from tape.entry import Entry, anchors, dump, numbered, with_bootstrap
 from tape.payloads import check
 from tape.query import subject_of
 from tape.stores.postgres.rows import read_entries
-from tape.tails import MAX_ENTRIES, MAX_TAPE_SIZE, Tails
+from tape.tails import Tails
 from tape.unit_of_work import Append, Row
 
 MAX_REMEMBERED: Final = 100_000
-END: Final = {"most": MAX_ENTRIES, "bytes": MAX_TAPE_SIZE}
-"""How much of a tape is read at once; the values of `tape.ends`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,8 @@ async def test_of_long_entries_few_are_remembered(store: HoldingStore) -> None:
         await store.append(T, [said(f"{number} {long}")])
         assert len(await store.query(Query(T, limit=1, newest=True))) == 1
     newest = store.tails.answer(Query(T, limit=2, newest=True))
-    assert newest is not None and [one.id for one in newest] == [10, 11]
+    assert newest is not None
+    assert [one.id for one in newest] == [10, 11]
     assert store.tails.answer(Query(T, limit=8, newest=True)) is None
     assert len(await store.query(Query(T, limit=8, newest=True))) == 8
 
@@ -140,7 +141,8 @@ async def test_tapes_that_were_used_long_ago_are_forgotten(
         await store.append(f"{T}-{number}", [said("plum " * 200)])
         await store.query(Query(f"{T}-{number}"))
     known = [store.tails.size(f"{T}-{number}") for number in range(4)]
-    assert known[0] is None and known[3] == 3
+    assert known[0] is None
+    assert known[3] == 3
     assert [len(await store.query(Query(f"{T}-{number}"))) for number in range(4)] == [3] * 4
 
 

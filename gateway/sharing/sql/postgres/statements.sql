@@ -16,8 +16,15 @@ SET arrived = session.arrived + 1,
                     ELSE session.ready_at END
 RETURNING session.session_id, session.tape, session.number, session.owner, session.arrived
 
+-- name: touch
+-- Somebody else than its holder appends to a session's tape: the holder has to read it once more.
+UPDATE session SET arrived = arrived + 1, asked = asked + 1
+WHERE tape = ANY (text_list(:tapes)) AND owner <> ''
+RETURNING session_id, tape, number, owner, arrived
+
 -- name: claim
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+-- What reads their open work in the same transaction finds their ids in a setting.
 -- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
@@ -28,12 +35,17 @@ ready AS (
     SELECT session_id, '' AS was FROM session
     WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
-free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready)
-UPDATE session
-SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
-FROM free
-WHERE session.session_id = free.session_id
-RETURNING session.session_id, tape, number, epoch, arrived, asked, free.was
+free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready),
+claimed AS (
+    UPDATE session
+    SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
+    FROM free
+    WHERE session.session_id = free.session_id
+    RETURNING session.session_id, tape, number, epoch, arrived, asked, free.was),
+named AS (
+    SELECT set_config('tapeway.claimed', coalesce(json_agg(session_id)::text, '[]'), true) AS list
+    FROM claimed)
+SELECT claimed.* FROM named LEFT JOIN claimed ON list <> ''
 
 -- name: set_aside
 -- Give back a session with a suspect, for a process that works on nothing else.
@@ -102,20 +114,37 @@ FROM (SELECT session_id, max(crashes) AS most FROM inbox
       GROUP BY session_id) AS crash
 WHERE inbox.session_id = crash.session_id AND status = 'taken'
 
+-- name: claimed_ends
+-- The ends of the tapes of sessions that were claimed just now; see `tape.ends`.
+SELECT * FROM tape_ends(
+    ARRAY(SELECT tape FROM session WHERE session_id = ANY (
+        text_list(current_setting('tapeway.claimed', true)::json))), :most, :bytes)
+
+-- name: claimed_people
+-- The numbers of the people of sessions that were claimed just now.
+SELECT session_id, person, person.number FROM person
+WHERE session_id = ANY (text_list(current_setting('tapeway.claimed', true)::json))
+
 -- name: open_inbox
--- Every message of these sessions that has not ended, oldest first.
+-- Every message of these sessions, or of those that were claimed just now, that has not ended;
+-- oldest first.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
        received_at, held_as
 FROM inbox
-WHERE session_id = ANY (text_list(:sessions)) AND status IN ('accepted', 'waiting', 'taken')
+WHERE session_id = ANY (text_list(
+        coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
+  AND status IN ('accepted', 'waiting', 'taken')
 ORDER BY id
 
 -- name: open_outbox
--- Every send of these sessions that has not ended, oldest first.
+-- Every send of these sessions, or of those that were claimed just now, that has not ended; oldest
+-- first.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
        platform_id, attempts
 FROM outbox
-WHERE session_id = ANY (text_list(:sessions)) AND status IN ('pending', 'sending')
+WHERE session_id = ANY (text_list(
+        coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
+  AND status IN ('pending', 'sending')
 ORDER BY id
 
 -- name: news
@@ -173,7 +202,9 @@ RETURNING id
 -- name: open_controls
 -- What was asked of the holder of these sessions, oldest first.
 SELECT id, session_id, op, asked_by, data FROM control
-WHERE session_id = ANY (text_list(:sessions)) AND answer IS NULL
+WHERE session_id = ANY (text_list(
+        coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
+  AND answer IS NULL
 ORDER BY id
 
 -- name: answer_control

@@ -28,15 +28,18 @@ SELECT tape, low, high, rules FROM search_covered
 WHERE tape = (SELECT tape FROM tape WHERE name = :name) FOR UPDATE
 
 -- name: hold_free
--- The same, unless somebody changes it now: nothing, then.
-SELECT tape, low, high, rules FROM search_covered
-WHERE tape = (SELECT tape FROM tape WHERE name = :name) FOR UPDATE SKIP LOCKED
+-- The same for tapes of which nobody changes the index now.
+SELECT t.name, c.tape, c.low, c.high, c.rules
+FROM tape AS t JOIN search_covered AS c USING (tape)
+WHERE t.name = ANY (:names ::text[])
+ORDER BY c.tape FOR UPDATE OF c SKIP LOCKED
 
 -- name: cover_more
 -- A crash of the server may lose what was indexed last, but terms and cursor together: so this
 -- transaction does not wait for the disk.
-UPDATE search_covered SET low = :low, high = :high
-WHERE tape = :tape AND set_config('synchronous_commit', 'off', true) = 'off'
+UPDATE search_covered SET low = given.low, high = given.high
+FROM unnest(:tapes ::bigint[], :lows ::bigint[], :highs ::bigint[]) AS given (tape, low, high)
+WHERE search_covered.tape = given.tape AND set_config('synchronous_commit', 'off', true) = 'off'
 
 -- name: drop
 -- Remove entries from the index.
@@ -46,8 +49,9 @@ WHERE tape = (SELECT tape FROM tape WHERE name = :name) AND id = ANY (:ids ::big
 -- name: add
 -- Put entries into the index; the terms of each are separated by spaces.
 INSERT INTO search_entry (tape, id, work, terms)
-SELECT :tape, id, work, array_to_tsvector(string_to_array(terms, ' '))
-FROM unnest(:ids ::bigint[], :works ::boolean[], :terms ::text[]) AS given (id, work, terms)
+SELECT tape, id, work, array_to_tsvector(string_to_array(terms, ' '))
+FROM unnest(:tapes ::bigint[], :ids ::bigint[], :works ::boolean[], :terms ::text[])
+    AS given (tape, id, work, terms)
 ON CONFLICT (tape, id) DO UPDATE SET terms = excluded.terms
 
 -- name: clear

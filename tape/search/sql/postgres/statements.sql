@@ -29,17 +29,18 @@ WHERE tape = (SELECT tape FROM tape WHERE name = :name) FOR UPDATE
 
 -- name: hold_free
 -- The same for tapes of which nobody changes the index now.
-SELECT t.name, c.tape, c.low, c.high, c.rules
-FROM tape AS t JOIN search_covered AS c USING (tape)
-WHERE t.name = ANY (:names ::text[])
-ORDER BY c.tape FOR UPDATE OF c SKIP LOCKED
+SELECT (SELECT name FROM tape WHERE tape.tape = c.tape) AS name, tape, low, high, rules
+FROM search_covered AS c
+WHERE tape = ANY (ARRAY(SELECT t.tape FROM tape AS t WHERE t.name = ANY (:names ::text[])))
+ORDER BY tape FOR UPDATE SKIP LOCKED
 
 -- name: cover_more
 -- A crash of the server may lose what was indexed last, but terms and cursor together: so this
 -- transaction does not wait for the disk.
 UPDATE search_covered SET low = given.low, high = given.high
 FROM unnest(:tapes ::bigint[], :lows ::bigint[], :highs ::bigint[]) AS given (tape, low, high)
-WHERE search_covered.tape = given.tape AND set_config('synchronous_commit', 'off', true) = 'off'
+WHERE search_covered.tape = given.tape AND search_covered.tape = ANY (:tapes ::bigint[])
+  AND set_config('synchronous_commit', 'off', true) = 'off'
 
 -- name: drop
 -- Remove entries from the index.

@@ -21,7 +21,7 @@ A store refuses what `tape.payloads.check` and `with_bootstrap` refuse, as views
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, runtime_checkable
@@ -151,8 +151,8 @@ class SharedStore(UnitStore, Protocol):
     framing: Framing | None
     tails: Tails
 
-    def take_in(self, ends: Sequence[Row]) -> None:
-        """Remember the ends of tapes that somebody read."""
+    def take_in(self, tapes: Collection[str], ends: Sequence[Row]) -> None:
+        """Remember the ends of tapes that somebody read; those without any do not exist yet."""
         ...
 
     async def refuse_newer(self) -> None:

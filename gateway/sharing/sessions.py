@@ -42,7 +42,7 @@ class Taken:
 
     claimed: Sequence[Claimed] = ()
     work: OpenWork = OpenWork()
-    ends: Sequence[Row] = ()
+    ends: Sequence[Row] | None = None
     people: Sequence[Row] | None = None
 
     def numbers(self) -> dict[str, dict[str, int]]:

@@ -42,7 +42,8 @@ def _ignored(rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
 
 
 def _remember(store: SharedStore, people: PeopleTable, taken: Taken) -> None:
-    store.take_in(taken.ends)
+    if taken.ends is not None:
+        store.take_in([one.held.tape for one in taken.claimed], taken.ends)
     for session_id, numbers in taken.numbers().items():
         people.know(session_id, numbers)
 

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from gateway.app import Gateway
-from tape.entry import Entry
+from tape.entry import Entry, event
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, gateway_process, make_environ, tape_of
@@ -211,6 +211,27 @@ async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
         await bob.say("two")
         entries = await answered(early, "lobby", 2)
         assert (await read(late, "lobby"))[: len(entries)] == entries
+
+
+async def test_a_holder_sees_what_another_gateway_appends_to_its_tape(
+    tmp_path: Path, tape_url: str
+) -> None:
+    keep = {"SHARING__LEASE": "30", "SHARING__KEEP": "30"}
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **keep) as (first, second),
+        visit(first.url, "Alice") as (alice,),
+    ):
+        await alice.answer(await alice.say("one"))
+        holder, other = (
+            (first, second) if first.services.claims.holds("web:lobby") else (second, first)
+        )
+        entries = await read(holder, "lobby")  # it remembers that
+        (added,) = await tape_of(other, "web:lobby").append(event("note", {"by": "the other"}))
+        while (await read(holder, "lobby"))[-1] != added:  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+        await alice.answer(await alice.say("two"))
+        assert (await read(holder, "lobby"))[: len(entries) + 1] == [*entries, added]
 
 
 async def test_a_gateway_that_slept_past_its_lease_goes_on_with_what_nobody_took(

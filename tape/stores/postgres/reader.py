@@ -96,14 +96,9 @@ class PostgresReader:
 
     async def _read_end(self, tape: str) -> None:
         """Read the end of a tape that this process holds, unless it is known."""
-        version = self._memory.tails.lacks(tape)
-        if version is None:
-            return
-        ends = await self.select("tape.ends", {"names": [tape], **END})
-        if ends:
-            self._memory.take_in(ends)
-        else:
-            self._memory.tails.load(tape, version, (), 0)
+        if self._memory.tails.lacks(tape) is not None:
+            ends = await self.select("tape.ends", {"names": [tape], **END})
+            self._memory.take_in([tape], ends)
 
     async def _answer(self, tape: int, query: Query) -> list[Entry]:
         sql, values = compose(query, self._database.statements)

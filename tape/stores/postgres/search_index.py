@@ -42,6 +42,7 @@ GATHER_SECONDS: Final = 2.0
 
 PAGE: Final = 500  # maximum entries in one transaction
 NEWEST: Final = 2000  # entries of a tape that are indexed before those of other tapes
+MAX_BEGUN: Final = 100_000
 TOGETHER: Final = 32  # tapes whose new entries are indexed in one transaction
 
 BUSY_SECONDS: Final = 0.05  # until somebody who waits looks again for what others index now
@@ -78,6 +79,7 @@ class PostgresIndexer:
         self._fresh: dict[str, None] = {}
         self._older: dict[str, int] = {}
         self._busy: set[str] = set()
+        self._begun: set[str] = set()  # tapes that are covered, unless the index was cleared since
         self._rebuild = False
         self._planned = False
         self._closed = False
@@ -206,6 +208,7 @@ class PostgresIndexer:
             others = {row[0] for row in found} - {RULES}
             if self._rebuild or (others and all(map(_is_older, others))):
                 await self._ask(connection, "clear", {})
+                self._begun.clear()
                 self._rebuild = False
             found = await (await self._ask(connection, "lacking", {})).fetchall()
         lacking = [row for row in found if is_indexed(row[0])]
@@ -220,6 +223,7 @@ class PostgresIndexer:
         names = [name for name in self._fresh if name not in self._busy][:TOGETHER]
         done: list[tuple[_HeldPart, list[Entry]]] = []
         async with self._database.connection() as connection:
+            await self._begin_together(connection, set(names) - self._begun)
             try:
                 async with connection.pipeline():
                     await connection.execute("BEGIN")
@@ -240,6 +244,17 @@ class PostgresIndexer:
                 await connection.close()  # it takes what was skipped for prepared
                 raise
         return first not in self._fresh
+
+    async def _begin_together(self, connection: Connection, names: set[str]) -> None:
+        """Begin to cover tapes that are new, before their entries are read (see `_begin`)."""
+        if not names:
+            return
+        values = {"names": sorted(names), "newest": NEWEST, "rules": RULES}
+        found = await self._ask(connection, "begin", values)
+        self._older |= {name: low - 1 for name, low in await found.fetchall() if low > 1}
+        if len(self._begun) > MAX_BEGUN:
+            self._begun.clear()
+        self._begun |= names
 
     async def _all_new(
         self, connection: Connection, tape: str, held: _HeldPart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Any
 
 from tape.database.schema import Schema, read_schema
@@ -147,9 +147,9 @@ class PostgresStore:
         self._require_open()
         return await self._reader.size(tape)
 
-    def take_in(self, ends: Sequence[Row]) -> None:
+    def take_in(self, tapes: Collection[str], ends: Sequence[Row]) -> None:
         """Remember the ends of tapes that somebody read; see the statement `tape.ends`."""
-        self._memory.take_in(ends)
+        self._memory.take_in(tapes, ends)
 
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield what is sent to channels of the database at a URL, "" for that of this store."""

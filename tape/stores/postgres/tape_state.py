@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -47,19 +47,21 @@ class TapeMemory:
     numbers: dict[str, int] = field(default_factory=dict)
     states: dict[str, TapeState] = field(default_factory=dict)
 
-    def take_in(self, ends: Iterable[Row]) -> None:
+    def take_in(self, tapes: Collection[str], ends: Iterable[Row]) -> None:
         """Remember the ends of tapes that were read; see the statement `tape.ends`."""
-        for name, rows in groupby(ends, lambda row: str(row["tape"])):
-            found = list(rows)
-            end = found[0]
-            state = TapeState(end["size"], end["dated"], end["last"], end["anchored"])
-            self.know(name, end["number"])
+        found = {name: list(rows) for name, rows in groupby(ends, lambda row: str(row["tape"]))}
+        for name in tapes:
+            rows, state = found.get(name, []), TapeState()
+            if rows:
+                end = rows[0]
+                state = TapeState(end["size"], end["dated"], end["last"], end["anchored"])
+                self.know(name, end["number"])
             if self.states.setdefault(name, state) != state:
                 continue  # it has grown since
             version = self.tails.lacks(name)
             if version is not None:
                 columns = ("id", "kind", "payload", "meta", "date")
-                of_entries = ([row[one] for one in columns] for row in found if row["id"])
+                of_entries = ([row[one] for one in columns] for row in rows if row["id"])
                 self.tails.load(name, version, read_entries(of_entries), state.size)
 
     def know(self, tape: str, number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.sharing.claims import Held, HeldSessions
-from gateway.sharing.fencing import ARRIVE, FENCE, Arrival, Fencing
+from gateway.sharing.fencing import ARRIVE, FENCE, TOUCH, Arrival, Fencing
 from gateway.storage.ledger.leases import Leases
 from tape.entry import event
 from tape.errors import SessionLost, UnitFailed
@@ -54,6 +54,19 @@ def test_work_for_a_session_of_another_process_is_announced_to_it() -> None:
     arrived = Arrival("telegram:2", "telegram:2", 5, "bb", 3)
     row = {name: getattr(arrived, name) for name in Arrival.__dataclass_fields__}
     fence.done(framed, [Outcome(changed=1), Outcome(rows=(row,))])
+    assert heard == [arrived]
+
+
+def test_what_is_appended_to_the_tape_of_another_process_is_announced_to_it() -> None:
+    heard: list[Arrival] = []
+    unit = Unit()
+    unit.append("telegram:2.fork.ab", [event("note", {})])
+    framed, count = (fence := fencing("telegram:1", heard=heard)).framed(unit)
+    assert framed.steps[:count] == [Run(TOUCH, {"tapes": '["telegram:2"]'})]
+    arrived = Arrival("telegram:2", "telegram:2", 5, "bb", 3)
+    row = {name: getattr(arrived, name) for name in Arrival.__dataclass_fields__}
+    fence.done(framed, [Outcome(rows=(row,))])
+    fence.done(framed, [Outcome()])  # nobody holds it
     assert heard == [arrived]
 
 

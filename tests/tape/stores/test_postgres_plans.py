@@ -135,6 +135,7 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
     "tape.between_dates": {"tape": 1, "since": "2026-01-01T05", "until": "2026-01-01T06"},
     "search.covered": {"name": "t77"},
     "search.hold": {"name": "t77"},
+    "search.begin": {"names": ["t77"], "newest": 2000, "rules": "1.1"},
     "search.hold_free": {"names": ["t77"]},
     "search.cover_more": {"tapes": [77], "lows": [1], "highs": [50]},
     "search.drop": {"name": "t1", "ids": [2, 3]},

@@ -22,6 +22,14 @@ ON CONFLICT (tape) DO UPDATE
 SET low = excluded.low, high = excluded.high, rules = excluded.rules, made = DEFAULT
 WHERE known.rules = :old
 
+-- name: begin
+-- Begin to cover, in their newest parts, those of these tapes that are not covered at all.
+INSERT INTO search_covered (tape, low, high, rules)
+SELECT tape, greatest(size - :newest, 0) + 1, greatest(size - :newest, 0), :rules
+FROM tape WHERE name = ANY (:names ::text[])
+ON CONFLICT (tape) DO NOTHING
+RETURNING (SELECT name FROM tape WHERE tape.tape = search_covered.tape) AS name, low
+
 -- name: hold
 -- Let nobody else change the index of a tape in this transaction, or wait until nobody does so.
 SELECT tape, low, high, rules FROM search_covered

@@ -19,9 +19,13 @@ from tests.postgres import Server
 
 PRIVATE: Final = 300
 GROUPS: Final = 100
-WARM_UP: Final = 200
+WARM_UP: Final = 400
 """So many answers until every connection has prepared its statements."""
-IDLE_SECONDS: Final = 5.0
+BUSY: Final = ((15, 5, "chats that go on"), (PRIVATE, GROUPS, "chats that come back"))
+"""How many private chats and groups; in the latter, a session is claimed for each question."""
+
+IDLE_SECONDS: Final = 10.0
+INDEXED_SECONDS: Final = 3.0  # until the search index has what was said
 LATE_SECONDS: Final = 1.0
 """A rate is steady as long as nineteen of twenty answers come within this of the model's time."""
 
@@ -123,6 +127,7 @@ async def _at(
 async def trip_figures(server: Server, workers: int, rate: float, seconds: float) -> list[Figure]:
     """Count at proxies how often an answered message waits for the database."""
     progress(f"round trips: {_fleet(workers)}, {rate:g}/s")
+    name = f"{_fleet(workers)}, {rate:g}/s: round trips"
     async with staged_fleet(server, workers, taking(0.0), proxied=True) as stage:
         crowd = stage.crowd(PRIVATE, GROUPS)
         await crowd.ask_fast(WARM_UP, 4)
@@ -131,13 +136,21 @@ async def trip_figures(server: Server, workers: int, rate: float, seconds: float
         before = stage.trips()
         await asyncio.sleep(IDLE_SECONDS)
         idle = (stage.trips() - before) / IDLE_SECONDS
-        before, begun = stage.trips(), time.perf_counter()
-        asked = await crowd.ask_at(rate, seconds)
-        await crowd.all_answered()
-        await asyncio.sleep(1)
-        took, trips = time.perf_counter() - begun, stage.trips() - before
-    name = f"{_fleet(workers)}, {rate:g}/s: round trips"
-    return [
-        Figure(f"{name} a second without work", idle, ""),
-        Figure(f"{name} an answer", (trips - idle * took) / len(asked), "", TRIPS_BAR),
-    ]
+        figures = [Figure(f"{name} a second without work", idle, "")]
+        for private, groups, which in BUSY:
+            trips = await _trips(stage, stage.crowd(private, groups), rate, seconds, idle)
+            figures.append(Figure(f"{name} an answer in {which}", trips, "", TRIPS_BAR))
+    return figures
+
+
+async def _trips(
+    stage: FleetStage, crowd: Crowd, rate: float, seconds: float, idle: float
+) -> float:
+    await crowd.ask_fast(crowd.private + crowd.groups, 4)
+    await crowd.all_answered()
+    before, begun = stage.trips(), time.perf_counter()
+    asked = await crowd.ask_at(rate, seconds)
+    await crowd.all_answered()
+    await asyncio.sleep(INDEXED_SECONDS)
+    took = time.perf_counter() - begun
+    return (stage.trips() - before - idle * took) / len(asked)

@@ -18,7 +18,8 @@ RETURNING session.session_id, session.tape, session.number, session.owner, sessi
 
 -- name: claim
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
--- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them.
+-- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them. Nobody
+-- waits for the disk: of a claim that a crash of the server undoes, the fence lets nothing through.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
@@ -31,9 +32,10 @@ ready AS (
 free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready)
 UPDATE session
 SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
-FROM free
-WHERE session.session_id = free.session_id
-RETURNING session.session_id, tape, number, epoch, arrived, asked, free.was
+WHERE session_id = ANY (ARRAY(SELECT free.session_id FROM free))
+  AND set_config('synchronous_commit', 'off', true) = 'off'
+RETURNING session.session_id, tape, number, epoch, arrived, asked,
+          (SELECT free.was FROM free WHERE free.session_id = session.session_id) AS was
 
 -- name: set_aside
 -- Give back a session with a suspect, for a process that works on nothing else.
@@ -49,7 +51,7 @@ WHERE suspect = 1 AND ((owner = '' AND ready_at <> '')
 -- name: renew
 -- Keep everything that this process holds, and say what that is.
 UPDATE session SET lease_until = utc_after(:seconds)
-WHERE owner = :owner
+WHERE owner = :owner AND owner <> ''
 RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
 
 -- name: give_back
@@ -78,7 +80,7 @@ SET owner = '', lease_until = '',
           OR EXISTS (SELECT 1 FROM control WHERE control.session_id = session.session_id
                      AND control.answer IS NULL)
         THEN utc_after(0) ELSE '' END
-WHERE owner = :owner
+WHERE owner = :owner AND owner <> ''
 RETURNING number, ready_at
 
 -- name: end_home

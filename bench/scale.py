@@ -20,6 +20,7 @@ from bench.fleet.claims import claim_figures, wake_figures
 from bench.fleet.held import held_figures
 from bench.fleet.levels import level_figures
 from bench.fleet.load import Load, load_figures, trip_figures
+from bench.fleet.searches import search_part
 from tests.postgres import Server, server
 
 DURABLE: Final = (
@@ -48,6 +49,7 @@ class Size:
     quiet: int = 1000
     level_messages: int = 600
     level_rate: float = 5.0
+    searched: int = 1_000_000
 
 
 QUICK: Final = Size(
@@ -59,6 +61,7 @@ QUICK: Final = Size(
     sessions=(1_000, 10_000),
     entries=(20_000, 200_000),
     level_messages=100,
+    searched=50_000,
 )
 
 
@@ -94,9 +97,20 @@ async def _levels(own: Server, size: Size) -> list[Figure]:
     ]
 
 
+async def _search(own: Server, size: Size) -> list[Figure]:
+    return await search_part(own, size.searched)
+
+
 Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
-    {"load": _load, "trips": _trips, "claims": _claims, "held": _held, "levels": _levels}
+    {
+        "load": _load,
+        "trips": _trips,
+        "claims": _claims,
+        "held": _held,
+        "levels": _levels,
+        "search": _search,
+    }
 )
 
 

@@ -112,10 +112,12 @@ async def _say(tape: Tape, number: int, seconds: list[float]) -> None:
     seconds.append(time.perf_counter() - begun)
 
 
-async def search_figures(tape: Tape, label: str, entries: int, timed: Timed) -> list[Figure]:
+async def search_figures(
+    tape: Tape, label: str, entries: int, timed: Timed, bars: Mapping[int, Bar] = BARS
+) -> list[Figure]:
     """Ask everything of `ASKED` and `NARROWED`."""
     figures: list[Figure] = []
-    bars = BARS if entries >= MILLION else {}
+    bars = bars if entries >= MILLION else {}
     for name, (text, hits) in ASKED.items():
         progress(f"{label}: search {name}")
         _expect(await tape.search(text), hits, text)

@@ -19,7 +19,7 @@ from tape.query import Query
 MAX_ENTRIES: Final = 100  # of a tape, read at once; twice as many are kept
 MAX_SIZE: Final = 32_000_000  # bytes of JSON in all
 MAX_TAPE_SIZE: Final = 250_000  # bytes of JSON of one tape, read at once; twice as many are kept
-END: Final = MappingProxyType({"most": MAX_ENTRIES, "bytes": MAX_TAPE_SIZE})
+END: Final = MappingProxyType({"most": MAX_ENTRIES, "most_bytes": MAX_TAPE_SIZE})
 """How much of a tape is read at once; the values of `tape.ends`."""
 
 

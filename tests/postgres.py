@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
@@ -27,6 +27,7 @@ import psycopg
 import pytest
 from psycopg import conninfo, sql
 
+from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 
@@ -113,19 +114,6 @@ def fresh_database(template: str = "template0") -> Iterator[str]:
         _drop(url, name)
 
 
-@functools.cache
-def template(fill: Callable[[str], None]) -> str:
-    """Return the name of a database that `fill` made tables in, for `fresh_database`.
-
-    It is made once a process.
-    """
-    url, name = _url(), f"test_template_{secrets.token_hex(6)}"
-    _create(url, name, "template0")
-    atexit.register(_drop, url, name)
-    fill(url_of(name))
-    return name
-
-
 def _create(url: str, name: str, template: str) -> None:
     # A copy of the files is quicker than one through the log that is the default.
     made = sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING 'UTF8' STRATEGY FILE_COPY")
@@ -162,7 +150,7 @@ def _made_once() -> str:
     stack = ExitStack()
     atexit.register(stack.close)
     url = stack.enter_context(fresh_database())
-    store = PostgresStore.open(url, [ledger_schema("postgres")])
+    store = PostgresStore.open(url, [ledger_schema("postgres"), sharing_schema()])
     with ThreadPoolExecutor(1) as thread:
         thread.submit(anyio.run, store.close).result()
     with psycopg.connect(url, autocommit=True) as connection:

@@ -119,7 +119,7 @@ class SessionTable:
             suspect=int(suspect),
         )
         _read_open(unit, None)
-        unit.run("sharing.claimed_ends", most=END["most"], bytes=END["bytes"])
+        unit.run("sharing.claimed_ends", most=END["most"], most_bytes=END["most_bytes"])
         unit.run("sharing.claimed_people")
         taken, *work, ends, people = await self._store.commit(unit)
         claimed = [_claimed(row) for row in taken.rows if row["session_id"] is not None]

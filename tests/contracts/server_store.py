@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,7 +18,7 @@ from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Outcome, Prepare, Row, Unit
 from tests.clock import errand
 from tests.fakes.base.traffic import WITNESSES, Asked
-from tests.postgres import fresh_database, template
+from tests.postgres import owned_database
 
 TABLES = """
 SELECT relname FROM pg_class
@@ -127,17 +125,9 @@ class DistantStore:
 @contextmanager
 def lasting_database(now: Now) -> Iterator[LastingDatabase]:
     """Create a database for one test."""
-    with fresh_database(template(_fill)) as url:
+    with owned_database() as url:
         database = LastingDatabase(url, now)
         try:
             yield database
         finally:
             WITNESSES.remove(database)
-
-
-def _fill(url: str) -> None:
-    async def filled() -> None:
-        await PostgresStore.open(url, [ledger_schema("postgres"), sharing_schema()]).close()
-
-    with ThreadPoolExecutor(1) as beside:  # the running test's loop
-        beside.submit(asyncio.run, filled()).result()

@@ -107,7 +107,7 @@ RETURN EXISTS (
 
 -- What an append needs to know of tapes, with each of their newest entries: of a tape at most so many,
 -- of so many bytes. A tape without any has one row.
-CREATE FUNCTION tape_ends(names text[], most bigint, bytes bigint)
+CREATE FUNCTION tape_ends(names text[], most bigint, most_bytes bigint)
 RETURNS TABLE (tape text, number bigint, size bigint, dated text, last bigint, anchored boolean,
                id bigint, kind text, payload text, meta text, date text)
 LANGUAGE sql STABLE AS $$
@@ -120,7 +120,7 @@ LANGUAGE sql STABLE AS $$
                    OVER (ORDER BY newest.id DESC) AS total
         FROM (SELECT own.id, own.kind, own.payload, own.meta, own.date FROM entry AS own
               WHERE own.tape = t.tape ORDER BY own.id DESC LIMIT most) AS newest
-    ) AS e ON e.total <= bytes
+    ) AS e ON e.total <= most_bytes
     WHERE t.name = ANY (names)
     ORDER BY t.tape, e.id
 $$;

@@ -5,7 +5,7 @@ FROM tape WHERE name = ANY(:names)
 
 -- name: ends
 -- The same, and the newest entries of the tapes.
-SELECT * FROM tape_ends(:names, :most, :bytes)
+SELECT * FROM tape_ends(:names, :most, :most_bytes)
 
 -- name: make
 -- Tapes without entries, unless they exist.

@@ -112,12 +112,15 @@ class PostgresLookup:
             down = max(first, last - (walk or MAX_FIND) + 1)
             spans = stretches(down, last)
             most = size - len(held)
+            parts = [wanted_of(part.tape, span[0] // STRETCH, wanted, query) for span in spans]
             asked = {
                 "tape": part.tape,
                 "made": part.made,
                 "firsts": [span[0] for span in spans],
                 "lasts": [span[1] for span in spans],
-                "wanted": [wanted_of(part.tape, s[0] // STRETCH, wanted, query) for s in spans],
+                "wanted": [one.named for one in parts],
+                "plain": [one.plain for one in parts],
+                "names": [one.names for one in parts],
                 "most": most,
             }
             ids = await self._ids(asked, works_of(query) if walk else None)

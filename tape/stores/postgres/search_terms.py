@@ -12,7 +12,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import groupby, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from tape.entry import Entry
 from tape.query import Query
@@ -54,18 +54,38 @@ def terms_of(tape: int, entry: Entry) -> str:
     return " ".join(made.term(*one) for one in distinct)
 
 
-def wanted_of(tape: int, stretch: int, wanted: SearchQuery, query: Query) -> str:
-    """Return the search of a stretch as PostgreSQL reads it; all that matches has these terms."""
+class Wanted(NamedTuple):
+    """The search of a stretch as PostgreSQL reads it: all that matches is found by `named`.
+
+    If no entry of the stretch is found by `names`, `plain` finds the same, at half the cost. They
+    are equal without `names`.
+    """
+
+    named: str
+    plain: str
+    names: str | None
+
+
+def wanted_of(tape: int, stretch: int, wanted: SearchQuery, query: Query) -> Wanted:
     tables = [_Terms(tape, stretch, work=work) for work in works_of(query)]
-    return _any([_wanted(made, wanted, query) for made in tables])
+    named, plain, names = (
+        [part for part in parts if part]
+        for parts in zip(*(_wanted(made, wanted, query) for made in tables), strict=True)
+    )
+    return Wanted(_any(named), _any(plain), _any(names) if names else None)
 
 
-def _wanted(made: _Terms, wanted: SearchQuery, query: Query) -> str:
+def _wanted(made: _Terms, wanted: SearchQuery, query: Query) -> Wanted:
     texts = [_all(made.quoted("text", term) for term in _needed(p)) for p in wanted.phrases]
-    parts = texts
-    if len(texts) > 1:
-        names = [_all(made.quoted("who", term) for term in phrase) for phrase in wanted.phrases]
-        parts = [*map(_any, zip(texts, names, strict=True)), _any(texts)]
+    plain = _narrowed(made, texts, query)
+    if len(texts) == 1:
+        return Wanted(plain, plain, None)
+    names = [_all(made.quoted("who", term) for term in phrase) for phrase in wanted.phrases]
+    either = [*map(_any, zip(texts, names, strict=True)), _any(texts)]
+    return Wanted(_narrowed(made, either, query), plain, _any(names))
+
+
+def _narrowed(made: _Terms, parts: list[str], query: Query) -> str:
     narrowed = [_any((_all(parts), made.quoted("long", "")))]
     for name, value in (("author", query.author), ("lane", query.lane)):
         if value is not None and not (name == "lane" and query.unlaned):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import anyio
 import httpx2
 from starlette.applications import Starlette
 
@@ -81,3 +82,9 @@ async def running(
     host.known, host.refusals = cursors or Cursors(), list(refusals)
     async with run_channel(channel, host) as run:
         yield Running(channel, host, clock, fake, run)
+
+
+async def all_delivered(fake: FakeSlack) -> None:
+    """Wait until Slack has delivered every event."""
+    with anyio.fail_after(30):
+        await fake.wait_for(lambda it: not it.deliveries.pending)

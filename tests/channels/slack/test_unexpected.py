@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from channels.errors import ChannelDown
-from tests.channels.slack.hosts import running, slack
-from tests.channels.slack.test_adapter import all_delivered, signed
+from tests.channels.slack.hosts import all_delivered, running, slack
+from tests.channels.slack.test_adapter import signed
 from tests.clock import ManualClock, rest
 
 pytestmark = pytest.mark.anyio

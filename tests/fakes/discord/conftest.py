@@ -1,4 +1,4 @@
-"""The fake Discord, a bot without an SDK, and a channel with somebody in it."""
+"""The fake Discord, bots with and without an SDK, and a channel with somebody in it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.fakes.discord.client import Api
+from tests.fakes.discord.client import Api, Bot
 from tests.fakes.discord.server import FakeDiscord
-from tests.fakes.discord.world import Channel, User
+from tests.fakes.discord.world import Channel, Guild, User
 
 
 @pytest.fixture
@@ -29,5 +29,17 @@ def ann(fake: FakeDiscord) -> User:
 
 
 @pytest.fixture
-def room(fake: FakeDiscord) -> Channel:
-    return fake.text_channel(fake.guild("Team"), "general")
+def guild(fake: FakeDiscord) -> Guild:
+    return fake.guild("Team")
+
+
+@pytest.fixture
+def room(fake: FakeDiscord, guild: Guild) -> Channel:
+    return fake.text_channel(guild, "general")
+
+
+@pytest.fixture
+async def bot(fake: FakeDiscord, ann: User, room: Channel) -> AsyncIterator[Bot]:
+    fake.join(room.guild_id or 0, ann)
+    async with Bot(fake) as made:
+        yield await made.come_in()

@@ -10,6 +10,7 @@ from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.gateway import Gateway
 from tests.fakes.discord.permissions import Overwrite, Permission
 from tests.fakes.discord.session import HEARTBEAT_MS, Event, Intent, Session, Spot
+from tests.fakes.discord.shown_world import ShownWorld
 from tests.fakes.discord.world import (
     DM,
     FORUM,
@@ -21,7 +22,6 @@ from tests.fakes.discord.world import (
     Member,
     Role,
     User,
-    World,
     usual_role,
 )
 
@@ -47,7 +47,7 @@ class Places:
     ) -> None:
         self.clock = clock
         self.epoch = time.time() - clock()
-        self.world = World(bot, lambda: self.epoch + self.clock())
+        self.world = ShownWorld(bot, lambda: self.epoch + self.clock())
         self.gateway = Gateway(self, heartbeat_ms, session_seconds)
         self.portal = Intent.CONTENT | Intent.MEMBERS
         self.token = token

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 from tests.fakes.base.http import JsonObject
 from tests.fakes.base.params import Upload
 from tests.fakes.telegram import rules
-from tests.fakes.telegram.people import People, member_json
+from tests.fakes.telegram.people import People
+from tests.fakes.telegram.posting import member_json
 from tests.fakes.telegram.rules import Limits, Refusal, bad_request
 from tests.fakes.telegram.updates import TERMINATED
 from tests.fakes.telegram.world import (

@@ -12,6 +12,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
+from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.query_compiler import compose
 from tape.query import Query
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.postgresql
 
 MANY: Final = 200_000
 SESSIONS: Final = 2000
-"""Of which each has a hundred messages and as many entries; the first tape has half of them."""
+"""Of which each has a hundred messages and as many entries; the first tape has half of them. There
+are ten times as many in all, of which a few are held, lost or ready."""
 
 FILL: Final = f"""
 SET synchronous_commit = off;
@@ -41,8 +43,30 @@ SELECT CASE WHEN n <= {MANY // 2} THEN 1 ELSE 2 + (n - {MANY // 2} - 1) / 50 END
        to_char(timestamp '2026-01-01' + n * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS')
 FROM generate_series(1, {MANY}) AS n WHERE n <= {MANY // 2} OR (n - {MANY // 2} - 1) / 50 < 1999;
 INSERT INTO append_key SELECT 1, 'k' || n, n, 1 FROM generate_series(1, 20000) AS n;
-INSERT INTO session (session_id, tape, owner)
-SELECT 's' || n, 't' || n, 'o' || n % 4 FROM generate_series(1, {SESSIONS}) AS n;
+INSERT INTO session (session_id, tape, owner, ready_at, lease_until)
+SELECT 's' || n, 't' || n, CASE n % 100 WHEN 1 THEN 'o' || n % 4 WHEN 2 THEN 'o5' ELSE '' END,
+       CASE WHEN n % 100 = 3 THEN utc_after(-n) ELSE '' END,
+       CASE n % 100 WHEN 1 THEN utc_after(60) WHEN 2 THEN utc_after(-n) ELSE '' END
+FROM generate_series(1, {10 * SESSIONS}) AS n;
+INSERT INTO worker (owner, home, role, version, place, started_at, seen_at, ended_at, state)
+SELECT 'o' || n, 'h' || n, 'all', '1', 'here', utc_after(-n), utc_after(0),
+       CASE WHEN n > 9 THEN utc_after(0) ELSE '' END, '{{"n": 1}}'
+FROM generate_series(0, 99) AS n;
+INSERT INTO control (session_id, op, asked_by, data, asked_at, answer)
+SELECT 's' || n % {SESSIONS}, 'stop', 'telegram:7', '{{}}', utc_after(0),
+       CASE WHEN n % 1000 > 0 THEN 'yes' END
+FROM generate_series(1, 20000) AS n;
+INSERT INTO fact (channel, name, value, version, ends_at)
+SELECT 'telegram', 'n' || n, 'v', n, CASE WHEN n % 1000 = 0 THEN utc_after(-1) ELSE '' END
+FROM generate_series(1, 20000) AS n;
+INSERT INTO room_now (place, kind, key, owner, version, sent_to, until, data)
+SELECT 'web:r' || n % 1000, 'draft', 'k' || n, 'o' || n % 9, n, '', utc_after(60), '{{}}'
+FROM generate_series(1, 5000) AS n;
+INSERT INTO shared_file (name, size, kept_at, data)
+SELECT 'f' || n, 9, utc_after(-n), 'x' FROM generate_series(1, 5000) AS n;
+INSERT INTO send_limit (name) SELECT 'b' || n FROM generate_series(1, 5000) AS n;
+INSERT INTO pairing (one, code, until) VALUES (1, '123', utc_after(60));
+INSERT INTO poller (name, owner) SELECT 'p' || n, 'o' || n FROM generate_series(1, 9) AS n;
 INSERT INTO inbox (account_id, ext_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
                    payload, status, received_at, thread_id, held_as)
 SELECT 'telegram', 'u' || n, 'c' || n % {SESSIONS}, 'm' || n, 's' || n % {SESSIONS}, n,
@@ -93,6 +117,8 @@ WHOLE: Final = {
     "ledger.wipe_budget": "when somebody is forgotten",
     "ledger.wipe_number": "when somebody is forgotten",
     "ledger.wipe_old_budget": "when somebody is forgotten",
+    "sharing.closed_limits": "a bot has a row or two",
+    "sharing.sweep_rooms": "once in a while; it has what goes on now",
 }
 """What reads whole tables, and why that does no harm."""
 
@@ -107,7 +133,11 @@ GIVEN: Final[dict[str, Any]] = {
     "payload": "{}", "suspect": 2, "platform_id": "p4077", "tape": "t77", "by": "day",
     "open": 1, "uses": 1, "part": 0, "turns_limit": 0, "cost": 0.0, "tokens": 0, "calls": 1,
     "input": 1, "cached": 0, "output": 1, "estimated": 0, "number": 1, "up_to": 1, "purpose": "ask",
-    "card_id": "c7", "model": "plum-1", "thread_id": "c0.1", "page_owner": 0,
+    "card_id": "c7", "model": "plum-1", "thread_id": "c0.1", "page_owner": 0, "channels": '["a"]',
+    "payloads": '["1"]', "most_lost": 20, "arrived": "[1, 1]", "newest": "[0, 0]", "asked": 0,
+    "others": False, "home": "h1", "names": '["f1", "f2"]', "values": '["1", "2"]',
+    "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
+    "period": 1.0, "refused": True, "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x",
 }  # fmt: skip
 OWN: Final[dict[str, dict[str, Any]]] = {
     "ledger.spend_turn": {"turns": 0},
@@ -141,10 +171,27 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
     "search.drop": {"name": "t1", "ids": [2, 3]},
     "search.add": {"tapes": [1, 1], "ids": [2, 3], "works": [False, False], "terms": ["a b", "c"]},
     "search.find": {"tape": 1, "made": 1, "firsts": [1], "lasts": [65535], "wanted": ["'r77'"],
-                    "most": 21},
+                    "plain": ["'r77'"], "names": ["'r77' | 'none'"], "most": 21},
     "search.walk": {"tape": 1, "made": 1, "firsts": [99000], "lasts": [100000], "wanted": ["'w5'"],
                     "works": [False], "most": 21},
 }  # fmt: skip
+SHARED: Final[dict[str, dict[str, Any]]] = {
+    "claim": {"suspect": 0},
+    "claimed_ends": {"most_bytes": 100_000},
+    "facts_since": {"version": 19_990},
+    "news": {"newest": "[199000, 199000]"},
+    "published_states": {"since": -3600.0},
+    "rooms_now": {"places": '["web:r7", "web:r8"]', "known": "[7]", "since": -3600.0},
+    "sweep_rooms": {"since": -3600.0},
+    "show_rooms": {
+        "changes": '[{"place": "web:r7", "kind": "draft", "key": "k", "sent_to": "", "data": "{}"}]'
+    },
+    "rekey": {"session_id": "s1", "same_as": "s2"},
+    "touch": {"tapes": '["t77", "t78"]'},
+    "renew": {"owner": "o9"},
+}
+"""Statements of shared work that need other values than `GIVEN`."""
+
 QUERIES: Final = {
     "newest": Query("t", limit=5, newest=True),
     "messages": Query("t", kinds=("message",), limit=20, newest=True),
@@ -166,11 +213,13 @@ BOUNDS: Final = {"ledger.head_of": 1100, "ledger.sent_keys": 2100}
 
 TABLES: Final = ("entry", "inbox", "outbox", "search_entry")
 LEDGER: Final = ledger_schema("postgres").statements
+SHARING: Final = sharing_schema().statements
 ALL: Final = {**postgres.tape_schema().statements, **postgres.search_schema().statements}
 
 
 def test_each_exception_is_a_statement() -> None:
-    assert WHOLE.keys() <= LEDGER.keys()
+    assert WHOLE.keys() <= LEDGER.keys() | SHARING.keys()
+    assert {f"sharing.{name}" for name in SHARED} <= SHARING.keys()
 
 
 def test_no_statement_reads_much_more_than_it_returns() -> None:
@@ -178,6 +227,7 @@ def test_no_statement_reads_much_more_than_it_returns() -> None:
     with owned_database() as url, psycopg.connect(url, autocommit=True) as connection:
         for statement in FILL.split(";\n"):
             connection.execute(statement.encode())
+        connection.execute('SET tapeway.claimed = \'["s1", "s2"]\'')
         for name, sql, values, most in asked():
             for mode in ("force_custom_plan", "force_generic_plan"):
                 if problem := judged(connection, mode, sql, values, most):
@@ -189,6 +239,9 @@ def asked() -> Iterator[tuple[str, str, dict[str, Any], int]]:
     """Yield what runs: its name, the statement, its values, and what it may always read."""
     for name in sorted(LEDGER.keys() - WHOLE.keys()):
         yield name, LEDGER[name], Given(GIVEN | OWN.get(name, {})), BOUNDS.get(name, 500)
+    for name in sorted(SHARING.keys() - WHOLE.keys()):
+        values = GIVEN | {"most": 20} | SHARED.get(name.removeprefix("sharing."), {})
+        yield name, SHARING[name], Given(values), BOUNDS.get(name, 500)
     for name, values in TAPES.items():
         yield name, ALL[name], values, 500
     for name, query in QUERIES.items():

@@ -24,8 +24,9 @@ RETURNING session_id, tape, number, owner, arrived
 
 -- name: claim
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+-- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them. Nobody
+-- waits for the disk: of a claim that a crash of the server undoes, the fence lets nothing through.
 -- What reads their open work in the same transaction finds their ids in a setting.
--- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
@@ -39,9 +40,10 @@ free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM 
 claimed AS (
     UPDATE session
     SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
-    FROM free
-    WHERE session.session_id = free.session_id
-    RETURNING session.session_id, tape, number, epoch, arrived, asked, free.was),
+    WHERE session_id = ANY (ARRAY(SELECT free.session_id FROM free))
+      AND set_config('synchronous_commit', 'off', true) = 'off'
+    RETURNING session.session_id, tape, number, epoch, arrived, asked,
+              (SELECT free.was FROM free WHERE free.session_id = session.session_id) AS was),
 named AS (
     SELECT set_config('tapeway.claimed', coalesce(json_agg(session_id)::text, '[]'), true) AS list
     FROM claimed)
@@ -61,7 +63,7 @@ WHERE suspect = 1 AND ((owner = '' AND ready_at <> '')
 -- name: renew
 -- Keep everything that this process holds, and say what that is.
 UPDATE session SET lease_until = utc_after(:seconds)
-WHERE owner = :owner
+WHERE owner = :owner AND owner <> ''
 RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
 
 -- name: give_back
@@ -90,7 +92,7 @@ SET owner = '', lease_until = '',
           OR EXISTS (SELECT 1 FROM control WHERE control.session_id = session.session_id
                      AND control.answer IS NULL)
         THEN utc_after(0) ELSE '' END
-WHERE owner = :owner
+WHERE owner = :owner AND owner <> ''
 RETURNING number, ready_at
 
 -- name: end_home
@@ -118,7 +120,7 @@ WHERE inbox.session_id = crash.session_id AND status = 'taken'
 -- The ends of the tapes of sessions that were claimed just now; see `tape.ends`.
 SELECT * FROM tape_ends(
     ARRAY(SELECT tape FROM session WHERE session_id = ANY (
-        text_list(current_setting('tapeway.claimed', true)::json))), :most, :bytes)
+        text_list(current_setting('tapeway.claimed', true)::json))), :most, :most_bytes)
 
 -- name: claimed_people
 -- The numbers of the people of sessions that were claimed just now.

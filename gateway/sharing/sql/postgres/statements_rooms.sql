@@ -32,9 +32,9 @@ ORDER BY room_now.version
 -- Remove what has ended, by itself or with its process, which was not seen for some seconds.
 DELETE FROM room_now
 WHERE (until <> '' AND until < (SELECT utc_after(:since)))
-   OR NOT EXISTS (
-       SELECT 1 FROM worker WHERE worker.owner = room_now.owner AND worker.ended_at = ''
-         AND worker.seen_at > (SELECT utc_after(:since)))
+   OR owner <> ALL (ARRAY(
+       SELECT owner FROM worker
+       WHERE ended_at = '' AND seen_at > (SELECT utc_after(:since))))
 
 -- name: leave_rooms
 -- Remove what a process shows in rooms.

@@ -1,12 +1,14 @@
 -- name: processes
 -- Every process that has not said goodbye, and what it works on; `silent` is in seconds.
+WITH busy AS MATERIALIZED (
+    SELECT session.owner, count(DISTINCT turn_id) AS turns FROM inbox JOIN session USING (session_id)
+    WHERE inbox.status = 'taken' AND inbox.running = 1 GROUP BY session.owner)
 SELECT owner, home, role, version, place, started_at, seen_at, digests, state,
        coalesce(extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - seen_at::timestamp), 0)
            ::double precision AS silent,
-       (SELECT count(*) FROM session WHERE session.owner = worker.owner) AS sessions,
-       (SELECT count(DISTINCT turn_id) FROM session JOIN inbox USING (session_id)
-        WHERE session.owner = worker.owner AND inbox.status = 'taken' AND inbox.running = 1
-       ) AS turns,
+       (SELECT count(*) FROM session WHERE session.owner = worker.owner AND session.owner <> '')
+       AS sessions,
+       coalesce((SELECT turns FROM busy WHERE busy.owner = worker.owner), 0) AS turns,
        (SELECT coalesce(json_agg(name ORDER BY name)::text, '[]') FROM poller
         WHERE poller.owner = worker.owner AND poller.lease_until > utc_after(0)
           AND poller.name <> 'chores') AS channels

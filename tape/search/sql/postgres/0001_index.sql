@@ -27,13 +27,14 @@ WITH (fastupdate = on, gin_pending_list_limit = 64);
 
 -- The newest ids of a tape that match, in stretches of ids: `search_walk` reads entry by entry, from
 -- the newest one, `search_find` all that the index has of a stretch. Who asks chooses, so the planner
--- has no other way. Both return NULL if the index was cleared; while one runs, that has to wait.
+-- has no other way, and does not plan for each stretch. Both return NULL if the index was cleared;
+-- while one runs, that has to wait.
 CREATE FUNCTION search_walk(
     number bigint, stamp bigint, firsts bigint[], lasts bigint[], wanted tsquery[],
     works boolean[], most bigint
 ) RETURNS bigint[] LANGUAGE plpgsql VOLATILE
 SET enable_bitmapscan = off SET enable_seqscan = off SET enable_sort = off SET jit = off
-SET max_parallel_workers_per_gather = 0 AS $$
+SET max_parallel_workers_per_gather = 0 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     found bigint[] := '{}';
     low bigint;
@@ -56,19 +57,34 @@ BEGIN
 END $$;
 
 CREATE FUNCTION search_find(
-    number bigint, stamp bigint, firsts bigint[], lasts bigint[], wanted tsquery[], most bigint
+    number bigint, stamp bigint, firsts bigint[], lasts bigint[], wanted tsquery[], plain tsquery[],
+    names tsquery[], most bigint
 ) RETURNS bigint[] LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
+SET enable_seqscan = off SET jit = off
+SET max_parallel_workers_per_gather = 0 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     found bigint[] := '{}';
     low bigint;
     high bigint;
     query tsquery;
+    simple tsquery;
+    name tsquery;
 BEGIN
     IF NOT EXISTS (SELECT FROM search_covered WHERE tape = number AND made = stamp) THEN
         RETURN NULL;
     END IF;
-    FOR low, high, query IN SELECT * FROM unnest(firsts, lasts, wanted) LOOP
+    FOR low, high, query, simple, name IN
+        SELECT * FROM unnest(firsts, lasts, wanted, plain, names)
+    LOOP
+        -- The index returns all entries of a name before one is seen: a frequent name would cost more
+        -- than it saves, and is met among the newest few.
+        IF name IS NOT NULL
+            AND NOT EXISTS (SELECT FROM search_entry WHERE tape = number
+                            AND id BETWEEN high - 20 AND high AND (terms @@ name) IS TRUE)
+            AND NOT EXISTS (SELECT FROM search_entry WHERE terms @@ name)
+        THEN
+            query := simple;
+        END IF;
         found := found || ARRAY(
             WITH matching AS MATERIALIZED (
                 SELECT tape, id FROM search_entry WHERE terms @@ query

@@ -72,4 +72,5 @@ SELECT search_walk(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted 
     :works ::boolean[], :most)
 
 -- name: find
-SELECT search_find(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted ::tsquery[], :most)
+SELECT search_find(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted ::tsquery[],
+    :plain ::tsquery[], :names ::tsquery[], :most)

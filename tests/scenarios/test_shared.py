@@ -59,14 +59,10 @@ async def until(true: Callable[[], Any]) -> None:
         await anyio.sleep(0.01)
 
 
-async def read(gateway: Gateway, room: str) -> list[Entry]:
-    return await tape_of(gateway, f"web:{room}").read()
-
-
-async def answered(gateway: Gateway, room: str, count: int) -> list[Entry]:
+async def answered(gateway: Gateway, room: str, count: int, channel: str = "web") -> list[Entry]:
     """Wait until so many turns of a room have ended; return its tape."""
     while True:
-        entries = await read(gateway, room)
+        entries = await tape_of(gateway, f"{channel}:{room}").read()
         if sum(entry.name == "turn.end" for entry in entries) >= count:
             return entries
         await anyio.sleep(0.02)
@@ -167,7 +163,7 @@ async def test_a_gateway_that_lost_a_session_writes_nothing_more(
     gate = asyncio.Event()
     async with (
         FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, SHARING__LEASE="30") as (first, second),
+        gateways(2, tmp_path, tape_url, server, SHARING__LEASE="600") as (first, second),
     ):
         server.enqueue(Text(("from ", "the first"), gate=gate))
         async with visit(first.url, "Alice") as (alice,):
@@ -189,7 +185,7 @@ async def test_a_gateway_that_slept_past_its_lease_goes_on_with_what_nobody_took
     gate = asyncio.Event()
     async with (
         FakeOpenAI() as server,
-        gateways(1, tmp_path, tape_url, server, SHARING__LEASE="30") as (first,),
+        gateways(1, tmp_path, tape_url, server, SHARING__LEASE="600") as (first,),
         visit(first.url, "Alice") as (alice,),
     ):
         server.enqueue(Text(("half of ", "it"), gate=gate))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
+import psycopg
 import pytest
 
 from channels.message import Author, InboundMessage
@@ -16,6 +17,8 @@ from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.clock import SystemClock
+from gateway.scheduling.notices import GIVEN_UP
+from gateway.storage.ledger.ledger import MAX_CRASHES
 from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -26,7 +29,7 @@ from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
-KEPT = {"SHARING__LEASE": "30", "SHARING__KEEP": "60"}
+KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
 
 
 @pytest.fixture
@@ -233,19 +236,59 @@ async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_ser
         assert [data["attempt"] for data in resumed] == [2, 3]
 
 
+async def occupied(gateway: Gateway, server: FakeOpenAI, gate: asyncio.Event) -> str:
+    """Let a gateway answer in a room until the gate opens; return the room."""
+    room = f"{gateway.services.ledger.owner}-"
+    while not gateway.services.claims.holds(f"web:{room}"):
+        room += "a"  # until it is the first to claim it
+        server.enqueue(Text(("half of ", "it"), gate=gate))
+        async with visit(gateway.url, "Carol", room=room) as (carol,):
+            await carol.draft(await carol.say("what is it?"))
+    return room
+
+
 async def test_a_gateway_that_ends_hands_its_turns_over_at_once_and_without_a_crash(
     tmp_path: Path, tape_url: str
 ) -> None:
     async with FakeOpenAI() as server:
         async with gateways(1, tmp_path / "a", tape_url, server, **KEPT) as (stays,):
             async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
-                room = ""
-                while not ends.services.claims.holds(f"web:{room}"):
-                    room += "a"  # until the one that ends is the first to claim it
-                    server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
-                    async with visit(ends.url, "Alice", room=room) as (alice,):
-                        await alice.draft(await alice.say("what is it?"))
+                room = await occupied(ends, server, asyncio.Event())
             await answered(stays, room, 1)
             admin = LedgerAdmin(stays.services, None)
             shown = await admin.show(await row_of(admin, "done"))
             assert (shown["attempts"], shown["crashes"]) == (1, 0)
+
+
+async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at_last(
+    tmp_path: Path, tape_url: str
+) -> None:
+    gate = asyncio.Event()
+    more = {**KEPT, "SHARING__KEEP": "0.2"}
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **more) as both:
+        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
+        async with visit(both[0].url, "Alice", room="poison") as (alice,):
+            asked = await alice.say("what is it?")
+            await alice.draft(asked)
+            busy = [await occupied(one, server, gate) for one in both]
+            async with await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database:
+                await database.execute(
+                    "UPDATE inbox SET crashes = %s WHERE session_id = 'web:poison'",
+                    [MAX_CRASHES - 1],
+                )
+                lost = "UPDATE session SET lease_until = '' WHERE session_id = 'web:poison'"
+                await database.execute(lost)
+            store = both[0].services.store
+            while not (await store.select("sharing.suspects", {}))[0]["waiting"]:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+            async with visit(both[0].url, "Bob", room="red") as (bob,):
+                assert (await bob.answer(await bob.say("and here?")))["text"]
+            assert (await store.select("sharing.suspects", {}))[0]["waiting"] == 1
+            gate.set()
+            for room in busy:
+                await answered(both[0], room, 1)
+            assert (await alice.answer(asked))["text"] == GIVEN_UP
+        admin = LedgerAdmin(both[0].services, None)
+        assert (await admin.show(await row_of(admin, "dead")))[
+            "why"
+        ] == "it was running in 5 crashes"

@@ -24,7 +24,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import tape_of
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import answered, expire, gateways, until
+from tests.scenarios.test_shared import answered, by_holder, expire, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -58,12 +58,10 @@ def said(text: str, number: int) -> InboundMessage:
 async def test_what_a_holder_is_asked_is_not_hidden_by_messages_that_come_with_it(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
-        async with visit(first.url, "Alice") as (alice,):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+        async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
+        first, second = by_holder(both)
         shared, unit = second.services.shared, Unit()
         assert shared is not None
         two = [said("two", 2), said("three", 3)]
@@ -108,12 +106,10 @@ async def test_a_question_in_a_chat_that_was_only_a_new_id_of_another_is_answere
 async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_goes_on(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
-        async with visit(first.url, "Alice") as (alice,):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+        async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
+        first, second = by_holder(both)
         for gateway in (first, second):
             assert gateway.parts.claimer is not None
             gateway.parts.claimer.close()
@@ -138,14 +134,12 @@ async def carried_out(gateway: Gateway, number: int) -> None:
 async def test_a_dead_question_is_retried_by_its_holder_when_another_gateway_is_asked(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
-        async with visit(first.url, "Alice") as (alice,):
+        async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("what is it?")
             await alice.draft(asked)
+            first, second = by_holder(both)
             waits = await alice.say("and this?")
             admin = LedgerAdmin(second.services, second.parts.recovery)
             row = await row_of(admin, "waiting")
@@ -171,15 +165,13 @@ async def row_of(admin: LedgerAdmin, status: str) -> str:
 async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         gate = asyncio.Event()
         server.enqueue(Text(("a secret ", "answer"), gate=gate))
-        async with visit(first.url, "Alice") as (alice,):
+        async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("keep my secret")
             await alice.draft(asked)
+            first, second = by_holder(both)
             tape = tape_of(second, "web:lobby").name
             erasing = EraseAdmin(second.services, second.parts.eraser)
             name = (await erasing.begin("chat", tape, ""))["erasure"]
@@ -193,14 +185,12 @@ async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
 async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_waits(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         gate = asyncio.Event()
         server.enqueue(Text(("one ", "answer"), gate=gate), Text(("two",)))
-        await first.parts.intake.accept([said("one", 1)])
-        await row_of(LedgerAdmin(first.services, None), "taken")
+        await both[0].parts.intake.accept([said("one", 1)])
+        await row_of(LedgerAdmin(both[0].services, None), "taken")
+        first, second = by_holder(both)
         await first.parts.intake.accept([said("two", 2), said("three", 3)])
         edit = replace(said("two, edited", 2), kind="edit", ext_id="lobby/m2/edit")
         gone = replace(said("", 3), kind="delete", ext_id="lobby/m3/delete")
@@ -217,14 +207,12 @@ async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_wa
 async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_served_meanwhile(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         gate = asyncio.Event()
         server.enqueue(*[Text((f"attempt {number}", "..."), gate=gate) for number in (1, 2)])
-        async with visit(first.url, "Alice") as (alice,):
+        async with visit(both[0].url, "Alice") as (alice,):
             await alice.draft(await alice.say("what is it?"))
+            first, second = by_holder(both)
             await expire(first)
             await until(lambda: second.services.claims.holds("web:lobby"))
             await until(lambda: len(server.requests) == 2)

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from channels.message import Author, InboundMessage
 from gateway.admin.erase_admin import EraseAdmin
@@ -280,3 +281,33 @@ async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at
         assert (await admin.show(await row_of(admin, "dead")))[
             "why"
         ] == "it was running in 5 crashes"
+
+
+async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a_line(
+    tmp_path: Path, tape_url: str
+) -> None:
+    add = (
+        "INSERT INTO control (session_id, op, asked_by, data, asked_at)"
+        " VALUES ('web:lobby', 'nothing known', 'operator', '{}', '') RETURNING id"
+    )
+    waits = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'control'::regclass"
+    async with (
+        FakeOpenAI() as server,
+        gateways(1, tmp_path, tape_url, server, **KEPT) as (only,),
+        await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database,
+        await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as hinting,
+    ):
+        async with visit(only.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("one"))
+        row = await (await database.execute(add)).fetchone()
+        assert row is not None
+        with capture_logs() as logs:
+            async with database.transaction():
+                await database.execute("LOCK TABLE control")
+                await hinting.execute("UPDATE session SET arrived = arrived + 1, asked = asked + 1")
+                while not (found := await (await database.execute(waits)).fetchall()):  # noqa: ASYNC110
+                    await anyio.sleep(0.02)
+                await database.execute("SELECT pg_terminate_backend(%s, 5000)", found[0])
+                await until(lambda: [one for one in logs if one["event"] == "sharing.later"])
+            await carried_out(only, int(row[0]))
+        assert [one["event"] for one in logs if "exc_info" in one] == []

@@ -152,6 +152,10 @@ class Process:
         self._process.send_signal(signal.SIGKILL)
         await self._process.wait()
 
+    async def ended(self) -> int:
+        """Wait until it ends by itself; returns its exit code."""
+        return await self._process.wait()
+
     async def interrupt(self, number: int = signal.SIGINT) -> int:
         """End it with Ctrl-C or another signal; returns its exit code."""
         self._process.send_signal(number)

@@ -8,11 +8,11 @@ of the window stays reserved for answers.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import anyio
 
@@ -144,31 +144,6 @@ class Gate:
         """Return whether dropping this gate would change nothing."""
         return not self.waiters and not self._in_window(now) and self.wait(now, Priority.FINAL) <= 0
 
-    def export(self, now: float) -> dict[str, Any]:
-        """Return the recent writes as JSON, by their age in seconds."""
-        self._in_window(now)
-        kept: dict[str, Any] = {}
-        if self._written:
-            kept["ages"] = [round(now - at, 3) for at in self._written]
-        if now < self._last + self._budget.interval:
-            kept["last"] = round(now - self._last, 3)
-        if now < self._closed_until:
-            kept["closed"] = round(self._closed_until - now, 3)
-        return kept
-
-    def restore(self, kept: Mapping[str, Any], now: float) -> None:
-        """Count the writes that another process has exported."""
-        known = [now - float(age) for age in kept.get("ages", ())]
-        self._written = deque(sorted([*self._written, *known]))
-        self._last = max(self._last, now - float(kept.get("last", "inf")), *known)
-        self.close(now + float(kept.get("closed", "-inf")))
-
-    def assume(self, now: float) -> None:
-        """Count all writes that were allowed until `now`."""
-        budget = self._budget
-        spread = (index * budget.interval for index in range(budget.count))
-        self.restore({"last": 0, "ages": [age for age in spread if age < budget.window]}, now)
-
     def _in_window(self, now: float) -> int:
         while self._written and self._written[0] + self._budget.window <= now:
             self._written.popleft()
@@ -278,19 +253,6 @@ class Pacing:
         """Wait for a permit of the bot in the place of one that is too old."""
         good_until = await taken(self.bot, self._clock, priority, first=True)
         self._chat(chat).good_until = good_until
-
-    def export(self, chat: str) -> dict[str, Any]:
-        """Return a chat's recent writes as JSON, for the process that sends to it next."""
-        gate = self.chats.get(chat)
-        return gate.export(self._clock.monotonic()) if gate is not None else {}
-
-    def restore(self, chat: str, kept: Mapping[str, Any]) -> None:
-        """Count the writes that another process has exported."""
-        self._chat(chat).restore(kept, self._clock.monotonic())
-
-    def assume(self, chat: str, silent: float = 0.0) -> None:
-        """Count all writes that a process which died may have made until `silent` seconds ago."""
-        self._chat(chat).assume(self._clock.monotonic() - silent)
 
     def wrote(self, chat: str) -> None:
         """Record that a write has finished; the next interval starts now."""

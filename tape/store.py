@@ -162,6 +162,7 @@ class SharedStore(UnitStore, Protocol):
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield the channel and payload of notifications, after an empty pair once it listens.
 
-        `url` is another address of the same database, or "". Raises StoreUnavailable.
+        `url` is another address of the same database, or "". Raises StoreUnusable where nothing
+        can be heard, and StoreUnavailable.
         """
         ...

@@ -152,9 +152,13 @@ class Process:
         self._process.send_signal(signal.SIGKILL)
         await self._process.wait()
 
-    async def interrupt(self) -> int:
-        """End it with Ctrl-C; returns its exit code."""
-        self._process.send_signal(signal.SIGINT)
+    async def ended(self) -> int:
+        """Wait until it ends by itself; returns its exit code."""
+        return await self._process.wait()
+
+    async def interrupt(self, number: int = signal.SIGINT) -> int:
+        """End it with Ctrl-C or another signal; returns its exit code."""
+        self._process.send_signal(number)
         return await self._process.wait()
 
 
@@ -167,10 +171,12 @@ async def _is_ready(url: str) -> bool:
 
 
 @asynccontextmanager
-async def gateway_process(environ: dict[str, str], home: Path) -> AsyncIterator[Process]:
+async def gateway_process(
+    environ: dict[str, str], home: Path, *options: str
+) -> AsyncIterator[Process]:
     """Run `tapeway gateway`; what is left of it at the end is killed."""
     with (home.parent / "gateway.log").open("ab") as log:
-        process = fork(clean_environ(environ), "gateway", out=log, err=log)
+        process = fork(clean_environ(environ), "gateway", *options, out=log, err=log)
     try:
         yield Process(process, home)
     finally:

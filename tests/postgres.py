@@ -43,7 +43,8 @@ SETTINGS: Final = (
     "autovacuum=off",
     "max_connections=200",
     "shared_buffers=64MB",
-    "timezone=Asia/Kolkata",  # whatever the server's zone is, dates are the same
+    "timezone=Asia/Kolkata",  # whatever the server's zone and style are, dates are the same
+    "datestyle=SQL,DMY",
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
 )

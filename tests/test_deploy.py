@@ -15,7 +15,9 @@ import pytest
 from packaging.requirements import Requirement
 from ruamel.yaml import YAML
 
+from gateway.app import FINISH_SECONDS
 from gateway.cli.help import OWN
+from gateway.http.server import END_SECONDS
 from gateway.settings import fields
 from tests.compose import render
 
@@ -166,6 +168,19 @@ def test_a_pod_runs_a_role_with_no_more_rights_and_files_than_the_image_needs(ro
     assert "secret" in volumes[mounted["/run/secrets"]]
     assert mounted.keys() >= {"/tmp", "/srv/workspace"}
     assert pod["automountServiceAccountToken"] is False  # it would be among the secrets
+
+
+@pytest.mark.parametrize("role", ["ingress", "worker"])
+def test_a_pod_has_time_to_finish_and_is_asked_how_it_is_at_its_own_port(role: str) -> None:
+    pod = pods()[role]
+    [container] = pod["containers"]
+    before = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", [0])
+    assert pod["terminationGracePeriodSeconds"] > FINISH_SECONDS + END_SECONDS + float(before[-1])
+    ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+    assert ports == {"http": SETTINGS["TAPEWAY_HTTP__PORT"].default}
+    paths = {"startupProbe": "live", "livenessProbe": "live", "readinessProbe": "ready"}
+    for probe, name in paths.items():
+        assert container[probe]["httpGet"] == {"path": f"/health/{name}", "port": "http"}
 
 
 def test_the_service_keeps_its_home_and_asks_for_a_token() -> None:

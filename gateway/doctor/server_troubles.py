@@ -16,8 +16,15 @@ SERVER_AWAY: Final = Trouble(
 SERVER_UNFIT: Final = Trouble(
     "database.unfit",
     "The gateway does not start: the PostgreSQL server does not suit it.",
-    "It is older than version 15, its database is not in UTF-8, or it is a read-only standby.",
-    "Use a newer primary server, and a database that is made with ENCODING 'UTF8'.",
+    "It is older than version 15, its database is not in UTF-8, or it may only be read.",
+    "Use a newer primary server, and a database that is made with ENCODING 'UTF8' and has"
+    " default_transaction_read_only off.",
+)
+SERVER_IMPATIENT: Final = Trouble(
+    "database.impatient",
+    "The gateway does not start after an upgrade, or now and then refuses messages.",
+    "The server ends statements that take longer than its statement_timeout, as migrations may.",
+    "Lift the limit: ALTER ROLE tapeway SET statement_timeout = 0.",
 )
 SERVER_UNSAFE: Final = Trouble(
     "database.unsafe",
@@ -45,6 +52,6 @@ LEASE_OVERDUE: Final = Trouble(
 )
 
 SERVER_TROUBLES: Final = (
-    *(SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED),
+    *(SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED, SERVER_IMPATIENT),
     *(WORKERS_DIFFER, LEASE_OVERDUE),
 )

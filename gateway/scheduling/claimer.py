@@ -29,7 +29,7 @@ from gateway.sharing.shared import CHANGED, NOBODY_WORKS, READY, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import SessionLost, StoreTooNew, StoreUnavailable, TapeError
+from tape.errors import StoreTooNew, StoreUnavailable, TapeError
 from tape.store import SharedStore
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
@@ -263,7 +263,7 @@ class Claimer:
             return  # its next holder does it
         try:
             await self._shared.controls.carry_out([session_id], done)
-        except (SessionLost, StoreUnavailable) as cause:
+        except TapeError as cause:
             get_log().warning("sharing.later", why=str(cause))
             await self._services.clock.sleep(LOOK_SECONDS)
             self._carry_out([session_id], done)

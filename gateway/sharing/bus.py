@@ -17,7 +17,7 @@ from channels.backoff import Backoff
 from gateway.clock import Clock
 from gateway.logs import get_log
 from tape.entry import dump
-from tape.errors import StoreUnavailable, TapeError
+from tape.errors import StoreUnavailable, StoreUnusable, TapeError
 from tape.store import UnitStore
 
 TOGETHER_SECONDS: Final = 0.005
@@ -101,6 +101,9 @@ class Bus:
                         else:
                             backoff.reset()
                             self._all_may_be_missed()
+            except StoreUnusable as never:
+                get_log().warning("bus.lost", why=str(never))
+                return
             except StoreUnavailable as lost:
                 get_log().warning("bus.lost", why=str(lost))
             await self._clock.sleep(backoff.next())

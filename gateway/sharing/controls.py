@@ -76,5 +76,6 @@ class Controls:
                 raise  # it stays open: whoever holds the session then does it
             except Exception as cause:
                 get_log().error("control.failed", op=row["op"], exc_info=cause)
+                said = {"failed": f"{type(cause).__name__}: {cause}"}
             answer = dump({"said": said})
             await run_alone(self._store, "sharing.answer_control", id=row["id"], answer=answer)

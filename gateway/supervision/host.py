@@ -190,7 +190,7 @@ class GatewayHost(FullHost):
         said = await shared.controls.answer(number) or {"stopped": False}
         if said.get("why"):
             raise InboundRefused(said["why"])
-        return bool(said["stopped"])
+        return bool(said.get("stopped"))
 
     async def _tape_of(self, channel: str, chat_id: str) -> Tape:
         # Plugins expect a whole message; this one stands for the chat and has no author.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from itertools import pairwise
 
@@ -216,50 +215,6 @@ async def test_what_is_idle_is_forgotten_and_what_is_used_is_not() -> None:
     for number in range(MAX_CHATS):
         pacing.may_type(f"another {number}")
     assert "used" not in pacing.chats
-
-
-async def test_a_chats_recent_writes_go_along_to_the_process_that_sends_to_it_next() -> None:
-    group, clock, next_clock = Budget(1.0, 3, 60.0), ManualClock(), ManualClock()
-    pacing, successor = (Pacing(lambda _chat: group, one) for one in (clock, next_clock))
-    for _ in range(3):
-        await pacing.permit("chat", Priority.FINAL)
-        await clock.advance(10)
-    pacing.close("chat", 5)
-    await next_clock.advance(1000)
-    successor.restore("chat", json.loads(json.dumps(pacing.export("chat"))))
-    assert not successor.may_type("chat")
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(successor.permit, "chat", Priority.FINAL)
-        await next_clock.advance(29.9)  # the oldest of three writes was 30 seconds ago
-        assert successor.export("chat")["ages"] == [59.9, 49.9, 39.9]
-        await next_clock.advance(0.2)
-        assert len(successor.export("chat")["ages"]) == 3
-        assert successor.export("chat")["last"] == pytest.approx(0.1)
-
-
-async def test_a_chat_that_nobody_wrote_to_lately_exports_nothing() -> None:
-    clock = ManualClock()
-    pacing = Pacing(lambda _chat: Budget(1.0, 3, 60.0), clock)
-    assert pacing.export("unknown") == {}
-    await pacing.permit("chat", Priority.FINAL)
-    await clock.advance(61)
-    assert pacing.export("chat") == {}
-
-
-@pytest.mark.parametrize(("silent", "wait"), [(0.0, 58.0), (10.0, 48.0), (70.0, 0.0)])
-async def test_after_a_death_a_chat_waits_as_if_everything_allowed_had_been_written(
-    silent: float, wait: float
-) -> None:
-    clock = ManualClock()
-    pacing = Pacing(lambda _chat: Budget(1.0, 3, 60.0), clock)
-    await clock.advance(500)
-    pacing.assume("chat", silent)
-    await clock.advance(wait - 0.1 if wait else 0.0)
-    assert len(pacing.export("chat").get("ages", ())) == (3 if wait else 0)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(pacing.permit, "chat", Priority.FINAL)
-        await clock.advance(0.2)
-        assert pacing.export("chat")["last"] <= 0.2
 
 
 async def test_a_permit_of_this_process_alone_is_never_too_late() -> None:

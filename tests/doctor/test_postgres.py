@@ -7,8 +7,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from gateway.doctor.checks.database import check_index
+from gateway.doctor.subject import find_subject
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
+from tape.entry import message
 from tape.stores.postgres.store import PostgresStore
 from tests.doctor.scene import Scene, examined, results
 from tests.doctor.test_overview import join
@@ -128,3 +131,32 @@ async def test_backup_and_migrate_name_the_server_s_own_tools(tmp_path: Path) ->
     assert "restore them with pg_restore" in out
     _code, out, _err = await run_tapeway(environ, "migrate")
     assert "pg_dump" in out
+
+
+async def test_doctor_reads_how_much_of_the_server_s_search_index_is_missing(
+    tmp_path: Path,
+) -> None:
+    with fresh_database() as url:
+        environ = Scene(tmp_path).environ(TAPE__URL=url)
+        store = PostgresStore.open(url, [ledger_schema("postgres")])
+        try:
+            await store.append("tape", [message("user", f"line {n}") for n in range(3)])
+            await store.indexed()
+            found = [await search_says(environ)]
+        finally:
+            await store.close()
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE search_covered SET high = high - 2")
+        found.append(await search_says(environ))
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE search_covered SET rules = '99'")
+        found.append(await search_says(environ))
+    assert [trouble for trouble, _says in found] == ["", "search.behind", "search.broken"]
+    assert "2 older entries" in found[1][1]
+    assert "a newer version has made the search index" in found[2][1]
+
+
+async def search_says(environ: dict[str, str]) -> tuple[str, str]:
+    """Return what doctor says of the search index: trouble and sentence."""
+    (one,) = await check_index(find_subject(environ, deep=False))
+    return (one.trouble.id if one.trouble else "", one.says)

@@ -5,22 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
 from gateway.access.pairing import PAIRED, WRONG
+from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway, access_admin
+from gateway.scheduling.presses import ANSWERED
+from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.access.test_pairing import PairedChannel, sent
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of
+from tests.gateway.delivery.test_sender import QUESTION
+from tests.gateway.intake.test_access import MESSAGE, Brings
+from tests.gateway.scheduling.test_confirmations import (
+    ALICE,
+    BOB,
+    ButtonChannel,
+    Launcher,
+    launching,
+)
+from tests.gateways import gateway_of, tape_of
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import QUICK
+from tests.scenarios.test_shared import QUICK, answered, gateways, until
+from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+
+KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
 
 
 @pytest.fixture
@@ -87,3 +103,93 @@ async def test_who_pairs_at_one_gateway_with_another_ones_code_is_an_owner_at_bo
         for gateway in (first, second):
             while await owners(gateway) != ["7"]:  # noqa: ASYNC110 - it hears of the rule
                 await anyio.sleep(0.02)
+
+
+async def ended(gateway: Gateway, number: int) -> str:
+    """Accept a message in the group at a gateway; return how it ended, wherever that was."""
+    said = replace(MESSAGE, ext_id=f"-100/{number}", message_id=str(number))
+    await gateway.parts.intake.accept([said])
+    ledger = LedgerAdmin(gateway.services, None)
+    while True:
+        rows = [row for row in await ledger.rows() if row["id"].startswith("in")]
+        if len(rows) == number and rows[0]["status"] not in ("accepted", "waiting", "taken"):
+            return str(rows[0]["status"])
+        await anyio.sleep(0.02)
+
+
+async def knows(gateway: Gateway, role: str) -> None:
+    """Wait until a gateway knows the group's role."""
+
+    def roles() -> list[str]:
+        return [rule.role for rule in gateway.parts.requests.openings.access.rules()]
+
+    await until(lambda: roles() == [role])
+
+
+async def test_a_chat_that_is_opened_and_closed_at_one_gateway_is_so_at_the_other(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with FakeOpenAI() as server, two(tmp_path, tape_url, server) as (first, second):
+        assert await ended(first, 1) == "refused"
+        await access_admin(second).grant("plain:-100")
+        await knows(first, "member")
+        assert await ended(first, 2) == "done"
+        await access_admin(second).revoke("plain:-100")
+        await knows(first, "none")
+        assert await ended(first, 3) == "refused"
+
+
+async def test_a_press_at_one_gateway_allows_the_call_that_waits_in_another_one_s_session(
+    tmp_path: Path, tape_url: str
+) -> None:
+    launcher, channels = Launcher(), [ButtonChannel(), ButtonChannel()]
+    more = {"ACCESS__ALLOW": "editing:1", "TAPE__URL": tape_url, **KEPT}
+    async with FakeOpenAI() as server, AsyncExitStack() as stack:
+        first, second = [
+            await stack.enter_async_context(
+                gateway_of(tmp_path / channel_id, server, Brings(channel), launcher, **more)
+            )
+            for channel_id, channel in zip("ab", channels, strict=True)
+        ]
+        server.enqueue(launching(), Text(("It is on its way.",)))
+        group = replace(QUESTION, chat_kind="group", owner=False)
+        others = replace(group, sender=BOB, text="launch it", addressed=False)
+        asks = replace(group, sender=ALICE, ext_id="1/2", message_id="2")
+        await first.parts.intake.accept([others, asks])
+        await until(lambda: [one for channel in channels for one in channel.sent if one.buttons])
+        (card,) = [one for channel in channels for one in channel.sent if one.buttons]
+        (token,) = [one.token for one in card.buttons if one.token.endswith(":yes")]
+        other = second if first.services.claims.holds("editing:1") else first
+        assert not other.services.claims.holds("editing:1")
+        for number in range(2):
+            press = replace(
+                asks, kind="press", ext_id=f"press/{number}", press=token, text="", addressed=False
+            )
+            await other.parts.intake.accept([press])
+        await answered(first, "1", 2, "editing")
+        await until(lambda: sum(len(channel.shown) for channel in channels) == 2)
+        shown = [one for channel in channels for one in channel.shown]
+        assert (launcher.ran, shown) == (["mars"], [("7", ""), ("7", ANSWERED)])
+
+
+async def test_a_person_who_is_erased_at_one_gateway_is_gone_from_what_another_one_holds(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+    ):
+        for at, room in ((first, "red"), (second, "green")):
+            async with visit(at.url, "Alice", "Bob", room=room) as (alice, bob):
+                await bob.answer(await bob.say("hello"))
+                await alice.answer(await alice.say("my zyzzogeton is ill"))
+            erasing = EraseAdmin(second.services, second.parts.eraser)
+            name = (await erasing.begin("person", "", f"web:{alice.id}"))["erasure"]
+            while (await erasing.state(name))["state"] != "done":  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+            async with visit(at.url, "Bob", room=room) as (bob,):
+                await bob.answer(await bob.say("what was ill?"))
+            entries = await tape_of(first, f"web:{room}").read()
+            assert "zyzzogeton" not in str([(one.payload, one.meta) for one in entries])
+            assert "hello" in str(server.requests[-1].body)
+            assert "zyzzogeton" not in str(server.requests[-1].body)

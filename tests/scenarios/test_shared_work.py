@@ -9,24 +9,28 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
+import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from channels.message import Author, InboundMessage
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.clock import SystemClock
+from gateway.scheduling.notices import GIVEN_UP
+from gateway.storage.ledger.ledger import MAX_CRASHES
 from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import tape_of
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import answered, expire, gateways, until
+from tests.scenarios.test_shared import answered, by_holder, expire, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
-KEPT = {"SHARING__LEASE": "30", "SHARING__KEEP": "60"}
+KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
 
 
 @pytest.fixture
@@ -55,12 +59,10 @@ def said(text: str, number: int) -> InboundMessage:
 async def test_what_a_holder_is_asked_is_not_hidden_by_messages_that_come_with_it(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
-        async with visit(first.url, "Alice") as (alice,):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+        async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
+        first, second = by_holder(both)
         shared, unit = second.services.shared, Unit()
         assert shared is not None
         two = [said("two", 2), said("three", 3)]
@@ -105,12 +107,10 @@ async def test_a_question_in_a_chat_that_was_only_a_new_id_of_another_is_answere
 async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_goes_on(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
-        async with visit(first.url, "Alice") as (alice,):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+        async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
+        first, second = by_holder(both)
         for gateway in (first, second):
             assert gateway.parts.claimer is not None
             gateway.parts.claimer.close()
@@ -135,14 +135,12 @@ async def carried_out(gateway: Gateway, number: int) -> None:
 async def test_a_dead_question_is_retried_by_its_holder_when_another_gateway_is_asked(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
-        async with visit(first.url, "Alice") as (alice,):
+        async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("what is it?")
             await alice.draft(asked)
+            first, second = by_holder(both)
             waits = await alice.say("and this?")
             admin = LedgerAdmin(second.services, second.parts.recovery)
             row = await row_of(admin, "waiting")
@@ -168,15 +166,13 @@ async def row_of(admin: LedgerAdmin, status: str) -> str:
 async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         gate = asyncio.Event()
         server.enqueue(Text(("a secret ", "answer"), gate=gate))
-        async with visit(first.url, "Alice") as (alice,):
+        async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("keep my secret")
             await alice.draft(asked)
+            first, second = by_holder(both)
             tape = tape_of(second, "web:lobby").name
             erasing = EraseAdmin(second.services, second.parts.eraser)
             name = (await erasing.begin("chat", tape, ""))["erasure"]
@@ -190,14 +186,12 @@ async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
 async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_waits(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         gate = asyncio.Event()
         server.enqueue(Text(("one ", "answer"), gate=gate), Text(("two",)))
-        await first.parts.intake.accept([said("one", 1)])
-        await row_of(LedgerAdmin(first.services, None), "taken")
+        await both[0].parts.intake.accept([said("one", 1)])
+        await row_of(LedgerAdmin(both[0].services, None), "taken")
+        first, second = by_holder(both)
         await first.parts.intake.accept([said("two", 2), said("three", 3)])
         edit = replace(said("two, edited", 2), kind="edit", ext_id="lobby/m2/edit")
         gone = replace(said("", 3), kind="delete", ext_id="lobby/m3/delete")
@@ -214,14 +208,12 @@ async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_wa
 async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_served_meanwhile(
     tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
         gate = asyncio.Event()
         server.enqueue(*[Text((f"attempt {number}", "..."), gate=gate) for number in (1, 2)])
-        async with visit(first.url, "Alice") as (alice,):
+        async with visit(both[0].url, "Alice") as (alice,):
             await alice.draft(await alice.say("what is it?"))
+            first, second = by_holder(both)
             await expire(first)
             await until(lambda: second.services.claims.holds("web:lobby"))
             await until(lambda: len(server.requests) == 2)
@@ -233,19 +225,89 @@ async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_ser
         assert [data["attempt"] for data in resumed] == [2, 3]
 
 
+async def occupied(gateway: Gateway, server: FakeOpenAI, gate: asyncio.Event) -> str:
+    """Let a gateway answer in a room until the gate opens; return the room."""
+    room = f"{gateway.services.ledger.owner}-"
+    while not gateway.services.claims.holds(f"web:{room}"):
+        room += "a"  # until it is the first to claim it
+        server.enqueue(Text(("half of ", "it"), gate=gate))
+        async with visit(gateway.url, "Carol", room=room) as (carol,):
+            await carol.draft(await carol.say("what is it?"))
+    return room
+
+
 async def test_a_gateway_that_ends_hands_its_turns_over_at_once_and_without_a_crash(
     tmp_path: Path, tape_url: str
 ) -> None:
     async with FakeOpenAI() as server:
         async with gateways(1, tmp_path / "a", tape_url, server, **KEPT) as (stays,):
             async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
-                room = ""
-                while not ends.services.claims.holds(f"web:{room}"):
-                    room += "a"  # until the one that ends is the first to claim it
-                    server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
-                    async with visit(ends.url, "Alice", room=room) as (alice,):
-                        await alice.draft(await alice.say("what is it?"))
+                room = await occupied(ends, server, asyncio.Event())
             await answered(stays, room, 1)
             admin = LedgerAdmin(stays.services, None)
             shown = await admin.show(await row_of(admin, "done"))
             assert (shown["attempts"], shown["crashes"]) == (1, 0)
+
+
+async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at_last(
+    tmp_path: Path, tape_url: str
+) -> None:
+    gate = asyncio.Event()
+    more = {**KEPT, "SHARING__KEEP": "0.2"}
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **more) as both:
+        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
+        async with visit(both[0].url, "Alice", room="poison") as (alice,):
+            asked = await alice.say("what is it?")
+            await alice.draft(asked)
+            busy = [await occupied(one, server, gate) for one in both]
+            async with await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database:
+                await database.execute(
+                    "UPDATE inbox SET crashes = %s WHERE session_id = 'web:poison'",
+                    [MAX_CRASHES - 1],
+                )
+                lost = "UPDATE session SET lease_until = '' WHERE session_id = 'web:poison'"
+                await database.execute(lost)
+            store = both[0].services.store
+            while not (await store.select("sharing.suspects", {}))[0]["waiting"]:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+            async with visit(both[0].url, "Bob", room="red") as (bob,):
+                assert (await bob.answer(await bob.say("and here?")))["text"]
+            assert (await store.select("sharing.suspects", {}))[0]["waiting"] == 1
+            gate.set()
+            for room in busy:
+                await answered(both[0], room, 1)
+            assert (await alice.answer(asked))["text"] == GIVEN_UP
+        admin = LedgerAdmin(both[0].services, None)
+        assert (await admin.show(await row_of(admin, "dead")))[
+            "why"
+        ] == "it was running in 5 crashes"
+
+
+async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a_line(
+    tmp_path: Path, tape_url: str
+) -> None:
+    add = (
+        "INSERT INTO control (session_id, op, asked_by, data, asked_at)"
+        " VALUES ('web:lobby', 'nothing known', 'operator', '{}', '') RETURNING id"
+    )
+    waits = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'control'::regclass"
+    async with (
+        FakeOpenAI() as server,
+        gateways(1, tmp_path, tape_url, server, **KEPT) as (only,),
+        await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database,
+        await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as hinting,
+    ):
+        async with visit(only.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("one"))
+        row = await (await database.execute(add)).fetchone()
+        assert row is not None
+        with capture_logs() as logs:
+            async with database.transaction():
+                await database.execute("LOCK TABLE control")
+                await hinting.execute("UPDATE session SET arrived = arrived + 1, asked = asked + 1")
+                while not (found := await (await database.execute(waits)).fetchall()):  # noqa: ASYNC110
+                    await anyio.sleep(0.02)
+                await database.execute("SELECT pg_terminate_backend(%s, 5000)", found[0])
+                await until(lambda: [one for one in logs if one["event"] == "sharing.later"])
+            await carried_out(only, int(row[0]))
+        assert [one["event"] for one in logs if "exc_info" in one] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from functools import partial
 from importlib import import_module
@@ -128,21 +129,25 @@ def _checked(connection: apsw.Connection, pragma: str, seconds: float) -> str:
 
 
 async def check_index(subject: Subject) -> list[CheckResult]:
-    path = subject.database
-    if path is None or not subject.settings.tape_url.startswith("sqlite:"):
+    path, url = subject.database, subject.settings.tape_url
+    if url.startswith("postgresql:"):  # each process knows only its part of the index
+        look = import_module("gateway.doctor.checks.server").look_at_server_index
+        return list(await to_thread.run_sync(look, url, abandon_on_cancel=True))
+    if path is None or not url.startswith("sqlite:"):
         return []
     if subject.running is not None:
         try:
             status, state = await ask(subject.running, "/api/tapes/index")
         except httpx2.HTTPError:
             return []  # what is known of the gateway says that it is silent
-        return [_state(state)] if status == 200 and isinstance(state, dict) else []
+        return [index_result(state)] if status == 200 and isinstance(state, dict) else []
     if subject.held or not path.exists() or not IndexFile(path).path.exists():
         return [noted(SEARCH, "not checked: no gateway has built the index here yet")]
     return [await to_thread.run_sync(_look_at_index, path, abandon_on_cancel=True)]
 
 
-def _state(state: dict[str, object]) -> CheckResult:
+def index_result(state: Mapping[str, object]) -> CheckResult:
+    """Return the result for the state of an index, as a gateway answers it."""
     if state.get("problem"):
         return ill(SEARCH, troubles.INDEX_BROKEN, str(state["problem"]), "warning")
     if state.get("left"):
@@ -166,7 +171,7 @@ def _look_at_index(path: Path) -> CheckResult:
                 return ill(SEARCH, troubles.INDEX_BROKEN, says, "warning")
             rows = index.execute(index_schema().statements["search.all_covered"])
             covered = {name: (low, high) for _tape, name, low, high, _mark in rows}
-        return _state({"left": _left(path, covered)})
+        return index_result({"left": _left(path, covered)})
     except apsw.InterruptError:
         return noted(SEARCH, f"{file.path} is too large to check in {QUICK_SECONDS / 2:g} s")
     except BROKEN as cause:

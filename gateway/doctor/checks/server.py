@@ -7,13 +7,14 @@ from typing import Final
 
 from channels.checkup import CheckResult
 from gateway.doctor import server_troubles, troubles
+from gateway.doctor.checks.database import SEARCH, index_result
 from gateway.doctor.overview import Overview, look_over
 from gateway.doctor.results import ill, noted, well
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted
 from tape.errors import StoreMoved, StoreUnavailable, StoreUnusable
-from tape.stores.postgres.report import CONNECTIONS, ServerReport, look
+from tape.stores.postgres.report import CONNECTIONS, ServerReport, look, look_at_index
 from tape.stores.postgres.store import search_schema, tape_schema
 
 CHECK: Final = "database"
@@ -25,10 +26,8 @@ def look_at_server(url: str) -> list[CheckResult]:
     schemas = [tape_schema(), search_schema(), ledger_schema("postgres"), sharing_schema()]
     try:
         found = look(url, schemas)
-        if found.is_old or found.encoding != "UTF8" or found.is_standby:
-            major = found.version // 10000
-            kind = "a standby" if found.is_standby else f"PostgreSQL {major}, {found.encoding}"
-            return [ill(CHECK, server_troubles.SERVER_UNFIT, f"{found.place} is {kind}")]
+        if found.is_old or found.encoding != "UTF8" or found.is_standby or found.is_read_only:
+            return [ill(CHECK, server_troubles.SERVER_UNFIT, f"{found.place} is {_kind(found)}")]
         if found.newer:
             says = f"{found.place}: {', '.join(found.newer)}"
             return [ill(CHECK, troubles.DATABASE_NEWER, says)]
@@ -41,6 +40,25 @@ def look_at_server(url: str) -> list[CheckResult]:
         return [ill(CHECK, server_troubles.SERVER_AWAY, str(cause))]
     live = sum(one.is_live for one in overview.processes)
     return [*_promises(found, live), *_processes(overview, live)]
+
+
+def look_at_server_index(url: str) -> list[CheckResult]:
+    """Ask the server of a URL about its search index."""
+    try:
+        found = look_at_index(url)
+    except (StoreUnavailable, StoreUnusable):
+        return []  # what is known of the database says why
+    if found is None:
+        return [noted(SEARCH, "not checked: no gateway has built the index here yet")]
+    return [index_result({"problem": found.problem, "left": found.left})]
+
+
+def _kind(found: ServerReport) -> str:
+    if found.is_standby:
+        return "a standby"
+    if found.is_read_only:
+        return "read-only: default_transaction_read_only is on"
+    return f"PostgreSQL {found.version // 10000}, {found.encoding}"
 
 
 def _promises(found: ServerReport, live: int) -> Iterator[CheckResult]:
@@ -58,6 +76,9 @@ def _promises(found: ServerReport, live: int) -> Iterator[CheckResult]:
         yield ill(CHECK, troubles.DATABASE_OLDER, f"{found.place} has older tables", "note")
     if not is_safe:
         yield ill(CHECK, server_troubles.SERVER_UNSAFE, kept, "warning")
+    if found.statement_timeout != "0":
+        says = f"{found.place} ends statements after {found.statement_timeout}"
+        yield ill(CHECK, server_troubles.SERVER_IMPATIENT, says, "warning")
     if found.standbys and not found.synchronous:
         says = f"{counted(found.standbys, 'standby follows', 'standbys follow')} {found.place}"
         yield noted(CHECK, f"{says} asynchronously: failover may lose what was just accepted")

@@ -69,6 +69,7 @@ class PostgresDatabase:
         self._schemas = schemas
         self.statements = {n: sql for one in schemas for n, sql in one.statements.items()}
         self.url = url
+        self.pooled = pooled
         self._pool = ConnectionPool(url, prepared=not pooled)
 
     @classmethod

@@ -9,8 +9,10 @@ from typing import Any, Final
 import psycopg
 
 from tape.database.relocation import refuse_moved
-from tape.database.schema import Schema
+from tape.database.schema import Schema, read_schema
 from tape.errors import StoreUnavailable
+from tape.search.indexer import is_indexed
+from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.database import (
     MIN_SERVER,
     NOT_APPLIED,
@@ -21,6 +23,8 @@ from tape.stores.postgres.database import (
     relocations,
 )
 from tape.stores.postgres.pool import POOL_SIZE
+from tape.stores.postgres.search_index import NEWER_RULES, is_older
+from tape.stores.postgres.search_lookup import RULES
 from tape.stores.postgres.server_errors import remedy_of
 
 CONNECTIONS: Final = POOL_SIZE + 1
@@ -36,6 +40,8 @@ class ServerReport:
     older, newer     the schemas that this version would migrate, and those that it cannot use
     standbys         how many follow it; `synchronous` if it waits for any
     max_connections  how many it allows to others than its administrators
+    is_read_only     whether it is set to refuse writes, though it is no standby
+    statement_timeout  after which time it ends a statement; "0" for never
     """
 
     place: str
@@ -48,6 +54,8 @@ class ServerReport:
     synchronous: bool
     max_connections: int
     free_connections: int
+    is_read_only: bool
+    statement_timeout: str
     older: tuple[str, ...]
     newer: tuple[str, ...]
 
@@ -79,12 +87,39 @@ def look(url: str, schemas: Sequence[Schema]) -> ServerReport:
                 synchronous=bool(_setting(connection, "synchronous_standby_names")),
                 max_connections=allowed,
                 free_connections=allowed - int(_value(connection, _IN_USE)),
+                is_read_only=_setting(connection, "default_transaction_read_only") == "on",
+                statement_timeout=_setting(connection, "statement_timeout"),
                 older=tuple(name for own, there, name in known if 0 < there.version < own),
                 newer=tuple(name for own, there, name in known if there.readable_from > own),
             )
     except psycopg.Error as cause:
         remedy = remedy_of(cause, "check that the server runs")
         raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}: {remedy}") from cause
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """How many entries the search index of a server lacks, and what is wrong with it."""
+
+    left: int
+    problem: str
+
+
+def look_at_index(url: str) -> IndexReport | None:
+    """Ask a server about its search index, None if it has none; raises as `look` does."""
+    own = read_schema("search", "tape.search", "postgres").statements
+    target = connection_target(url, writable=False)
+    try:
+        with psycopg.connect(target, autocommit=True) as connection:
+            if not _value(connection, "SELECT to_regclass('search_covered') IS NOT NULL"):
+                return None
+            rules = connection.execute(driver_sql(own["search.rules"]).encode()).fetchall()
+            found = connection.execute(driver_sql(own["search.lacking"]).encode()).fetchall()
+    except psycopg.Error as cause:
+        raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause
+    left = sum(max(size - high, 0) + low - 1 for name, high, low, size in found if is_indexed(name))
+    newer = any(not is_older(one) for (one,) in rules if one != RULES)
+    return IndexReport(left, NEWER_RULES if newer else "")
 
 
 def _setting(connection: psycopg.Connection[Any], name: str) -> str:

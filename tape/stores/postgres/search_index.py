@@ -206,7 +206,7 @@ class PostgresIndexer:
         async with self._database.connection() as connection:
             found = await (await self._ask(connection, "rules", {})).fetchall()
             others = {row[0] for row in found} - {RULES}
-            if self._rebuild or (others and all(map(_is_older, others))):
+            if self._rebuild or (others and all(map(is_older, others))):
                 await self._ask(connection, "clear", {})
                 self._begun.clear()
                 self._rebuild = False
@@ -296,7 +296,7 @@ class PostgresIndexer:
 
         That is committed before entries are read, so that whoever erases some sees it.
         """
-        if old and not _is_older(old):
+        if old and not is_older(old):
             self.problem = NEWER_RULES
             self._older.pop(tape, None)
             return
@@ -379,7 +379,7 @@ async def _messages(reader: PostgresReader, tape: str, ids: Sequence[int]) -> li
     return await reader.query(Query(tape, ids=tuple(ids), kinds=(MESSAGE,)))
 
 
-def _is_older(rules: str) -> bool:
+def is_older(rules: str) -> bool:
     """Return whether other rules are older than ours; each part of both is a version's number."""
     there, here = (list(map(int, re.findall(r"\d+", one))) for one in (rules, RULES))
     return there < here

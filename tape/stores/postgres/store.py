@@ -153,7 +153,8 @@ class PostgresStore:
 
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield what is sent to channels of the database at a URL, "" for that of this store."""
-        return notifications(url or self._database.url, channels)
+        here = self._database
+        return notifications(url or here.url, channels, pooled=here.pooled and not url)
 
     async def refuse_newer(self) -> None:
         """Raise StoreTooNew if a newer version has left tables that this one cannot use."""

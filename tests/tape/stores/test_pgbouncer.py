@@ -12,6 +12,7 @@ from anyio import to_thread
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message
+from tape.errors import StoreUnusable
 from tape.query import Query
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Unit
@@ -46,4 +47,11 @@ async def test_units_side_by_side_work_though_each_may_get_another_connection(po
         said = [entry.text for entry in await store.query(Query(name, kinds=("message",)))]
         assert said == [f"{name} {number}" for number in range(20)]
     assert len(await store.select("ledger.marks", {"channel": "a"})) == 10
+    await store.close()
+
+
+async def test_nothing_is_listened_to_through_the_pooler(pooled: str) -> None:
+    store = await to_thread.run_sync(partial(PostgresStore.open, pooled, SCHEMAS))
+    with pytest.raises(StoreUnusable, match="TAPEWAY_SHARING__LISTEN_URL"):
+        await anext(store.listen("", ["tapeway_ready"]))
     await store.close()

@@ -18,7 +18,8 @@ RETURNING session.session_id, session.tape, session.number, session.owner, sessi
 
 -- name: claim
 -- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
--- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them.
+-- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them. Whether
+-- there still is a suspect in a session, its new holder sees in the rows: it may long be answered.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
@@ -30,7 +31,7 @@ ready AS (
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
 free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready)
 UPDATE session
-SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
+SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = '', suspect = 0
 FROM free
 WHERE session.session_id = free.session_id
 RETURNING session.session_id, tape, number, epoch, arrived, asked, free.was
@@ -42,9 +43,7 @@ WHERE session_id = :session_id AND owner = :owner
 
 -- name: suspects
 -- How many sessions with suspects wait for a process that works on nothing else.
-SELECT count(*) AS waiting FROM session
-WHERE suspect = 1 AND ((owner = '' AND ready_at <> '')
-                       OR (owner <> '' AND lease_until <= (SELECT utc_after(0))))
+SELECT count(*) AS waiting FROM session WHERE suspect = 1 AND owner = '' AND ready_at <> ''
 
 -- name: renew
 -- Keep everything that this process holds, and say what that is.
@@ -54,7 +53,7 @@ RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
 
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read.
-UPDATE session SET owner = '', lease_until = '', ready_at = '', suspect = 0
+UPDATE session SET owner = '', lease_until = '', ready_at = ''
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
   AND session.owner = :owner

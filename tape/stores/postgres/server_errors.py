@@ -83,6 +83,9 @@ ON_THE_SERVER: Final = frozenset(
 )
 """SQLSTATEs of classes that concern a statement, but these do not: the same unit can succeed."""
 
+PASSING: Final = frozenset({"starting", "crowded", "read_only"})
+"""Refusals that end by themselves: the last is that of a standby before it takes over."""
+
 
 def refusal_of(cause: BaseException | None) -> Refusal | None:
     """Return the known refusal that an error is."""
@@ -99,3 +102,9 @@ def remedy_of(cause: BaseException | None, otherwise: str) -> str:
     """Return what can be done about an error."""
     known = refusal_of(cause)
     return known.remedy if known is not None else otherwise
+
+
+def is_lasting(cause: BaseException | None) -> bool:
+    """Return whether somebody has to change something before an error ends."""
+    known = refusal_of(cause)
+    return known is not None and known.name not in PASSING

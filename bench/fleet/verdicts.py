@@ -68,11 +68,11 @@ class Causes:
 
 
 def window_of(channel: str, causes: Causes) -> Window:
-    """Return a platform's window: only freezing counts where a key makes one message of two."""
-    frozen = partial(causes.of, frozenset({"freeze"}))
+    """Return a platform's window: where a key makes one message of two, only freezing counts."""
+    frozen = partial(causes.of, frozenset({"freeze", "stall"}))
     if channel != "telegram":
         return Window(frozen, causes.cuts, frozen)
-    every = partial(causes.of, frozenset({"kill", "freeze", "cut", "restart"}))
+    every = partial(causes.of, frozenset({"kill", "freeze", "stall", "cut", "restart"}))
     return Window(every, causes.cuts, frozen)
 
 

@@ -84,7 +84,10 @@ def report(outcome: Outcome) -> str:
     ]
     if outcome.pace.held_back > HELD_BACK_SECONDS:
         cut_short = "; some of it was left out" if outcome.pace.given_up else ""
-        lines.append(f"the machine is slow: {outcome.pace.held_back:.0f} s longer{cut_short}")
+        lines.append(
+            f"the machine is slow: {outcome.pace.held_back:.0f} s longer; the database answers"
+            f" after {outcome.slowest:.1f} s at most{cut_short}"
+        )
     lines += ["the processes said:", *_most(said), ""]
     lines += [f"! {note}" for note in outcome.notes]
     for one in outcome.judged:

@@ -18,7 +18,7 @@ from bench.chaos_tool import MARKS
 from bench.fleet import ledger
 from bench.fleet.members import Kind, Member, Role
 from bench.fleet.pace import Pace
-from bench.fleet.stalls import STALLS, watch
+from bench.fleet.stalls import STALLS, Stall, watch
 from bench.fleet.town import Town
 from bench.fleet.troubles import Counts, Troublemaker
 from bench.fleet.verdicts import Judged, judged
@@ -80,6 +80,7 @@ class Outcome:
     troubles: Mapping[str, int]
     notes: list[str]
     pace: Pace
+    slowest: float  # seconds after which the database answered
     seconds: float
     logs: list[Path]
 
@@ -106,6 +107,7 @@ class Run:
         self._model = Model(self._town.traps, ANSWER_SECONDS, LONG)
         self._pace = Pace(self._keeps_up, shape.waits)
         self._open = (0, 0, 0)
+        self._answers: list[Stall] = []  # when the database was asked, and answered
 
     async def play(self) -> Outcome:
         """Play it, and judge what can be seen in the end."""
@@ -214,7 +216,9 @@ class Run:
         """Count what is open, as often as the pace needs it."""
         while True:
             with suppress(psycopg.Error, OSError, TimeoutError):
+                begun = time.monotonic()
                 self._open = await ledger.open_counts(self._server.url)
+                self._answers.append((begun, time.monotonic()))
             await asyncio.sleep(0.3)
 
     async def _show(self, model: FakeOpenAI) -> None:
@@ -269,10 +273,11 @@ class Run:
         disruptions = self._troubles.disruptions
         names = {member.host: member.name for member, _proxy in self._members}
         return Outcome(
-            judged(self._town, found.rows, names, disruptions),
+            judged(self._town, found.rows, names, disruptions, self._answers),
             {kind: sum(one.kind == kind for one in disruptions) for kind in KINDS},
             self._notes,
             self._pace,
+            max((ended - begun for begun, ended in self._answers), default=0.0),
             time.monotonic() - self._begun,
             [member.log for member, _proxy in self._members],
         )

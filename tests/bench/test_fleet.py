@@ -46,6 +46,14 @@ def test_whoever_is_killed_or_cut_off_doubles_nothing_where_a_key_makes_one_mess
     assert late(kind, "worker2") == set()
 
 
+def test_a_receipt_takes_longer_while_the_database_answers_late() -> None:
+    made = [Made(0, "m1", 100.0, "127.0.1.3", "sendMessage")]
+    kill = Disruption("kill", "worker2", 102.5, 102.5)
+    for answered, found in ((101.0, {102.5}), (100.1, set())):
+        causes = Causes(made, {"127.0.1.3": "worker2"}, [kill], [(100.0, answered)])
+        assert window_of("telegram", causes).causes(RECORD, 0, "m1") == found
+
+
 def test_a_stall_whose_line_was_cut_off_with_its_process_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "stalls.txt"
     assert stalls.read(path) == []

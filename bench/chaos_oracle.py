@@ -90,6 +90,7 @@ class _Judge:
         self._verdict = Verdict(asked=len(record.asked), kills=len(record.kills))
         self._copies: dict[int, list[frozenset[float]]] = {}
         self._held: Counter[int] = Counter()
+        self._shown = _shown(record)
 
     def judged(self) -> Verdict:
         record, verdict = self._record, self._verdict
@@ -142,12 +143,11 @@ class _Judge:
 
     def _seen(self, token: str, place: int) -> list[Seen]:
         found = []
-        for at, (message_id, text) in enumerate(self._record.texts.get(place, ())):
-            lines = tuple(int(number) for name, number, _ in LINE.findall(text) if name == token)
-            if lines:
-                causes = self._window.causes(self._record, place, message_id)
-                late = self._window.late(self._record, place, message_id)
-                found.append(Seen(at, message_id, text, lines, causes, late))
+        for at, lines in self._shown.get((place, token), {}).items():
+            message_id, text = self._record.texts[place][at]
+            causes = self._window.causes(self._record, place, message_id)
+            late = self._window.late(self._record, place, message_id)
+            found.append(Seen(at, message_id, text, tuple(lines), causes, late))
         return found
 
     def _sorry(self, place: int, row: Row | None) -> int | None:
@@ -237,6 +237,17 @@ class _Judge:
     def _outside(self, note: str) -> None:
         self._verdict.outside += 1
         self._verdict.notes.append(note)
+
+
+def _shown(record: Record) -> dict[tuple[int, str], dict[int, list[int]]]:
+    """Return which lines of an answer are where, by its place and name and then by message."""
+    found: dict[tuple[int, str], dict[int, list[int]]] = {}
+    for place, messages in record.texts.items():
+        for at, (_message_id, text) in enumerate(messages):
+            for token, number, _count in LINE.findall(text):
+                lines = found.setdefault((place, token), {}).setdefault(at, [])
+                lines.append(int(number))
+    return found
 
 
 def _each_has_its_own(copies: list[frozenset[float]]) -> bool:

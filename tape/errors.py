@@ -98,10 +98,15 @@ class EmbedderFailed(TapeError):
 
 
 class StoreUnavailable(TapeError):
-    """The store is closed, or its disk or database is unavailable (`full`: the disk is full)."""
+    """The store is closed, or its disk or database is unavailable.
 
-    def __init__(self, message: str, *, full: bool = False) -> None:
+    full     the disk is full
+    lasting  it stays so until somebody changes something
+    """
+
+    def __init__(self, message: str, *, full: bool = False, lasting: bool = False) -> None:
         self.full = full
+        self.lasting = lasting
         super().__init__(message)
 
 

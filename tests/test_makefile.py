@@ -69,6 +69,15 @@ def test_a_new_python_goes_on_to_the_installation(checkout: Path) -> None:
     assert "--require-hashes -r requirements.txt" in made.stdout
 
 
+def test_the_check_is_a_fleet_beside_the_types_and_then_every_test(checkout: Path) -> None:
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv/.dev").touch()
+    said = make(checkout, "--dry-run", "check").stdout.splitlines()
+    assert ".venv/bin/mypy" in said
+    steps = [line.rpartition(" -m ")[2] for line in said if line.startswith(".venv/bin/python")]
+    assert steps == ["bench.fleet.chaos", '"not postgresql"', '"postgresql and not every_channel"']
+
+
 @pytest.mark.parametrize("file", [".env", "tapeway.toml"])
 def test_make_run_uses_the_settings_of_its_own_folder_and_closes_them(
     checkout: Path, file: str

@@ -30,11 +30,17 @@ DURABLE: Final = ("synchronous_commit=on",)
 """What was committed must stand after the server has crashed; only the machine does not."""
 
 LONG: Final = Shape(
-    seconds=1800.0, rate=3.0, patience=180.0, counts=Counts(kill=200, restart=20, freeze=30, cut=60)
+    seconds=1620.0,
+    rate=3.0,
+    patience=300.0,
+    waits=420.0,
+    counts=Counts(kill=200, restart=20, freeze=30, cut=60),
 )
 _EVENT: Final = re.compile(r'"event":"([^"]+)".*"level":"(warning|error|critical)"')
 _TRACEBACK: Final = "Traceback (most recent call last)"
+REFUSED: Final = "warning fence.refused"
 MAX_EVENTS: Final = 25
+HELD_BACK_SECONDS: Final = 10.0
 
 
 def main() -> None:
@@ -71,8 +77,18 @@ def report(outcome: Outcome) -> str:
     lines += [_row("all", sums), ""]
     done = ", ".join(f"{count} x {kind}" for kind, count in outcome.troubles.items())
     load = os.getloadavg()[0]
-    lines.append(f"{done}; {outcome.seconds:.0f} s; load {load:.1f} on {os.cpu_count()} cores")
-    lines += ["the processes said:", *events(outcome.logs), ""]
+    said = events(outcome.logs)
+    lines += [
+        _verdict(sums, said),
+        f"{done}; {outcome.seconds:.0f} s; load {load:.1f} on {os.cpu_count()} cores",
+    ]
+    if outcome.pace.held_back > HELD_BACK_SECONDS:
+        cut_short = "; some of it was left out" if outcome.pace.given_up else ""
+        lines.append(
+            f"the machine is slow: {outcome.pace.held_back:.0f} s longer; the database answers"
+            f" after {outcome.slowest:.1f} s at most{cut_short}"
+        )
+    lines += ["the processes said:", *_most(said), ""]
     lines += [f"! {note}" for note in outcome.notes]
     for one in outcome.judged:
         lines += [f"{'!' if one.failed else '.'} {one.channel}: {n}" for n in one.verdict.notes]
@@ -80,17 +96,29 @@ def report(outcome: Outcome) -> str:
     return "\n".join(lines)
 
 
+def _verdict(sums: Counter[str], said: Counter[str]) -> str:
+    return (
+        f"{sums['lost'] + sums['given up']} lost, {sums['disorder']} out of order,"
+        f" {sums['outside'] + sums['acted_twice']} doubled outside the declared window and"
+        f" {sums['inside']} inside; {said[REFUSED]} writes refused by the fence"
+    )
+
+
 def _row(name: str, counts: Counter[str] | dict[str, int]) -> str:
     return f"{name:10}" + "".join(f"{counts[column]:>13}" for column in (*COUNTS, "given up"))
 
 
-def events(logs: Sequence[Path]) -> list[str]:
-    """Return how often the processes warned of what, the most frequent first."""
+def events(logs: Sequence[Path]) -> Counter[str]:
+    """Return how often the processes warned of what."""
     found: Counter[str] = Counter()
     for log in logs:
         text = log.read_text(errors="replace")
         found.update(f"{level} {event}" for event, level in _EVENT.findall(text))
         found[_TRACEBACK] += text.count(_TRACEBACK)
+    return found
+
+
+def _most(found: Counter[str]) -> list[str]:
     return [f"  {count:6} {event}" for event, count in found.most_common(MAX_EVENTS) if count]
 
 
@@ -98,7 +126,7 @@ def _shape(options: argparse.Namespace) -> Shape:
     shape = LONG if options.long else Shape()
     named = {
         name: value
-        for name in ("seconds", "rate", "lease", "patience", "seed")
+        for name in ("seconds", "rate", "lease", "patience", "waits", "seed")
         if (value := getattr(options, name)) is not None
     }
     counts = {
@@ -118,7 +146,8 @@ def _options() -> argparse.Namespace:
     add("--seconds", type=float, help="so long people ask and things go wrong")
     add("--rate", type=float, help="questions a second")
     add("--lease", type=float, help="seconds of the leases")
-    add("--patience", type=float, metavar="SECONDS", help="for the last answers")
+    add("--patience", type=float, metavar="SECONDS", help="while nothing changes in the end")
+    add("--waits", type=float, metavar="SECONDS", help="at most, for a slow machine")
     add("--seed", help="what the run is made of")
     add("--keep", action="store_true", help="keep the processes' logs")
     for name in ("kill", "restart", "freeze", "cut"):

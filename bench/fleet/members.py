@@ -15,9 +15,10 @@ from tests.forks import Fork, fork
 from tests.gateways import clean_environ
 
 Role = Literal["all", "ingress", "worker"]
-Kind = Literal["kill", "freeze", "cut", "restart"]
+Kind = Literal["kill", "freeze", "cut", "restart", "stall"]
 
-ENDING_SECONDS: Final = 20.0
+ENDING_SECONDS: Final = 120.0
+READY: Final = b'"event":"gateway.ready"'
 
 
 @dataclass(slots=True)
@@ -47,6 +48,8 @@ class Member:
     starts: int = 0
     strange_ends: list[tuple[float, int]] = field(default_factory=list)
     frozen: bool = False
+    _is_ready: bool = False
+    _said: int = 0  # bytes of the log at the last start
     _process: Fork | None = None
     _ending: bool = False
     _expected: bool = False
@@ -57,10 +60,26 @@ class Member:
         return self.folder / "gateway.log"
 
     @property
+    def stalls(self) -> Path:
+        """Where it writes when it did not run."""
+        return self.folder / "stalls.txt"
+
+    @property
     def pid(self) -> int | None:
         """Its number, while it runs."""
         process = self._process
         return process.pid if process is not None and process.returncode is None else None
+
+    @property
+    def serves(self) -> bool:
+        """Whether it has got ready since its last start, and runs."""
+        if self.pid is None or self.frozen:
+            return False
+        if not self._is_ready:
+            with self.log.open("rb") as log:
+                log.seek(self._said)
+                self._is_ready = READY in log.read()
+        return self._is_ready
 
     async def run(self) -> None:
         """Start it, again and again, until `end`."""
@@ -69,6 +88,7 @@ class Member:
         while not self._ending:
             self._expected = False
             with self.log.open("ab") as log:
+                self._is_ready, self._said = False, log.tell()
                 own = clean_environ(dict(self.environ))
                 self._process = fork(own, "gateway", *arguments, out=log, err=log)
             self.starts += 1

@@ -16,7 +16,9 @@ import psycopg
 from bench.chaos_model import RETRIES, Model
 from bench.chaos_tool import MARKS
 from bench.fleet import ledger
-from bench.fleet.members import Member, Role
+from bench.fleet.members import Kind, Member, Role
+from bench.fleet.pace import Pace
+from bench.fleet.stalls import STALLS, Stall, watch
 from bench.fleet.town import Town
 from bench.fleet.troubles import Counts, Troublemaker
 from bench.fleet.verdicts import Judged, judged
@@ -29,8 +31,13 @@ from tests.postgres import Server
 
 ANSWER_SECONDS: Final = 0.5
 LONG: Final = 120
-READY_SECONDS: Final = 60.0
-KINDS: Final = ("kill", "restart", "freeze", "cut")
+READY_SECONDS: Final = 300.0
+SAID_SECONDS: Final = 10.0
+SIDES: Final = ("ingress", "worker")
+MAX_OPEN: Final = 40
+"""With so many questions and sends unfinished, a fleet does not keep up."""
+
+KINDS: Final = ("kill", "restart", "freeze", "cut", "stall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +45,20 @@ class Shape:
     """How large a run is.
 
     roles     the processes
-    seconds   so long people ask and things go wrong
+    seconds   so long people ask and things go wrong, while the fleet keeps up
     rate      so many questions a second
     lease     seconds of the leases of sessions and pollers
-    patience  so long all may take to be answered once nothing goes wrong any more
+    patience  so long nothing may change while something is open in the end
+    waits     so long the run may wait for a slow machine before it is cut short
     """
 
     roles: tuple[Role, ...] = ("ingress", "ingress", "worker", "worker", "worker", "worker")
-    seconds: float = 35.0
-    rate: float = 3.0
+    seconds: float = 24.0
+    rate: float = 4.0
     lease: float = 3.0
     keep: float = 1.0
-    patience: float = 60.0
+    patience: float = 120.0
+    waits: float = 120.0
     counts: Counts = field(default_factory=Counts)
     seed: str = "1"
 
@@ -70,6 +79,8 @@ class Outcome:
     judged: list[Judged]
     troubles: Mapping[str, int]
     notes: list[str]
+    pace: Pace
+    slowest: float  # seconds after which the database answered
     seconds: float
     logs: list[Path]
 
@@ -94,6 +105,9 @@ class Run:
         )
         self._notes: list[str] = []
         self._model = Model(self._town.traps, ANSWER_SECONDS, LONG)
+        self._pace = Pace(self._keeps_up, shape.waits)
+        self._open = (0, 0, 0)
+        self._answers: list[Stall] = []  # when the database was asked, and answered
 
     async def play(self) -> Outcome:
         """Play it, and judge what can be seen in the end."""
@@ -101,13 +115,16 @@ class Run:
             model.default = self._answer
             async with self._fleet(model):
                 await self._ready()
+                end = watch(self._troubles.own_stalls.append)
                 async with asyncio.TaskGroup() as group:
-                    progress = group.create_task(self._show(model))
+                    watching = [group.create_task(one) for one in (self._look(), self._show(model))]
                     await self._disturb()
                     stuck = await self._idle()
                     if stuck:
                         self._notes.append(f"never idle: {stuck}")
-                    progress.cancel()
+                    for task in watching:
+                        task.cancel()
+                end()
             return await self._judge()
 
     def _answer(self, request: Request) -> Reply:
@@ -122,16 +139,23 @@ class Run:
         shape = self._shape
         chance = random.Random(f"{shape.seed}:moments")
         moments = shape.counts.moments(chance, shape.seconds)
+        passing = asyncio.create_task(self._pace.run())
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._troubles.play(moments))
+            group.create_task(self._troubles.play(moments, self._pace))
             group.create_task(self._ask(chance))
+        passing.cancel()
+
+    def _keeps_up(self) -> bool:
+        """Return whether little is open, and both sides of the fleet have a process."""
+        serving = [member.role for member, _proxy in self._members if member.serves]
+        receives, works = (any(role in (side, "all") for role in serving) for side in SIDES)
+        return receives and works and sum(self._open[1:]) <= MAX_OPEN
 
     async def _ask(self, chance: random.Random) -> None:
-        begun = moment = time.monotonic()
-        while (moment := moment + chance.expovariate(self._shape.rate)) < begun + (
-            self._shape.seconds
-        ):
-            await asyncio.sleep(max(0.0, moment - time.monotonic()))
+        moment = 0.0
+        while (moment := moment + chance.expovariate(self._shape.rate)) < self._shape.seconds:
+            if not await self._pace.until(moment):
+                return
             self._town.ask()
             if chance.random() < 0.5:
                 self._town.deliver_again()
@@ -167,9 +191,11 @@ class Run:
             "AGENT__RETRIES": str(RETRIES),
         }
         environ = make_environ(folder / "home", model, **settings)
-        environ["PYTHONPATH"] = str(distribution(folder / "plugins", "bench.chaos_tool:Acting"))
+        environ["PYTHONPATH"] = str(distribution(folder / "plugins", "bench.fleet.stalls:Watched"))
         environ[MARKS] = str(self._marks)
-        return Member(name, role, host, folder, environ)
+        member = Member(name, role, host, folder, environ)
+        environ[STALLS] = str(member.stalls)
+        return member
 
     @property
     def _marks(self) -> Path:
@@ -186,45 +212,50 @@ class Run:
 
     # -- what is seen
 
-    async def _show(self, model: FakeOpenAI) -> None:
-        """Print a line a second."""
-        begun = time.monotonic()
+    async def _look(self) -> None:
+        """Count what is open, as often as the pace needs it."""
         while True:
-            await asyncio.sleep(1)
+            with suppress(psycopg.Error, OSError, TimeoutError):
+                begun = time.monotonic()
+                self._open = await ledger.open_counts(self._server.url)
+                self._answers.append((begun, time.monotonic()))
+            await asyncio.sleep(0.3)
+
+    async def _show(self, model: FakeOpenAI) -> None:
+        """Say now and then how far the run is."""
+        while True:
             self._town.keep()
             del model.requests[:]
-            counts = "away"
-            with suppress(psycopg.Error, OSError, TimeoutError):
-                accepted, questions, sends = await ledger.open_counts(self._server.url)
-                counts = f"{accepted} accepted, {questions} open, {sends} unsent"
-            done = self._troubles.done
-            up = sum(one.pid is not None and not one.frozen for one, _proxy in self._members)
-            cuts = sum(proxy.cuts for _member, proxy in self._members)
+            accepted, questions, sends = self._open
+            up = sum(member.serves for member, _proxy in self._members)
             print(
-                f"{time.monotonic() - begun:5.0f} s  {len(self._town.asked)} asked, {counts};"
-                f" {done['kill']} kills, {done['restart']} restarts, {done['freeze']} freezes,"
-                f" {cuts} cuts, {up} of {len(self._members)} run",
+                f"{self._pace.passed:5.0f} s and {self._pace.held_back:.0f} s held back:"
+                f" {len(self._town.asked)} asked, {accepted} accepted, {questions} open,"
+                f" {sends} unsent; {_listed(self._troubles.done)};"
+                f" {up} of {len(self._members)} serve",
                 flush=True,
             )
+            await asyncio.sleep(SAID_SECONDS)
 
     async def _idle(self) -> str:
         """Wait until every question and every send is at its end; return why not."""
         for quarter in self._town.quarters:
             quarter.stage.heal()
-        why = "the database is away"
-        until = time.monotonic() + self._shape.patience
-        while time.monotonic() < until:
-            with suppress(psycopg.Error, OSError, TimeoutError):
-                _accepted, questions, sends = await ledger.open_counts(self._server.url)
-                why = f"{questions} questions and {sends} sends are open"
-                if not questions and not sends:
+        changed, known, why = time.monotonic(), self._open, ""
+        while time.monotonic() - changed < self._shape.patience:
+            if self._open != known:
+                changed, known = time.monotonic(), self._open
+            _accepted, questions, sends = known
+            why = f"{questions} questions and {sends} sends are open"
+            if not questions and not sends:
+                with suppress(psycopg.Error, OSError, TimeoutError):
                     found = await ledger.read(self._server.url)
                     left = self._town.asked.keys() - found.rows.keys()
-                    if not left:
+                    if not left and not found.open_questions and not found.open_sends:
                         return ""
                     why = f"not accepted: {sorted(left)}"
             await asyncio.sleep(0.3)
-        return why
+        return f"for {self._shape.patience:.0f} s nothing changed: {why}"
 
     async def _judge(self) -> Outcome:
         self._town.keep()
@@ -237,15 +268,20 @@ class Run:
             self._notes += [
                 f"{member.name} ended by itself at {at:.3f}: {code}"
                 for at, code in member.strange_ends
-                if code != 1 or not self._troubles.database_was_away(member.name, at)
             ]
         await ledger.copy(self._server.url, self._folder)
         disruptions = self._troubles.disruptions
         names = {member.host: member.name for member, _proxy in self._members}
         return Outcome(
-            judged(self._town, found.rows, names, disruptions),
+            judged(self._town, found.rows, names, disruptions, self._answers),
             {kind: sum(one.kind == kind for one in disruptions) for kind in KINDS},
             self._notes,
+            self._pace,
+            max((ended - begun for begun, ended in self._answers), default=0.0),
             time.monotonic() - self._begun,
             [member.log for member, _proxy in self._members],
         )
+
+
+def _listed(done: Mapping[Kind, int]) -> str:
+    return ", ".join(f"{count} x {kind}" for kind, count in done.items())

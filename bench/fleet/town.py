@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from bench.chaos_telegram import TelegramStage
 from bench.chaos_traps import Traps
 
 FIRST_TOKEN: Final = 10_000
+HEARD_SECONDS: Final = 20.0
 EVERYWHERE: Final = "0.0.0.0"
 KINDS: Final[tuple[Kind, ...]] = ("short", "short", "short", "tool", "long")
 AGAIN: Final = ("redeliver", "redeliver-new")
@@ -56,6 +57,14 @@ class Quarter:
     def server(self) -> Any:
         """The platform itself."""
         return self.stage.fake if isinstance(self.stage, DiscordStage) else self.stage
+
+    async def ready(self) -> None:
+        """Wait until it is heard; what was said while its listener changed is said again."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEARD_SECONDS):
+                    await self.stage.ready()
+                    return
 
     def keep(self) -> None:
         """Write down which messages were made, and forget the requests."""
@@ -110,7 +119,7 @@ class Town:
 
     async def ready(self) -> None:
         """Wait until every platform is heard."""
-        await asyncio.gather(*(quarter.stage.ready() for quarter in self.quarters))
+        await asyncio.gather(*(quarter.ready() for quarter in self.quarters))
 
     def ask(self) -> Question:
         """Choose where the next question is asked, and ask it."""

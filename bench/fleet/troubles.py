@@ -8,14 +8,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from bench.fleet import stalls
 from bench.fleet.members import Disruption, Kind, Member
+from bench.fleet.pace import Pace
+from bench.fleet.stalls import Stall
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.postgres import Server
-
-START_SECONDS: Final = 5.0
-"""Maximum seconds between a start that the database broke and the end of the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,7 @@ class Troublemaker:
         self._freeze_seconds = freeze_seconds
         self._restarting = asyncio.Lock()
         self._restarts: list[Disruption] = []
+        self.own_stalls: list[Stall] = []
         self.done: Counter[Kind] = Counter()
 
     @property
@@ -69,23 +69,29 @@ class Troublemaker:
             for moment in proxy.cut_at
         ]
         own = [one for member, _proxy in self._members for one in member.disruptions]
-        return sorted([*own, *cuts, *self._restarts], key=lambda one: one.begun)
+        done = [*own, *cuts, *self._restarts, *self._stalls(own)]
+        return sorted(done, key=lambda one: one.begun)
 
-    def database_was_away(self, name: str, at: float) -> bool:
-        """Return whether a member that ended then may not have reached the database."""
-        return any(
-            one.kind in ("cut", "restart")
-            and one.member in ("", name)
-            and one.begun < at < one.ended + START_SECONDS
-            for one in self.disruptions
-        )
+    def _stalls(self, own: Sequence[Disruption]) -> list[Disruption]:
+        """Return when the machine froze the members, or us and thus the platforms."""
+        found = [("", *stall) for stall in self.own_stalls]
+        for member, _proxy in self._members:
+            found += [(member.name, *stall) for stall in stalls.read(member.stalls)]
+        meant = [one for one in own if one.kind == "freeze"]
+        return [
+            Disruption("stall", name, begun, ended)
+            for name, begun, ended in found
+            if not any(
+                one.member == name and one.begun < ended and begun < one.ended for one in meant
+            )
+        ]
 
-    async def play(self, moments: Sequence[tuple[float, Kind]]) -> None:
-        """Do everything at its moment."""
-        begun = time.monotonic()
+    async def play(self, moments: Sequence[tuple[float, Kind]], pace: Pace) -> None:
+        """Do everything at its moment, as far as the pace allows."""
         async with asyncio.TaskGroup() as group:
             for at, kind in moments:
-                await asyncio.sleep(max(0.0, begun + at - time.monotonic()))
+                if not await pace.until(at):
+                    return
                 group.create_task(self._do(kind))
 
     async def _do(self, kind: Kind) -> None:

@@ -14,10 +14,16 @@ from bench.chaos_plan import Plan, Question
 from bench.chaos_record import LINE, Record, Row
 from bench.chaos_window import Window
 from bench.fleet.members import Disruption
+from bench.fleet.stalls import Stall
 from bench.fleet.town import Made, Quarter, Town
 
 NEAR_SECONDS: Final = 1.0
-"""Maximum seconds between a disruption and a request whose receipt it may have cut off."""
+"""Maximum seconds between a disruption and a request whose receipt it may have cut off.
+
+The database is longer in writing a receipt if it also takes longer to answer us meanwhile.
+"""
+
+MEANWHILE_SECONDS: Final = 10.0
 
 COUNTS: Final = ("asked", "lost", "disorder", "outside", "inside", "orphans", "acted_twice")
 MAX_WAYS: Final = 12
@@ -42,25 +48,38 @@ class Causes:
     """Which disruptions may have hit a message between the check of its lease and its receipt."""
 
     def __init__(
-        self, made: Sequence[Made], members: dict[str, str], disruptions: Sequence[Disruption]
+        self,
+        made: Sequence[Made],
+        members: dict[str, str],
+        disruptions: Sequence[Disruption],
+        answers: Sequence[Stall] = (),
     ) -> None:
         self._made = {(one.place, one.message_id): one for one in made}
         self._members = members
         self._disruptions = disruptions
+        self._answers = answers
 
     def of(self, kinds: frozenset[str], _record: Record, place: int, mid: str) -> frozenset[float]:
         """Return the beginnings of the disruptions of some kinds."""
         made = self._made.get((place, mid))
         if made is None:
             return frozenset()
-        member = self._members.get(made.host, "")
+        member, near = self._members.get(made.host, ""), self._near(made.at)
         return frozenset(
             one.begun
             for one in self._disruptions
             if one.kind in kinds
             and one.member in ("", member)
-            and one.begun - NEAR_SECONDS <= made.at <= one.ended + NEAR_SECONDS
+            and one.begun - near <= made.at <= one.ended + near
         )
+
+    def _near(self, at: float) -> float:
+        """Return how long a receipt may take at a moment: two steps more of the slowest answer."""
+        until = at + MEANWHILE_SECONDS
+        took = (
+            ended - begun for begun, ended in self._answers if at - 1 <= ended and begun <= until
+        )
+        return NEAR_SECONDS + 2 * max(took, default=0.0)
 
     def cuts(self, _record: Record, _place: int) -> frozenset[float]:
         """Return every disruption's beginning."""
@@ -68,11 +87,11 @@ class Causes:
 
 
 def window_of(channel: str, causes: Causes) -> Window:
-    """Return a platform's window: only freezing counts where a key makes one message of two."""
-    frozen = partial(causes.of, frozenset({"freeze"}))
+    """Return a platform's window: where a key makes one message of two, only freezing counts."""
+    frozen = partial(causes.of, frozenset({"freeze", "stall"}))
     if channel != "telegram":
         return Window(frozen, causes.cuts, frozen)
-    every = partial(causes.of, frozenset({"kill", "freeze", "cut", "restart"}))
+    every = partial(causes.of, frozenset({"kill", "freeze", "stall", "cut", "restart"}))
     return Window(every, causes.cuts, frozen)
 
 
@@ -86,14 +105,18 @@ def _alone(_plan: Plan, question: Question) -> str:
 
 
 def judged(
-    town: Town, rows: dict[str, Row], members: dict[str, str], disruptions: Sequence[Disruption]
+    town: Town,
+    rows: dict[str, Row],
+    members: dict[str, str],
+    disruptions: Sequence[Disruption],
+    answers: Sequence[Stall],
 ) -> list[Judged]:
     """Judge every platform."""
     found = []
     for quarter in town.quarters:
         record = quarter.record
         record.rows = {token: row for token, row in rows.items() if token in record.tokens}
-        causes = Causes(quarter.made, members, disruptions)
+        causes = Causes(quarter.made, members, disruptions, answers)
         window = window_of(quarter.channel, causes)
         verdict = judge(record, window, queue_of(quarter.channel))
         tokens = dict.fromkeys(

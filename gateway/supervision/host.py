@@ -255,4 +255,5 @@ class GatewayHost(FullHost):
             return None  # the answer comes without partial text, or from another process
 
     async def locate_draft(self, place: DraftReference) -> None:
-        await self._services.ledger.outbox.locate_draft(place)
+        with _down_while_away():
+            await self._services.ledger.outbox.locate_draft(place)

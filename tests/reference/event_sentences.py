@@ -156,6 +156,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "slack.history_refused": "Slack refused a conversation's history, mostly because a scope is"
     " missing.",
     "slack.message_unreadable": "Slack's history holds a message in a form that is not documented.",
+    "store.awaited": "A gateway starts while its database is away, and waits for up to `seconds`.",
     "store.back": "The database can be written again; `written` had waited for it.",
     "store.unavailable": "The database cannot be written; `waiting` waits for it.",
     "store.writable": "The database can be written again, and the reserve file is back.",

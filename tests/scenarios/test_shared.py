@@ -60,6 +60,10 @@ async def until(true: Callable[[], Any]) -> None:
         await anyio.sleep(0.01)
 
 
+async def read(gateway: Gateway, room: str) -> list[Entry]:
+    return await tape_of(gateway, f"web:{room}").read()
+
+
 async def answered(gateway: Gateway, room: str, count: int, channel: str = "web") -> list[Entry]:
     """Wait until so many turns of a room have ended; return its tape."""
     while True:

@@ -6,6 +6,8 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Final
 
@@ -13,6 +15,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from agent.models.offline import OFFLINE
+from channels.backoff import Backoff
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
 from gateway.cli.screen import hanging
@@ -24,6 +27,11 @@ from gateway.scheduling.opening.place import shown
 from gateway.settings import Settings
 from gateway.supervision.local_model import local_model_appears, with_local_model
 from gateway.wording import as_called, command_name
+from tape.errors import StoreUnavailable
+from tape.stores.registry import dialect_of
+
+AWAY_SECONDS: Final = 60.0
+"""Maximum seconds that a start waits for a PostgreSQL server, which may just start, too."""
 
 ROLE_SAYS: Final = {
     "ingress": "It receives messages, which workers answer.",
@@ -54,7 +62,7 @@ async def serve(settings: Settings) -> int:
             await group.start(watch, scope)
             while not stopping.is_set():
                 own = await with_local_model(settings, SystemClock())
-                async with running_gateway(own) as gateway:
+                async with _started(own) as gateway:
                     started.set()
                     gc.freeze()
                     gc.enable()
@@ -65,6 +73,35 @@ async def serve(settings: Settings) -> int:
         group.cancel_scope.cancel()
     print("Stopped. Unanswered questions are answered at the next start.", file=sys.stderr)
     return 0
+
+
+@asynccontextmanager
+async def _started(settings: Settings) -> AsyncIterator[Gateway]:
+    """Start a gateway; while its PostgreSQL server is away, try again for a while."""
+    clock, backoff = SystemClock(), Backoff(0.5, 5.0)
+    waits = AWAY_SECONDS if dialect_of(settings.tape_url) == "postgres" else 0.0
+    until = clock.monotonic() + waits
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                gateway = await stack.enter_async_context(running_gateway(settings))
+                break
+            except Exception as cause:
+                why = _why_away(cause)
+                if why is None or clock.monotonic() >= until:
+                    raise
+                if not backoff.tries:
+                    get_log().warning("store.awaited", why=why, seconds=waits)
+            await clock.sleep(backoff.next())
+        yield gateway
+
+
+def _why_away(cause: Exception) -> str | None:
+    """Return what a server that may come back by itself said, or None for another error."""
+    if isinstance(cause, ExceptionGroup):
+        found = [_why_away(one) for one in cause.exceptions]
+        return None if None in found else found[0]
+    return str(cause) if isinstance(cause, StoreUnavailable) and not cause.lasting else None
 
 
 async def _stopped_or_outdated(stopping: anyio.Event, settings: Settings) -> None:

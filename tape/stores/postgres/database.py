@@ -16,7 +16,7 @@ from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.pool import Connection, ConnectionPool
-from tape.stores.postgres.server_errors import ON_THE_SERVER, remedy_of
+from tape.stores.postgres.server_errors import ON_THE_SERVER, is_lasting, remedy_of
 
 MIN_SERVER: Final = 150000
 CONNECTING: Final[Mapping[str, str]] = {
@@ -78,7 +78,7 @@ class PostgresDatabase:
 
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
-        with checked_connection(url, schemas) as connection:
+        with translated(), checked_connection(url, schemas) as connection:
             pooled = _is_pooled(connection)
         return cls(connection_target(url), schemas, pooled=pooled)
 
@@ -129,7 +129,8 @@ def checked_connection(
     except psycopg.Error as cause:
         raise StoreUnavailable(
             f"the PostgreSQL database of {place_of(url)} cannot be opened"
-            f" ({first_line(cause)}): {remedy_of(cause, CHECK_URL)}"
+            f" ({first_line(cause)}): {remedy_of(cause, CHECK_URL)}",
+            lasting=is_lasting(cause),
         ) from cause
     return connection
 
@@ -158,7 +159,7 @@ def as_tape_error(cause: Exception) -> TapeError:
     if isinstance(cause, UNIT_CLASSES) and state not in ON_THE_SERVER:
         return AppendRefused(f"the database refused a statement: {first_line(cause)}")
     says = f"the database is away ({first_line(cause)}): {remedy_of(cause, 'try again')}"
-    return StoreUnavailable(says, full=state == DISK_FULL)
+    return StoreUnavailable(says, full=state == DISK_FULL, lasting=is_lasting(cause))
 
 
 def first_line(cause: Exception) -> str:

@@ -86,6 +86,9 @@ ON_THE_SERVER: Final = frozenset(
 )
 """SQLSTATEs of classes that concern a statement, but these do not: the same unit can succeed."""
 
+PASSING: Final = frozenset({"starting", "crowded", "read_only"})
+"""Refusals that end by themselves: the last is that of a standby before it takes over."""
+
 
 def refusal_of(cause: BaseException | None) -> Refusal | None:
     """Return the known refusal that an error is."""
@@ -116,3 +119,9 @@ def unit_failed(cause: psycopg.Error) -> UnitFailed:
     """Read what `unit_expects` raised."""
     expected, changed = (cause.diag.message_detail or "0 0").split()
     return UnitFailed(cause.diag.message_primary or "", int(expected), int(changed))
+
+
+def is_lasting(cause: BaseException | None) -> bool:
+    """Return whether somebody has to change something before an error ends."""
+    known = refusal_of(cause)
+    return known is not None and known.name not in PASSING

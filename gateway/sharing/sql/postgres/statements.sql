@@ -27,6 +27,8 @@ RETURNING session_id, tape, number, owner, arrived
 -- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them. Nobody
 -- waits for the disk: of a claim that a crash of the server undoes, the fence lets nothing through.
 -- What reads their open work in the same transaction finds their ids in a setting.
+-- Whether there still is a suspect in a session, its new holder sees in the rows: it may long be
+-- answered.
 WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
@@ -39,7 +41,8 @@ ready AS (
 free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready),
 claimed AS (
     UPDATE session
-    SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = ''
+    SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = '',
+        suspect = 0
     WHERE session_id = ANY (ARRAY(SELECT free.session_id FROM free))
       AND set_config('synchronous_commit', 'off', true) = 'off'
     RETURNING session.session_id, tape, number, epoch, arrived, asked,
@@ -56,9 +59,7 @@ WHERE session_id = :session_id AND owner = :owner
 
 -- name: suspects
 -- How many sessions with suspects wait for a process that works on nothing else.
-SELECT count(*) AS waiting FROM session
-WHERE suspect = 1 AND ((owner = '' AND ready_at <> '')
-                       OR (owner <> '' AND lease_until <= (SELECT utc_after(0))))
+SELECT count(*) AS waiting FROM session WHERE suspect = 1 AND owner = '' AND ready_at <> ''
 
 -- name: renew
 -- Keep everything that this process holds, and say what that is.
@@ -68,7 +69,7 @@ RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
 
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read.
-UPDATE session SET owner = '', lease_until = '', ready_at = '', suspect = 0
+UPDATE session SET owner = '', lease_until = '', ready_at = ''
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
   AND session.owner = :owner

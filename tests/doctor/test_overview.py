@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from gateway.doctor.overview import look_over
-from gateway.sharing.schema import sharing_schema
-from gateway.storage.ledger.ledger import ledger_schema
-from tape.stores.postgres.store import PostgresStore
 from tests.gateways import make_environ, run_tapeway
-from tests.postgres import fresh_database
+from tests.postgres import fresh_database, owned_database
 
 pytestmark = pytest.mark.anyio
 
@@ -38,10 +35,8 @@ def join(
 
 
 @pytest.fixture
-async def url() -> AsyncIterator[str]:
-    with fresh_database() as url:
-        schemas = [ledger_schema("postgres"), sharing_schema()]
-        await PostgresStore.open(url, schemas).close()
+def url() -> Iterator[str]:
+    with owned_database() as url:
         yield url
 
 

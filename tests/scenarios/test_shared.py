@@ -18,7 +18,7 @@ from tape.entry import Entry, event
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, gateway_process, make_environ, tape_of
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -29,7 +29,7 @@ QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
 @pytest.fixture
 def tape_url() -> Iterator[str]:
     """The address of an empty database."""
-    with fresh_database() as url:
+    with owned_database() as url:
         yield url
 
 

@@ -12,7 +12,7 @@ from gateway.app import Gateway
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateways import gateway_of
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -47,7 +47,7 @@ async def test_a_bot_is_polled_by_one_gateway_and_after_its_goodbye_by_the_other
 ) -> None:
     async with FakeTelegram() as fake, FakeOpenAI() as model:
         chat = fake.private_chat(ada := fake.user(7, "Ada"))
-        with fresh_database() as url, anyio.fail_after(60):
+        with owned_database() as url, anyio.fail_after(60):
             room = Room(tmp_path, url, fake, model)
             async with anyio.create_task_group() as group:
                 first: Gateway = await group.start(room.run, "a")

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.channels.room.hubs import Hubs, local_hubs, shared_hubs
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    with fresh_database() as url:
+    with owned_database() as url:
         yield url
 
 

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from tests.channels.room.hubs import silence
 from tests.gateway.sharing.pages import Process, at, processes
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 from tests.visitor import Visitor
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    with fresh_database() as url:
+    with owned_database() as url:
         yield url
 
 

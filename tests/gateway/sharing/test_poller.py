@@ -26,7 +26,7 @@ from gateway.supervision.status import StatusBoard
 from tape.store import SharedStore, UnitStore
 from tape.stores.registry import open_store
 from tests.clock import ManualClock
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -35,7 +35,7 @@ LEASE = 30.0
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with fresh_database() as url:
+    with owned_database() as url:
         yield url
 
 

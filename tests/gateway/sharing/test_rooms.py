@@ -14,7 +14,7 @@ from channels.room.session import OWNER, PageSession
 from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS, TAPE_SECONDS
 from tests.channels.room.hubs import Hubs, shared_hubs, silence
 from tests.clock import ManualClock
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -50,7 +50,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    with fresh_database() as url:
+    with owned_database() as url:
         yield url
 
 

@@ -10,7 +10,7 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import dump, load
 from tape.stores.registry import open_store
 from tests.channels.room.hubs import silence, workers
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 CHANGE = "UPDATE worker SET home = %s, state = %s, started_at = %s WHERE owner = %s"
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
 
 async def test_each_process_reads_what_the_newest_of_each_home_published() -> None:
-    with fresh_database() as url:
+    with owned_database() as url:
         store = open_store(url, [ledger_schema("postgres"), sharing_schema()])
         homes = ("here", "here", "there", "there", "elsewhere", "quiet")
         with workers(url, len(homes)) as owners, psycopg.connect(url, autocommit=True) as database:

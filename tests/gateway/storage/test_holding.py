@@ -8,14 +8,14 @@ import pytest
 
 from tape.entry import message
 from tests.gateways import gateway_of, tape_of
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.postgresql
 async def test_processes_with_different_paths_use_the_same_tapes(tmp_path: Path) -> None:
-    with fresh_database() as url:
+    with owned_database() as url:
         async with gateway_of(tmp_path / "a", TAPE__URL=url) as first:
             await tape_of(first).append(message("user", "said on the first machine"))
         moved = str(tmp_path / "elsewhere")

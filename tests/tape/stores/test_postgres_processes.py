@@ -22,7 +22,7 @@ from tape.stores.postgres import search_index
 from tape.stores.postgres.search_index import NEWEST, PAGE
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Append, Batch, Unit
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -32,7 +32,7 @@ BREAK_ALL: Final = """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activi
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with fresh_database() as made:
+    with owned_database() as made:
         yield made
 
 

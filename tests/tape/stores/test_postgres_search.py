@@ -30,7 +30,7 @@ from tape.stores.postgres.search_terms import MAX_TERMS, STRETCH, terms_of, want
 from tape.stores.postgres.store import PostgresStore
 from tape.testing.stores import said
 from tape.testing.tapes import T
-from tests.postgres import fresh_database
+from tests.postgres import owned_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -40,7 +40,7 @@ OWN_LOCK: Final = 0x54505741  # which a process holds as long as it has a databa
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with fresh_database() as made:
+    with owned_database() as made:
         yield made
 
 

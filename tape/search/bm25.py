@@ -14,11 +14,8 @@ from typing import Final
 import anyio.lowlevel
 
 from tape.entry import Entry
-from tape.search.entry_terms import words
 from tape.search.query_text import SearchQuery
 
-MAX_RANKED: Final = 200  # maximum newest hits to rank
-MAX_RANKED_CHARACTERS: Final = 4000  # maximum characters of a hit to rank
 _CHARACTERS_PER_CHECKPOINT: Final = 8000
 """Characters to rank, in about a millisecond, before the event loop may run other tasks."""
 
@@ -45,7 +42,7 @@ async def scores(hits: Sequence[Entry], wanted: SearchQuery) -> list[float]:
         if read >= _CHARACTERS_PER_CHECKPOINT:
             await anyio.lowlevel.checkpoint()
             read = 0
-        found = words(entry, MAX_RANKED_CHARACTERS)
+        found = wanted.words_of(entry)
         read += _ENTRY_COST + sum(map(len, found.text))
         lengths.append(len(found.text) + 1)
         row = f"{_row(found.text)}\n{_row(found.who)}"

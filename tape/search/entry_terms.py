@@ -19,18 +19,25 @@ TALK: Final = ("message", "anchor", "system", "error")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The search terms of an entry, from its text and from its author's name."""
+    """The search terms of an entry, from its text and from its author's name.
+
+    `characters` is the length of the longer one.
+    """
 
     text: list[str]
     who: list[str]
+    characters: int = 0
 
 
 def words(entry: Entry, most: int = MAX_TEXT_CHARACTERS) -> Words:
     """Return the search terms from an entry's first `most` characters."""
-    text = terms(fold(searchable_text(entry)[:most]))
+    whole = searchable_text(entry)
+    text = terms(fold(whole[:most]))
     name = entry.meta.get("name")
     spoken = text and entry.kind == MESSAGE and isinstance(name, str)
-    return Words(text, terms(fold(str(name)[:most])) if spoken else [])
+    return Words(
+        text, terms(fold(str(name)[:most])) if spoken else [], max(len(whole), len(str(name)))
+    )
 
 
 def searchable_text(entry: Entry) -> str:

@@ -8,7 +8,7 @@ match the author if another word matches the text: "Ana billing" finds what Ana 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tape.entry import Entry
@@ -18,6 +18,8 @@ from tape.search.tokenizer import fold, pieces, terms
 
 MAX_QUERY_CHARACTERS: Final = 4000
 MAX_QUERY_TERMS: Final = 256
+MAX_RANKED: Final = 200  # maximum newest hits to rank
+MAX_RANKED_CHARACTERS: Final = 4000  # maximum characters of a hit to rank
 
 _QUOTE: Final = re.compile('["\u201c\u201d\u201e]')
 
@@ -31,6 +33,7 @@ class SearchQuery:
 
     phrases: tuple[tuple[str, ...], ...]
     asof: int | None = None
+    _hits: dict[int, tuple[Entry, Words]] = field(default_factory=dict, compare=False, repr=False)
 
     def up_to(self, entry: int) -> SearchQuery:
         """Return the query for a tape as it was at an entry."""
@@ -54,7 +57,16 @@ class SearchQuery:
 
     def matches(self, entry: Entry) -> bool:
         """Return whether an entry matches; every index must agree with this."""
-        return self.matches_words(words(entry))
+        found = words(entry)
+        hit = self.matches_words(found)
+        if hit and len(self._hits) < MAX_RANKED and found.characters <= MAX_RANKED_CHARACTERS:
+            self._hits[entry.id] = entry, found
+        return hit
+
+    def words_of(self, entry: Entry) -> Words:
+        """Return the terms by which an entry is ranked, those of a hit as they were matched."""
+        same, found = self._hits.get(entry.id, (None, None))
+        return found if found and same is entry else words(entry, MAX_RANKED_CHARACTERS)
 
     def matches_words(self, found: Words) -> bool:
         """Return whether the terms have every phrase, and at least one phrase is in the text."""

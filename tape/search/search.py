@@ -10,9 +10,9 @@ from tape.deletions import MESSAGE_DELETE, source_message, without_deleted
 from tape.entry import EVENT, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query, subject_of
 from tape.reads import Reads
-from tape.search.bm25 import MAX_RANKED, best_first, fused, scores
+from tape.search.bm25 import best_first, fused, scores
 from tape.search.edits import edits_of, with_edits
-from tape.search.query_text import SearchQuery
+from tape.search.query_text import MAX_RANKED, SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore
 

@@ -14,8 +14,8 @@ from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, message
 from tape.handle import Tape
 from tape.query import Query
-from tape.search.bm25 import MAX_RANKED_CHARACTERS, scores
-from tape.search.query_text import SearchQuery
+from tape.search.bm25 import scores
+from tape.search.query_text import MAX_RANKED_CHARACTERS, SearchQuery
 from tape.search.scan import MAX_PAGE, MAX_SCANNED
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -227,7 +228,7 @@ async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_ser
 
 async def occupied(gateway: Gateway, server: FakeOpenAI, gate: asyncio.Event) -> str:
     """Let a gateway answer in a room until the gate opens; return the room."""
-    room = f"{gateway.services.ledger.owner}-"
+    room = secrets.token_hex(4)
     while not gateway.services.claims.holds(f"web:{room}"):
         room += "a"  # until it is the first to claim it
         server.enqueue(Text(("half of ", "it"), gate=gate))
@@ -255,18 +256,17 @@ async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at
     gate = asyncio.Event()
     more = {**KEPT, "SHARING__KEEP": "0.2"}
     async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **more) as both:
-        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
-        async with visit(both[0].url, "Alice", room="poison") as (alice,):
-            asked = await alice.say("what is it?")
-            await alice.draft(asked)
+        # The second gateway takes it over: only that one has known from its start of the other.
+        poison = await occupied(both[0], server, gate)
+        async with visit(both[0].url, "Alice", room=poison) as (alice,):
             busy = [await occupied(one, server, gate) for one in both]
             async with await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database:
                 await database.execute(
-                    "UPDATE inbox SET crashes = %s WHERE session_id = 'web:poison'",
-                    [MAX_CRASHES - 1],
+                    "UPDATE inbox SET crashes = %s WHERE session_id = %s",
+                    [MAX_CRASHES - 1, f"web:{poison}"],
                 )
-                lost = "UPDATE session SET lease_until = '' WHERE session_id = 'web:poison'"
-                await database.execute(lost)
+                lost = "UPDATE session SET lease_until = '' WHERE session_id = %s"
+                await database.execute(lost, [f"web:{poison}"])
             store = both[0].services.store
             while not (await store.select("sharing.suspects", {}))[0]["waiting"]:  # noqa: ASYNC110
                 await anyio.sleep(0.02)
@@ -276,7 +276,7 @@ async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at
             gate.set()
             for room in busy:
                 await answered(both[0], room, 1)
-            assert (await alice.answer(asked))["text"] == GIVEN_UP
+            await alice.until(lambda one: one.get("message", {}).get("text") == GIVEN_UP)
         admin = LedgerAdmin(both[0].services, None)
         assert (await admin.show(await row_of(admin, "dead")))[
             "why"

@@ -56,6 +56,7 @@ class Crowd:
     _asked: int = field(default=0, init=False)
     _seen: int = field(default=0, init=False)
     _answered: Counter[int] = field(default_factory=Counter, init=False)
+    _all: list[tuple[Chat, User]] = field(init=False)
     _places: Iterator[tuple[Chat, User]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +68,11 @@ class Crowd:
             group = telegram.group(-1_001_000_000_000 - number, f"Group {number}")
             places.append((group, people[number % PEOPLE]))
         random.Random(_SEED).shuffle(places)
-        self._places = cycle(places)
+        self._all, self._places = places, cycle(places)
+
+    def go_on_in(self, chats: int) -> None:
+        """Ask the next questions in so many of the chats only."""
+        self._places = cycle(self._all[:chats])
 
     def ask(self, text: str = "is the deploy of the billing service through?") -> Question:
         """Let the next person ask."""

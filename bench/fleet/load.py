@@ -21,8 +21,8 @@ PRIVATE: Final = 300
 GROUPS: Final = 100
 WARM_UP: Final = 400
 """So many answers until every connection has prepared its statements."""
-BUSY: Final = ((15, 5, "chats that go on"), (PRIVATE, GROUPS, "chats that come back"))
-"""How many private chats and groups; in the latter, a session is claimed for each question."""
+BUSY: Final = ((20, "chats that go on"), (PRIVATE + GROUPS, "chats that come back"))
+"""In how many chats: of those that come back, a session is claimed for each question."""
 
 IDLE_SECONDS: Final = 10.0
 INDEXED_SECONDS: Final = 3.0  # until the search index has what was said
@@ -137,8 +137,11 @@ async def trip_figures(server: Server, workers: int, rate: float, seconds: float
         await asyncio.sleep(IDLE_SECONDS)
         idle = (stage.trips() - before) / IDLE_SECONDS
         figures = [Figure(f"{name} a second without work", idle, "")]
-        for private, groups, which in BUSY:
-            trips = await _trips(stage, stage.crowd(private, groups), rate, seconds, idle)
+        for chats, which in BUSY:
+            crowd.go_on_in(chats)
+            await crowd.ask_fast(chats, 4)
+            await crowd.all_answered()
+            trips = await _trips(stage, crowd, rate, seconds, idle)
             figures.append(Figure(f"{name} an answer in {which}", trips, "", TRIPS_BAR))
     return figures
 
@@ -146,8 +149,6 @@ async def trip_figures(server: Server, workers: int, rate: float, seconds: float
 async def _trips(
     stage: FleetStage, crowd: Crowd, rate: float, seconds: float, idle: float
 ) -> float:
-    await crowd.ask_fast(crowd.private + crowd.groups, 4)
-    await crowd.all_answered()
     before, begun = stage.trips(), time.perf_counter()
     asked = await crowd.ask_at(rate, seconds)
     await crowd.all_answered()

@@ -17,7 +17,6 @@ _COMMIT: Final = re.compile(rb"(\w*)\x00COMMIT\x00")
 """The server hears the text once; then the driver names the statement that it has prepared."""
 
 _SSL_REQUEST: Final = b"\x00\x00\x00\x08\x04\xd2\x16\x2f"
-_FLUSH: Final = b"H\x00\x00\x00\x04"
 _SYNC: Final = b"S\x00\x00\x00\x04"
 _COMMITTED: Final = b"C\x00\x00\x00\x0bCOMMIT\x00"
 
@@ -152,7 +151,7 @@ class _Line:
 
     async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
-            self._proxy.trips += data.count(_SYNC) + data.count(_FLUSH)
+            self._proxy.trips += data.count(_SYNC)
             if self._commits(data) and self._proxy.cut and not self._proxy.passes():
                 self._cutting, self._proxy.cut = self._proxy.cut, None
                 self._proxy.cut_at.append(time.monotonic())

@@ -37,6 +37,7 @@ WITH lost AS (
 ready AS (
     SELECT session_id, '' AS was FROM session
     WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
+      AND (:since ::double precision = 0 OR ready_at <= (SELECT utc_after(:since)))
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
 free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready),
 claimed AS (

@@ -28,13 +28,14 @@ async def notifications(
     if pooled:
         raise StoreUnusable(POOLED)
     try:
-        async with await AsyncConnection.connect(
-            connection_target(url), autocommit=True
-        ) as connection:
+        connection = await AsyncConnection.connect(connection_target(url), autocommit=True)
+        try:
             for channel in channels:
                 await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
             yield "", ""
             async for sent in connection.notifies():
                 yield sent.channel, sent.payload
+        finally:  # its own `async with` would ask the server first, which a cancelled task cannot
+            await connection.close()
     except (psycopg.Error, OSError) as lost:
         raise StoreUnavailable(f"nothing is heard from the database ({first_line(lost)})") from lost

@@ -7,7 +7,8 @@ they are cancelled. A database that is away is acted out here, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Literal
 
 import anyio
@@ -16,9 +17,9 @@ from tape.database.schema import Schema
 from tape.entry import Entry, NewEntry, to_line
 from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
-from tape.store import Now, TapeInfo, UnitStore, utc_now
+from tape.store import Now, SharedStore, TapeInfo, UnitStore, utc_now
 from tape.stores.memory import MemoryStore
-from tape.unit_of_work import Append, Outcome, Prepare, Row, Run, Unit, as_given, prepared
+from tape.unit_of_work import Append, Framing, Outcome, Prepare, Row, Run, Unit, as_given, prepared
 from tests.canaries import without_wire
 from tests.fakes.base.traffic import WITNESSES, Asked
 
@@ -73,6 +74,7 @@ class MortalStore:
         self.dead = False
         self.away = False
         self.commits = 0
+        self.asked = 0
         self.killed = anyio.Event()
         self.prepare: Prepare = as_given
 
@@ -131,6 +133,7 @@ class MortalStore:
         await self._inner.close()
 
     def _live(self) -> None:
+        self.asked += 1
         if self.dead:
             raise Killed("killed")
 
@@ -139,6 +142,35 @@ class MortalStore:
         self._strike = None
         self._struck()
         self.killed.set()
+
+
+class MortalPart(MortalStore):
+    """What one gateway has of a lasting store that it shares with others."""
+
+    def __init__(self, inner: SharedStore) -> None:
+        super().__init__(inner)
+        self._shared = inner
+
+    @property
+    def framing(self) -> Framing | None:
+        return self._shared.framing
+
+    @framing.setter
+    def framing(self, framing: Framing | None) -> None:
+        self._shared.framing = framing
+
+    async def refuse_newer(self) -> None:
+        self._live()
+        await self._shared.refuse_newer()
+
+    async def listen(
+        self, url: str, channels: Sequence[str]
+    ) -> AsyncGenerator[tuple[str, str], None]:
+        async with aclosing(self._shared.listen(url, channels)) as heard:
+            async for pair in heard:
+                if self.dead:
+                    await anyio.sleep_forever()
+                yield pair
 
 
 def held_by(unit: Unit) -> frozenset[str]:

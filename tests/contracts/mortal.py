@@ -7,7 +7,7 @@ they are cancelled. A database that is away is acted out here, too.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
 from tape.store import Now, SharedStore, TapeInfo, UnitStore, utc_now
 from tape.stores.memory import MemoryStore
+from tape.tails import Tails
 from tape.unit_of_work import Append, Framing, Outcome, Prepare, Row, Run, Unit, as_given, prepared
 from tests.canaries import without_wire
 from tests.fakes.base.traffic import WITNESSES, Asked
@@ -158,6 +159,17 @@ class MortalPart(MortalStore):
     @framing.setter
     def framing(self, framing: Framing | None) -> None:
         self._shared.framing = framing
+
+    @property
+    def tails(self) -> Tails:
+        return self._shared.tails
+
+    @tails.setter
+    def tails(self, tails: Tails) -> None:
+        self._shared.tails = tails
+
+    def take_in(self, tapes: Collection[str], ends: Sequence[Row]) -> None:
+        self._shared.take_in(tapes, ends)
 
     async def refuse_newer(self) -> None:
         self._live()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from tape.entry import Entry, NewEntry
 from tape.query import Query
 from tape.store import Now, SharedStore, TapeInfo
 from tape.stores.postgres.store import PostgresStore
+from tape.tails import Tails
 from tape.unit_of_work import Framing, Outcome, Prepare, Row, Unit
 from tests.clock import errand
 from tests.fakes.base.traffic import WITNESSES, Asked
@@ -209,6 +210,17 @@ class DistantStore:
             sent = [orjson.loads(values[name]) for name in ("channels", "payloads")]
             with self._database.expecting(*sent):
                 return await self._inner.select(statement, values, long=long)
+
+    @property
+    def tails(self) -> Tails:
+        return self._inner.tails
+
+    @tails.setter
+    def tails(self, tails: Tails) -> None:
+        self._inner.tails = tails
+
+    def take_in(self, tapes: Collection[str], ends: Sequence[Row]) -> None:
+        self._inner.take_in(tapes, ends)
 
     async def refuse_newer(self) -> None:
         with self._asked():

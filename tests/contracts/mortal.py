@@ -76,6 +76,9 @@ class MortalStore:
         self.away = False
         self.commits = 0
         self.asked = 0
+        self.struck: frozenset[str] = frozenset()
+        """What the transactions held that were under way when it died: a server has several."""
+        self._under_way: list[frozenset[str]] = []
         self.killed = anyio.Event()
         self.prepare: Prepare = as_given
 
@@ -104,11 +107,15 @@ class MortalStore:
         # That a person comes in is no step of a message's way.
         now = "ledger.open_page_session" not in held and strike(held)
         if now and moment == "before":
-            self._die()
+            self._die(held)
         self._live()
-        done = await self._inner.commit(prepared(unit, self.prepare))
-        if now:
-            self._die()
+        self._under_way.append(held)
+        try:
+            done = await self._inner.commit(prepared(unit, self.prepare))
+            if now:
+                self._die()
+        finally:
+            self._under_way.remove(held)
         self._live()
         return done
 
@@ -138,8 +145,9 @@ class MortalStore:
         if self.dead:
             raise Killed("killed")
 
-    def _die(self) -> None:
+    def _die(self, *held: frozenset[str]) -> None:
         self.dead = True
+        self.struck = frozenset().union(*held, *self._under_way)
         self._strike = None
         self._struck()
         self.killed.set()

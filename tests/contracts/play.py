@@ -51,6 +51,7 @@ LOOKS: Final = (
     "gateway.scheduling.claimer.LOOK_SECONDS",
     "gateway.scheduling.claimer.SEEN_SECONDS",
     "gateway.sharing.platforms.accounts.LOOK_SECONDS",
+    "gateway.sharing.rooms.shared_rooms.POLL_SECONDS",
     "gateway.sharing.rooms.shared_rooms.QUIET_SECONDS",
     "gateway.sharing.rooms.shared_rooms.SILENT_SECONDS",
     "gateway.supervision.published.SEEN_SECONDS",

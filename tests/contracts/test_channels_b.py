@@ -194,7 +194,7 @@ async def test_b6_a_command_goes_through_at_once(channel: str, tmp_path: Path) -
         await play.taken()
         told = await play.stage.command(chat, alice, "help")
         await play.taken()
-        await play.stage.until(lambda: play.stage.answers(chat) != [])
+        await play.run(play.stage.until(lambda: play.stage.answers(chat) != []))
         assert "stop" in play.answer(told).text
         assert play.model.requests == []
         await play.settle()

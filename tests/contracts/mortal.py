@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import anyio
 
@@ -27,6 +27,9 @@ from tests.fakes.base.traffic import WITNESSES, Asked
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]
 """Tells of what a transaction holds (names of statements and entries) whether it is the one."""
+
+
+SENDING: Final = "ledger.sending"
 
 
 class Killed(TapeError):
@@ -67,6 +70,7 @@ class MortalStore:
 
     durable = False
     one_transaction = True
+    concurrent = False
 
     def __init__(self, inner: UnitStore) -> None:
         self._inner = inner
@@ -77,7 +81,8 @@ class MortalStore:
         self.commits = 0
         self.asked = 0
         self.struck: frozenset[str] = frozenset()
-        """What the transactions held that were under way when it died: a server has several."""
+        """What was under way when it died; on a server, also transactions and sends beside it."""
+        self._sends = 0
         self._under_way: list[frozenset[str]] = []
         self.killed = anyio.Event()
         self.prepare: Prepare = as_given
@@ -112,6 +117,7 @@ class MortalStore:
         self._under_way.append(held)
         try:
             done = await self._inner.commit(prepared(unit, self.prepare))
+            self._sends += (SENDING in held) - ("ledger.sent" in held)
             if now:
                 self._die()
         finally:
@@ -147,7 +153,8 @@ class MortalStore:
 
     def _die(self, *held: frozenset[str]) -> None:
         self.dead = True
-        self.struck = frozenset().union(*held, *self._under_way)
+        beside = [frozenset({SENDING})] if self._sends and self.concurrent else []
+        self.struck = frozenset().union(*held, *self._under_way, *beside)
         self._strike = None
         self._struck()
         self.killed.set()
@@ -155,6 +162,8 @@ class MortalStore:
 
 class MortalPart(MortalStore):
     """What one gateway has of a lasting store that it shares with others."""
+
+    concurrent = True
 
     def __init__(self, inner: SharedStore) -> None:
         super().__init__(inner)

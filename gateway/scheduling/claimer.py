@@ -160,8 +160,7 @@ class Claimer:
             if self._renews_soon:
                 await self._quietly(self._renew)
             self._ready.set()
-            held = self._shared.held.by_id.values()
-            if held:
+            if self._shared.held.by_id:
                 await self._quietly(self._look_behind)
 
     async def _look_behind(self) -> None:
@@ -173,8 +172,9 @@ class Claimer:
         while True:
             await self._ready.wait()
             self._ready = anyio.Event()
-            while not (self._closed or self._renews_soon) and self._recovery.dispatcher.has_room():
-                if not await self._quietly(self._claim):
+            while True:
+                await self._recovery.dispatcher.room()
+                if self._closed or self._renews_soon or not await self._quietly(self._claim):
                     break
 
     async def _claim(self) -> bool:
@@ -189,14 +189,14 @@ class Claimer:
                 for one in taken.claimed:
                     one.held.is_suspect = True
             busy = not self._is_alone and any(self._has_suspect(one) for one in held.values())
+            full = not self._recovery.dispatcher.has_room()
+            most, patient = 1 if full else MAX_CLAIMED, full and not self._is_alone
             if not (taken.claimed or busy or self._drains):
-                was_away = asked_at - self._away_at < RETURN_SECONDS
-                taken = await self._shared.sessions.claim(
-                    MAX_CLAIMED, most_lost=0 if was_away else MAX_CLAIMED
-                )
+                lost = 0 if asked_at - self._away_at < RETURN_SECONDS else most
+                taken = await self._shared.sessions.claim(most, most_lost=lost, patient=patient)
             if taken.claimed:
                 await self._take_over(taken, asked_at)
-            return len(taken.claimed) >= MAX_CLAIMED
+            return len(taken.claimed) >= most
 
     def _has_suspect(self, held: Held) -> bool:
         """Return whether a suspect of a session runs or waits here."""
@@ -361,7 +361,7 @@ class Claimer:
 
     async def _give_back_all(self) -> None:
         while True:
-            await self._services.clock.sleep(min(self._shared.keep, 1.0) or 0.1)
+            await self._services.clock.sleep(max(self._shared.keep / 10, 0.1))
             await self._quietly(self._give_back)
 
     async def _give_back(self) -> bool:

@@ -133,6 +133,10 @@ class Dispatcher(IntakeSink, Pending):
         """Return whether another turn could begin now."""
         return self._scheduler.has_room()
 
+    async def room(self) -> None:
+        """Wait until another session could begin a turn, or its turn has come in rotation."""
+        await self._scheduler.room()
+
     def has_suspect(self, session_id: str) -> bool:
         """Return whether a turn that may cause crashes runs or waits in a session."""
         running = [question for question, _turn in self._scheduler.running(session_id)]

@@ -41,6 +41,7 @@ class _Session:
     id: str
     lanes: dict[str | None, _Lane] = field(default_factory=dict)
     running: int = 0
+    begun: bool = False  # whether it has had a turn
 
 
 @dataclass(slots=True)
@@ -106,6 +107,11 @@ class LaneScheduler:
     def has_room(self) -> bool:
         """Return whether another turn could begin now."""
         return self._open and self._running < self._settings.parallel_total
+
+    async def room(self) -> None:
+        """Wait until another turn could begin, or another session's turn has come in rotation."""
+        while not self.has_room() and not all(one.begun for one in self.sessions.values()):
+            await self._freed.wait()
 
     def busy(self, session_id: str, lane: str) -> bool:
         session = self.sessions.get(session_id)
@@ -203,6 +209,7 @@ class LaneScheduler:
         if lane.running.is_suspect:
             self._suspect = lane.running
         session.running += 1
+        session.begun = True
         self._running += 1
         self._of_person[lane.running.asker] += 1
         self._spawn("turn", partial(self._work, lane, lane.running))

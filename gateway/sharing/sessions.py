@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from channels.message import InboundMessage
 from gateway.sharing.claims import Held
@@ -17,6 +17,9 @@ from tape.entry import dump
 from tape.store import UnitStore
 from tape.tails import END
 from tape.unit_of_work import Outcome, Row, Unit
+
+PATIENT_SECONDS: Final = 1.0
+"""Seconds for which a process that runs all turns it may leaves a session to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +106,16 @@ class SessionTable:
         return unit.run("sharing.rekey", session_id=session_id, same_as=same_as)
 
     async def claim(
-        self, most: int, *, most_lost: int | None = None, suspect: bool = False
+        self,
+        most: int,
+        *,
+        most_lost: int | None = None,
+        suspect: bool = False,
+        patient: bool = False,
     ) -> Taken:
         """Claim up to so many sessions that are ready, and as many whose holders are lost.
 
-        Either those with a `suspect`, or all others.
+        Either those with a `suspect`, or all others; if `patient`, what others have not taken soon.
         """
         unit = Unit()
         unit.run(
@@ -117,6 +125,7 @@ class SessionTable:
             most=most,
             most_lost=most if most_lost is None else most_lost,
             suspect=int(suspect),
+            since=-PATIENT_SECONDS if patient else 0.0,
         )
         _read_open(unit, None)
         unit.run("sharing.claimed_ends", most=END["most"], most_bytes=END["most_bytes"])

@@ -7,8 +7,9 @@ they are cancelled. A database that is away is acted out here, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final, Literal
 
 import anyio
 
@@ -16,15 +17,19 @@ from tape.database.schema import Schema
 from tape.entry import Entry, NewEntry, to_line
 from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
-from tape.store import Now, TapeInfo, UnitStore, utc_now
+from tape.store import Now, SharedStore, TapeInfo, UnitStore, utc_now
 from tape.stores.memory import MemoryStore
-from tape.unit_of_work import Append, Outcome, Prepare, Row, Run, Unit, as_given, prepared
+from tape.tails import Tails
+from tape.unit_of_work import Append, Framing, Outcome, Prepare, Row, Run, Unit, as_given, prepared
 from tests.canaries import without_wire
 from tests.fakes.base.traffic import WITNESSES, Asked
 
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]
 """Tells of what a transaction holds (names of statements and entries) whether it is the one."""
+
+
+SENDING: Final = "ledger.sending"
 
 
 class Killed(TapeError):
@@ -65,6 +70,7 @@ class MortalStore:
 
     durable = False
     one_transaction = True
+    concurrent = False
 
     def __init__(self, inner: UnitStore) -> None:
         self._inner = inner
@@ -73,6 +79,11 @@ class MortalStore:
         self.dead = False
         self.away = False
         self.commits = 0
+        self.asked = 0
+        self.struck: frozenset[str] = frozenset()
+        """What was under way when it died; on a server, also transactions and sends beside it."""
+        self._sends = 0
+        self._under_way: list[frozenset[str]] = []
         self.killed = anyio.Event()
         self.prepare: Prepare = as_given
 
@@ -101,11 +112,16 @@ class MortalStore:
         # That a person comes in is no step of a message's way.
         now = "ledger.open_page_session" not in held and strike(held)
         if now and moment == "before":
-            self._die()
+            self._die(held)
         self._live()
-        done = await self._inner.commit(prepared(unit, self.prepare))
-        if now:
-            self._die()
+        self._under_way.append(held)
+        try:
+            done = await self._inner.commit(prepared(unit, self.prepare))
+            self._sends += (SENDING in held) - ("ledger.sent" in held)
+            if now:
+                self._die()
+        finally:
+            self._under_way.remove(held)
         self._live()
         return done
 
@@ -131,14 +147,59 @@ class MortalStore:
         await self._inner.close()
 
     def _live(self) -> None:
+        self.asked += 1
         if self.dead:
             raise Killed("killed")
 
-    def _die(self) -> None:
+    def _die(self, *held: frozenset[str]) -> None:
         self.dead = True
+        beside = [frozenset({SENDING})] if self._sends and self.concurrent else []
+        self.struck = frozenset().union(*held, *self._under_way, *beside)
         self._strike = None
         self._struck()
         self.killed.set()
+
+
+class MortalPart(MortalStore):
+    """What one gateway has of a lasting store that it shares with others."""
+
+    concurrent = True
+
+    def __init__(self, inner: SharedStore) -> None:
+        super().__init__(inner)
+        self._shared = inner
+
+    @property
+    def framing(self) -> Framing | None:
+        return self._shared.framing
+
+    @framing.setter
+    def framing(self, framing: Framing | None) -> None:
+        self._shared.framing = framing
+
+    @property
+    def tails(self) -> Tails:
+        return self._shared.tails
+
+    @tails.setter
+    def tails(self, tails: Tails) -> None:
+        self._shared.tails = tails
+
+    def take_in(self, tapes: Collection[str], ends: Sequence[Row]) -> None:
+        self._shared.take_in(tapes, ends)
+
+    async def refuse_newer(self) -> None:
+        self._live()
+        await self._shared.refuse_newer()
+
+    async def listen(
+        self, url: str, channels: Sequence[str]
+    ) -> AsyncGenerator[tuple[str, str], None]:
+        async with aclosing(self._shared.listen(url, channels)) as heard:
+            async for pair in heard:
+                if self.dead:
+                    await anyio.sleep_forever()
+                yield pair
 
 
 def held_by(unit: Unit) -> frozenset[str]:

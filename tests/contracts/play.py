@@ -23,12 +23,13 @@ from channels.base import Channel
 from channels.registry import CHANNELS
 from channels.testing import Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
 from channels.testing.promises import PROMISES
-from gateway.app import Gateway
+from gateway.app import Gateway, access_admin
+from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
 from tape.stores.sqlite import tape_schema
 from tests.clock import RestingClock
-from tests.contracts.mortal import LastingStore, Moment, MortalStore, Strike
+from tests.contracts.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
 from tests.contracts.server_store import LastingDatabase, lasting_database
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
@@ -45,6 +46,22 @@ LEFT_OUT: Final[dict[str, dict[str, str]]] = {}
 
 ON_A_SERVER: Final[dict[tuple[str, str], list[str]]] = {}
 """The tests that run on PostgreSQL, too, by line and channel."""
+
+LOOKS: Final = (
+    "gateway.scheduling.claimer.LOOK_SECONDS",
+    "gateway.scheduling.claimer.SEEN_SECONDS",
+    "gateway.sharing.platforms.accounts.LOOK_SECONDS",
+    "gateway.sharing.rooms.shared_rooms.POLL_SECONDS",
+    "gateway.sharing.rooms.shared_rooms.QUIET_SECONDS",
+    "gateway.sharing.rooms.shared_rooms.SILENT_SECONDS",
+    "gateway.supervision.published.SEEN_SECONDS",
+)
+"""How often a process that shares its work looks by itself: a day of that takes too long."""
+
+LEASE: Final = 600
+"""Seconds of the leases on a server, as the stage renews them: no gateway outlives them here."""
+
+A_DAY_S_LOOKS: Final = 3600
 
 STORELESS: Final[Mapping[str, str]] = {
     "B3": "what a text asks is read from the text",
@@ -193,6 +210,11 @@ class Play:
         await self.gateway.taken_in()
         await self.clock.advance(0)
 
+    async def pairing_code(self) -> str:
+        """Return a fresh code with which somebody becomes an owner."""
+        made = await self.clock.run(access_admin(self.gateway).pair())
+        return str(made["code"])
+
     def answer(self, said: PersonMessage) -> Answer:
         """Return the one answer to a message."""
         found = [one for one in self.stage.answers(said.chat) if one.reply_to == said.id]
@@ -213,6 +235,13 @@ class Play:
 
     async def _settled(self) -> None:
         await self.stage.taken()
+        if isinstance(self.mortal, MortalPart):
+            # A moment passes once everything rests: what was taken is claimed, or handed on; a
+            # room's page is shown what another process might have written.
+            was, moment = -1, 0.001 if self.gateway.rooms is None else 2 * PAUSE_SECONDS
+            while was != (was := self.mortal.asked):
+                await self.clock.sleep(moment)
+                await self.gateway.idle()
         await self.gateway.idle()
         await self.stage.seen()
 
@@ -231,7 +260,8 @@ class House:
     model: FakeOpenAI
     clock: RestingClock
     lasting: LastingStore | LastingDatabase | None = field(default=None)
-    _killed: bool = field(default=False)
+    looks: float = 600.0
+    """Seconds between two looks of a gateway on a server for what nobody said to it."""
 
     def last(self) -> None:
         """Keep everything in a store in memory that outlives the gateways, and can be killed."""
@@ -263,6 +293,8 @@ class House:
         with pytest.MonkeyPatch.context() as patch:
             if mortal is not None:
                 patch.setattr("gateway.assembly.open_store", lambda *_: mortal)
+            for name in LOOKS if isinstance(mortal, MortalPart) else ():
+                patch.setattr(name, self.looks)
             async with (
                 gateway_of(
                     home, self.model, *plugins, clock=self.clock, only=only, **more
@@ -271,7 +303,6 @@ class House:
             ):
                 yield Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
         if mortal is not None and mortal.killed.is_set():
-            self._killed = True
             _drop_remains()
 
     async def _store(self, settings: dict[str, str]) -> MortalStore | None:
@@ -279,9 +310,11 @@ class House:
         lasting = self.lasting
         if isinstance(lasting, LastingDatabase):
             settings["TAPE__URL"] = lasting.reached_at
-            if self._killed:
-                lasting.lapse()
-            return MortalStore(await to_thread.run_sync(lasting.open))
+            for name in ("SHARING__LEASE", "SHARING__POLLER_LEASE"):
+                settings.setdefault(name, str(max(self.looks, LEASE)))
+            if self.looks > LEASE:
+                settings.setdefault("SHARING__KEEP", str(self.looks))
+            return MortalPart(await to_thread.run_sync(lasting.open))
         if lasting is None and settings.get("TAPE__URL") == "memory:":
             lasting = _new_store(self.clock)  # whose every byte can be searched for canaries
         return MortalStore(lasting) if lasting is not None else None
@@ -324,10 +357,12 @@ async def playing(
     *plugins: object,
     limits: bool = False,
     rules: Sequence[str] | None = None,
+    days: bool = False,
     **settings: str,
 ) -> AsyncIterator[Play]:
-    """Raise the curtain; time stands still until the test lets it pass."""
+    """Raise the curtain; time stands still until the test lets it pass, which may be `days`."""
     in_memory = {"TAPE__URL": "memory:", **settings}
     async with opened(channel, limits=limits) as house:
+        house.looks = A_DAY_S_LOOKS if days else house.looks
         async with house.playing(home, *plugins, rules=rules, **in_memory) as play:
             yield play

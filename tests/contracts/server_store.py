@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, aclosing, contextmanager
+from typing import Any, Final
 
 import orjson
 import psycopg
@@ -13,17 +13,27 @@ from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry, NewEntry
 from tape.query import Query
-from tape.store import Now, TapeInfo, UnitStore
+from tape.store import Now, SharedStore, TapeInfo
 from tape.stores.postgres.store import PostgresStore
-from tape.unit_of_work import Outcome, Prepare, Row, Unit
+from tape.tails import Tails
+from tape.unit_of_work import Framing, Outcome, Prepare, Row, Unit
 from tests.clock import errand
 from tests.fakes.base.traffic import WITNESSES, Asked
 from tests.postgres import owned_database
 
-TABLES = """
+TABLES: Final = """
 SELECT relname FROM pg_class
 WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'entry'
 """
+
+
+CLOCK: Final = """
+CREATE SCHEMA stage;
+CREATE SEQUENCE stage.microseconds MAXVALUE 9000000000000000;
+CREATE FUNCTION stage.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+AS 'SELECT to_timestamp(last_value / 1e6) FROM stage.microseconds'
+"""
+"""Has the server go by the stage's clock, as leases and rate limits go by the server's."""
 
 
 class LastingDatabase:
@@ -34,18 +44,59 @@ class LastingDatabase:
         self.reached_at = url
         """What gateways are given: there may be something in between."""
         self._now = now
+        self._listening: list[_Listening] = []
+        self._server = psycopg.connect(url, autocommit=True)
+        self._server.execute(CLOCK.encode())
+        for (made,) in self._server.execute("SELECT pg_get_functiondef('utc_after'::regproc)"):
+            staged = str(made).replace("clock_timestamp()", "stage.clock_timestamp()")
+            self._server.execute(staged.encode())
+        change = f"ALTER DATABASE {self._server.info.dbname}"
+        self._server.execute(f"{change} SET search_path = public, stage, pg_catalog".encode())
+        self._set_at = ""
         WITNESSES.append(self)
 
-    def open(self) -> UnitStore:
+    def open(self) -> SharedStore:
         """Open it as a gateway does that starts."""
         schemas = [ledger_schema("postgres"), sharing_schema()]
-        return DistantStore(PostgresStore.open(self.reached_at, schemas, self._now))
+        return DistantStore(PostgresStore.open(self.reached_at, schemas, self._now), self)
 
-    def lapse(self) -> None:
-        """End the leases of a killed gateway, so that a test need not wait for them."""
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute("UPDATE session SET lease_until = '' WHERE lease_until <> ''")
-            connection.execute("UPDATE poller SET lease_until = '' WHERE lease_until <> ''")
+    def close(self) -> None:
+        """Disconnect; the gateways on it have ended."""
+        WITNESSES.remove(self)
+        self._server.close()
+
+    def set_clock(self) -> None:
+        """Have it be as late at the server as on the stage."""
+        at = str(int(self._now().timestamp() * 1e6))
+        if at != self._set_at:
+            self._server.execute("SELECT setval('stage.microseconds', %s::bigint)", (at,))
+            self._set_at = at
+
+    @contextmanager
+    def listening(self, channels: Sequence[str]) -> Iterator[_Listening]:
+        """Know of a gateway that listens."""
+        listening = _Listening(frozenset(channels))
+        self._listening.append(listening)
+        try:
+            yield listening
+        finally:
+            self._listening.remove(listening)
+            listening.end()
+
+    @contextmanager
+    def expecting(self, channels: Sequence[str], payloads: Sequence[str]) -> Iterator[None]:
+        """Have no time pass until every gateway that listens has heard what is sent here."""
+        pairs = [
+            (one, pair) for one in self._listening for pair in zip(channels, payloads, strict=True)
+        ]
+        for one, pair in pairs:
+            one.expect(pair)
+        try:
+            yield
+        except BaseException:
+            for one, pair in pairs:
+                one.heard(pair)
+            raise
 
     def heard(self) -> bytes:
         """Return everything in it but `meta.wire`."""
@@ -73,14 +124,52 @@ class LastingDatabase:
         return b"\n".join(lines)
 
 
+class _Listening:
+    """A gateway that listens to channels, and what it has not heard yet."""
+
+    def __init__(self, channels: frozenset[str]) -> None:
+        self._channels = channels
+        self._unheard: list[tuple[tuple[str, str], ExitStack]] = []
+
+    def expect(self, pair: tuple[str, str]) -> None:
+        """Have no time pass until it has heard this."""
+        if pair[0] in self._channels:
+            waiting = ExitStack()
+            waiting.enter_context(errand())
+            self._unheard.append((pair, waiting))
+
+    def heard(self, pair: tuple[str, str]) -> None:
+        """It has heard this."""
+        for number, (expected, waiting) in enumerate(self._unheard):
+            if expected == pair:
+                del self._unheard[number]
+                waiting.close()
+                return
+
+    def end(self) -> None:
+        """It hears nothing any more."""
+        for _pair, waiting in self._unheard:
+            waiting.close()
+        self._unheard.clear()
+
+
 class DistantStore:
     """A store in another process: while it is asked, no time passes on the stage."""
 
     durable = True
     one_transaction = True
 
-    def __init__(self, inner: UnitStore) -> None:
+    def __init__(self, inner: SharedStore, database: LastingDatabase) -> None:
         self._inner = inner
+        self._database = database
+
+    @property
+    def framing(self) -> Framing | None:
+        return self._inner.framing
+
+    @framing.setter
+    def framing(self, framing: Framing | None) -> None:
+        self._inner.framing = framing
 
     @property
     def prepare(self) -> Prepare:
@@ -93,33 +182,70 @@ class DistantStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        with errand():
+        with self._asked():
             return await self._inner.append(tape, entries, key)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        with errand():
+        with self._asked():
             return await self._inner.commit(unit)
 
     async def query(self, query: Query) -> list[Entry]:
-        with errand():
+        with self._asked():
             return await self._inner.query(query)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        with errand():
+        with self._asked():
             return await self._inner.tapes(prefix)
 
     async def size(self, tape: str) -> int:
-        with errand():
+        with self._asked():
             return await self._inner.size(tape)
 
     async def select(
         self, statement: str, values: Mapping[str, Any], *, long: bool = False
     ) -> list[Row]:
-        with errand():
-            return await self._inner.select(statement, values, long=long)
+        with self._asked():
+            if statement != "sharing.notify":
+                return await self._inner.select(statement, values, long=long)
+            sent = [orjson.loads(values[name]) for name in ("channels", "payloads")]
+            with self._database.expecting(*sent):
+                return await self._inner.select(statement, values, long=long)
+
+    @property
+    def tails(self) -> Tails:
+        return self._inner.tails
+
+    @tails.setter
+    def tails(self, tails: Tails) -> None:
+        self._inner.tails = tails
+
+    def take_in(self, tapes: Collection[str], ends: Sequence[Row]) -> None:
+        self._inner.take_in(tapes, ends)
+
+    async def refuse_newer(self) -> None:
+        with self._asked():
+            await self._inner.refuse_newer()
+
+    async def listen(
+        self, url: str, channels: Sequence[str]
+    ) -> AsyncGenerator[tuple[str, str], None]:
+        async with aclosing(self._inner.listen(url, channels)) as heard:
+            with errand():
+                first = await anext(heard)
+            with self._database.listening(channels) as listening:
+                yield first
+                async for pair in heard:
+                    listening.heard(pair)
+                    yield pair
 
     async def close(self) -> None:
         await self._inner.close()
+
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        with errand():
+            self._database.set_clock()
+            yield
 
 
 @contextmanager
@@ -130,4 +256,4 @@ def lasting_database(now: Now) -> Iterator[LastingDatabase]:
         try:
             yield database
         finally:
-            WITNESSES.remove(database)
+            database.close()

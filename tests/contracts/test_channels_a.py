@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 async def test_a1_a_message_that_comes_again_is_answered_once(
     channel: str, tmp_path: Path, as_new: bool
 ) -> None:
-    async with playing(channel, tmp_path) as play:
+    async with playing(channel, tmp_path, days=True) as play:
         chat, alice = play.chat(), play.person()
         said = await play.stage.say(chat, alice, "once")
         await play.stage.redeliver(said, as_new=as_new)

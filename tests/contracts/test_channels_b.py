@@ -194,7 +194,7 @@ async def test_b6_a_command_goes_through_at_once(channel: str, tmp_path: Path) -
         await play.taken()
         told = await play.stage.command(chat, alice, "help")
         await play.taken()
-        await play.stage.until(lambda: play.stage.answers(chat) != [])
+        await play.run(play.stage.until(lambda: play.stage.answers(chat) != []))
         assert "stop" in play.answer(told).text
         assert play.model.requests == []
         await play.settle()
@@ -204,7 +204,7 @@ async def test_b6_a_command_goes_through_at_once(channel: str, tmp_path: Path) -
 async def test_b7_who_is_not_let_in_is_told_once_a_day_and_nothing_is_spent(
     channel: str, tmp_path: Path
 ) -> None:
-    async with playing(channel, tmp_path, ACCESS__MODE="paired") as play:
+    async with playing(channel, tmp_path, days=True, ACCESS__MODE="paired") as play:
         group, alice, bob = play.stage.group(), play.person(), play.person("Bob")
         await play.ask(group, alice, "tell me of the canary")
         await play.ask(group, bob, "and me of the canary")
@@ -273,14 +273,13 @@ async def test_b7_a_code_makes_an_owner_in_private_only_and_stands_nowhere(
     async with playing(channel, tmp_path, ACCESS__MODE="paired") as play:
         group, alice, eve = play.stage.group(), play.person(), play.person("Eve")
         private = play.stage.private(alice)
-        pairing = play.gateway.parts.pairing
-        lost, code = pairing.new_code(), pairing.new_code()
+        lost, code = await play.pairing_code(), await play.pairing_code()
         void = code
         await play.ask(private, alice, f"pair {lost}")
         await play.ask(group, eve, f"pair {code}", mention=False)
         await play.ask(private, alice, f"pair {code}")
         assert [("too old" in text) for text in play.texts(private)] == [True, True]
-        code = pairing.new_code()
+        code = await play.pairing_code()
         await play.ask(private, alice, f"pair {code}")
         assert "You are now my owner here." in play.texts(private)[-1]
         await play.ask(group, eve, "may I?")

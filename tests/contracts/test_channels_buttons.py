@@ -16,7 +16,7 @@ async def paired(play: Play, name: str) -> tuple[Person, Chat]:
     """Make somebody an owner, and return them with their private chat."""
     owner = play.person(name)
     chat = play.stage.private(owner)
-    code = play.gateway.parts.pairing.new_code()
+    code = await play.pairing_code()
     await play.ask(chat, owner, f"pair {code}", mention=False)
     return owner, chat
 

@@ -286,12 +286,13 @@ async def sweep(
                 if not await killed_or_settled(play):
                     assert number > 8
                     return
+                struck = play.store.struck
             async with house.playing(tmp_path / str(number), Counts(), **more) as play:
                 await play.settle()
                 held = {event["idem"] for event in await play.events(chat, "send.ambiguous")}
                 assert len(held) <= (policy == "hold")
                 for one in said:
-                    check_once(play, one, seen[-1], may_be_held=bool(held))
+                    check_once(play, one, struck, may_be_held=bool(held))
     raise AssertionError("there is no end to its transactions")
 
 

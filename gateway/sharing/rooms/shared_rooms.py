@@ -31,6 +31,9 @@ EVERYWHERE: Final = ""
 PAUSE_SECONDS: Final = 0.1
 RETRY_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 1.0
+QUIET_SECONDS: Final = 5.0
+"""Seconds between two looks while nobody listens: only who was shut out matters then."""
+
 TAPE_SECONDS: Final = 5.0
 """Seconds between two looks at the tape of a room of which nothing is heard."""
 
@@ -209,7 +212,8 @@ class SharedRooms:
         async with self._reading:
             now, asked, self._asked = self._clock.monotonic(), self._asked, set()
             if everything or now >= self._poll_at:
-                self._poll_at, everything = now + POLL_SECONDS, True
+                self._poll_at = now + (POLL_SECONDS if self._listeners else QUIET_SECONDS)
+                everything = True
             places = {p: s for p, s in self._places.items() if everything or number_of(p) in asked}
             known = [number for place in places.values() for number in place.versions.values()]
             found: dict[str, list[Row]] = {place: [] for place in places}
@@ -248,7 +252,10 @@ class SharedRooms:
         rows = await self.rows(place)
         viewer.fill(room, rows)
         versions = {(row["kind"], row["key"]): row["version"] for row in rows}
-        self._places[place] = _Place(versions, self._clock.monotonic() + TAPE_SECONDS)
+        now = self._clock.monotonic()
+        self._places[place] = _Place(versions, now + TAPE_SECONDS)
+        self._poll_at = min(self._poll_at, now + POLL_SECONDS)
+        self._wake()
 
     def _dismissed(self, person_id: str) -> None:
         for viewer in self.viewers.values():
@@ -260,6 +267,9 @@ class SharedRooms:
         self._asked |= numbers
         if not numbers:
             self._poll_at = 0.0
+        self._wake()
+
+    def _wake(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
 

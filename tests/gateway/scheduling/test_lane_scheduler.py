@@ -131,6 +131,29 @@ async def test_a_session_with_many_questions_leaves_places_to_the_others(bench: 
     assert bench.running.index(100) <= 5 + 4
 
 
+async def test_c2_another_session_is_let_in_once_each_that_is_here_has_had_a_turn(
+    bench: Bench,
+) -> None:
+    let_in: list[bool] = []
+
+    async def enter() -> None:
+        await bench.sessions.room()
+        let_in.append(bench.sessions.has_room())
+
+    for number in range(7):
+        bench.sessions.submit(in_lane(number, f"lane{number}", session=f"s{min(number, 4)}"))
+    bench.sessions.submit(in_lane(8, None, session="new"))
+    await anyio.wait_all_tasks_blocked()
+    async with anyio.create_task_group() as group:
+        group.start_soon(enter)
+        await anyio.wait_all_tasks_blocked()
+        assert (len(bench.running), let_in) == (5, [])
+        await bench.let_go(0)
+        assert (bench.running[-1], let_in) == (5, [])
+        await bench.let_go(1)
+        assert (bench.running[-1], let_in) == (8, [False])
+
+
 def suspect(number: int, lane: str, session: str = "s") -> Question:
     question = in_lane(number, lane, session=session).resuming(f"t{number}")
     return replace(question, rows=tuple(replace(row, crashes=2) for row in question.rows))

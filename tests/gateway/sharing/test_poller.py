@@ -20,7 +20,9 @@ from gateway.clock import SystemClock
 from gateway.sharing.bus import Bus
 from gateway.sharing.platforms.poller import PollerLeases
 from gateway.sharing.schema import sharing_schema
-from gateway.storage.ledger.ledger import ledger_schema
+from gateway.sharing.sessions import SessionTable
+from gateway.sharing.workers import WorkerTable
+from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.status import StatusBoard
 from tape.store import SharedStore, UnitStore
@@ -145,6 +147,19 @@ async def test_the_lease_of_a_killed_process_is_taken_over_when_it_ends(
         assert (second.waits, second.runs) == (["dead"], 0)
         change(url, "UPDATE poller SET lease_until = utc_after(-1)")
         await passing(second.clock, lambda: second.listening)
+
+
+async def test_who_restarts_after_a_kill_listens_at_once(
+    processes: Processes, store: UnitStore, url: str
+) -> None:
+    change(url, "INSERT INTO poller VALUES ('room', 'dead', 7, utc_after(30))")
+    for owner in ("dead", "bb"):
+        workers = WorkerTable(store, owner, "home", "all", "1")
+        await workers.begin()
+    ledger = Ledger(store, SystemClock(), owner="bb")
+    await SessionTable(store, ledger.inbox, "bb", LEASE).end_home("home")
+    async with processes.process("bb") as again:
+        await until(lambda: again.listening)  # its clock has not moved
 
 
 async def test_a_renewed_lease_is_kept(processes: Processes, url: str) -> None:

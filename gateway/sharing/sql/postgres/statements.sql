@@ -37,6 +37,7 @@ WITH lost AS (
 ready AS (
     SELECT session_id, '' AS was FROM session
     WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
+      AND (:since ::double precision = 0 OR ready_at <= (SELECT utc_after(:since)))
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
 free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready),
 claimed AS (
@@ -97,7 +98,12 @@ WHERE owner = :owner AND owner <> ''
 RETURNING number, ready_at
 
 -- name: end_home
--- Processes of this home have ended, since we hold its lock: their sessions are free.
+-- Processes of this home have ended, since we hold its lock: what they held is free.
+WITH listened AS (
+    UPDATE poller SET lease_until = ''
+    FROM worker
+    WHERE poller.owner = worker.owner AND worker.home = :home AND worker.owner <> :owner
+)
 UPDATE session SET lease_until = ''
 FROM worker
 WHERE session.owner = worker.owner AND session.owner <> '' AND worker.home = :home

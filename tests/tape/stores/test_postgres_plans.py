@@ -176,7 +176,7 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
                     "works": [False], "most": 21},
 }  # fmt: skip
 SHARED: Final[dict[str, dict[str, Any]]] = {
-    "claim": {"suspect": 0},
+    "claim": {"suspect": 0, "since": -1.0},
     "claimed_ends": {"most_bytes": 100_000},
     "facts_since": {"version": 19_990},
     "news": {"newest": "[199000, 199000]"},

@@ -71,7 +71,8 @@ class Fencing:
         for step, outcome in zip(unit.steps, outcomes, strict=False):
             if isinstance(step, Run) and step.statement in (ARRIVE, TOUCH):
                 for arrival in arrivals_of(outcome):
-                    self._announce(arrival)
+                    if arrival.owner or step.statement == ARRIVE:
+                        self._announce(arrival)
 
     def judged(self, failed: UnitFailed) -> TapeError:
         if failed.statement != FENCE:

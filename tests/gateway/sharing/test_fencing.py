@@ -66,7 +66,7 @@ def test_what_is_appended_to_the_tape_of_another_process_is_announced_to_it() ->
     arrived = Arrival("telegram:2", "telegram:2", 5, "bb", 3)
     row = {name: getattr(arrived, name) for name in Arrival.__dataclass_fields__}
     fence.done(framed, [Outcome(rows=(row,))])
-    fence.done(framed, [Outcome()])  # nobody holds it
+    fence.done(framed, [Outcome(rows=({**row, "owner": ""},))])  # nobody has to hear of that
     assert heard == [arrived]
 
 

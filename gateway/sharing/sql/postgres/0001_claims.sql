@@ -25,7 +25,7 @@ ALTER TABLE session ADD COLUMN suspect BIGINT NOT NULL DEFAULT 0;
 CREATE UNIQUE INDEX session_number ON session (number);
 CREATE INDEX session_ready ON session (ready_at) WHERE ready_at <> '' AND owner = '';
 CREATE INDEX session_held ON session (lease_until) WHERE owner <> '';
-CREATE INDEX session_held_tape ON session (tape) WHERE owner <> '';
+CREATE INDEX session_tape ON session (tape);
 CREATE INDEX session_owner ON session (owner) WHERE owner <> '';
 
 CREATE TABLE poller (

@@ -18,8 +18,9 @@ RETURNING session.session_id, session.tape, session.number, session.owner, sessi
 
 -- name: touch
 -- Somebody else than its holder appends to a session's tape: the holder has to read it once more.
+-- Also nobody's is locked until then, so that whoever claims it reads what was appended.
 UPDATE session SET arrived = arrived + 1, asked = asked + 1
-WHERE tape = ANY (text_list(:tapes)) AND owner <> ''
+WHERE tape = ANY (text_list(:tapes))
 RETURNING session_id, tape, number, owner, arrived
 
 -- name: claim

@@ -15,6 +15,7 @@ from typing import Final
 
 import anyio
 
+from channels.clock import wait_at_most
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
 from gateway.background import KeyedQueue
@@ -52,6 +53,7 @@ class Claimer:
     _pairing: Pairing
     _ready: anyio.Event = field(default_factory=anyio.Event)
     _woken: anyio.Event = field(default_factory=anyio.Event)
+    _changed: anyio.Event = field(default_factory=anyio.Event)
     _numbers: set[int] = field(default_factory=set)
     _lost: set[str] = field(default_factory=set)  # taken over, and not read yet
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -70,7 +72,7 @@ class Claimer:
         held, bus = self._shared.held, self._shared.bus
         bus.on(held.owner, self._heard)
         bus.on(READY, lambda _numbers: self._ready.set())
-        bus.on(CHANGED, lambda _numbers: self._services.spawn("changed", self._read_changes))
+        bus.on(CHANGED, lambda _numbers: self._changed.set())
         self._shared.arrived = self._arrived
         self._shared.take_in = self._join
 
@@ -127,14 +129,12 @@ class Claimer:
 
     async def _live(self) -> None:
         while True:
-            await self._services.clock.sleep(SEEN_SECONDS)
-            await self._quietly(self._refresh)
+            await wait_at_most(self._services.clock, SEEN_SECONDS, self._changed.wait)
+            self._changed = anyio.Event()
+            await self._quietly(self._refresh)  # one at a time: no older answer comes last
             store = self._services.store
             if isinstance(store, SharedStore):
                 await self._quietly(store.refuse_newer)
-
-    async def _read_changes(self) -> None:
-        await self._quietly(self._refresh)
 
     async def _refresh(self) -> None:
         """Say that this process lives, and read what all processes must know alike."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -30,6 +31,12 @@ hypothesis.settings.load_profile("search" if os.environ.get("TEST_SEARCH") else 
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, Any]]:
     return "asyncio", {"loop_factory": TidyLoop}
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now out of every later search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

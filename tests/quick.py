@@ -1,6 +1,6 @@
 """Shortcuts for what a gateway does once in its life and the tests would do two thousand times.
 
-Importing this module changes three modules for the process; nothing that a test asserts differs.
+Importing this module changes four modules for the process; nothing that a test asserts differs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 import ssl
 from typing import Any, Final
 
+import httpcore2
 import uvicorn.server
 
 import tape.linking.linker
@@ -31,5 +32,9 @@ vars(uvicorn.server)["asyncio"] = _Impatient()
 
 # Compiling the linker's trees takes 0.1 s, and reading the machine's root certificates, of which
 # no test needs one, 0.03 s. Neither of the two changes afterwards.
-for module, name in ((tape.linking.linker, "load"), (ssl, "create_default_context")):
+for module, name in (
+    (tape.linking.linker, "load"),
+    (ssl, "create_default_context"),
+    (httpcore2, "default_ssl_context"),
+):
     vars(module)[name] = functools.cache(vars(module)[name])

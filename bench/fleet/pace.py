@@ -32,7 +32,7 @@ class Pace:
         return self.held_back > self.longest
 
     async def run(self) -> None:
-        """Let the time pass until cancelled."""
+        """Count the time that passes until cancelled."""
         last = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_SECONDS)

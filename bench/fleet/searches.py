@@ -73,7 +73,7 @@ def _row(tape: int, number: int, entry: NewEntry) -> tuple[Any, ...]:
 
 
 def _settled(url: str) -> float:
-    """Let the server count its rows and write them out, as it does in time; return megabytes."""
+    """Have the server count its rows and write them out, as it does in time; return megabytes."""
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in ("VACUUM ANALYZE", "CHECKPOINT"):
             connection.execute(statement.encode())

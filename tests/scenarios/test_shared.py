@@ -24,6 +24,7 @@ from tests.visitor import visit
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
 QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
+KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
 
 
 @pytest.fixture
@@ -200,21 +201,15 @@ async def test_a_gateway_that_lost_a_session_writes_nothing_more(
 async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
     tmp_path: Path, tape_url: str
 ) -> None:
-    lease = {"SHARING__LEASE": "30", "SHARING__KEEP": "30"}
     async with (
         FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **lease) as (first, second),
-        visit(first.url, "Alice") as (alice,),
-        visit(second.url, "Bob") as (bob,),
+        gateways(2, tmp_path, tape_url, server, **KEPT) as both,
+        visit(both[0].url, "Alice") as (alice,),
+        visit(both[1].url, "Bob") as (bob,),
     ):
-        assert first.parts.claimer is not None
-        assert first.services.shared is not None
-        assert second.parts.claimer is not None
         await alice.say("one")
-        entries = await answered(second, "lobby", 1)
-        late, early = (
-            (first, second) if first.services.claims.holds("web:lobby") else (second, first)
-        )
+        entries = await answered(both[1], "lobby", 1)
+        late, early = by_holder(both)
         assert late.services.shared is not None
         assert late.parts.claimer is not None
         assert await read(late, "lobby") == entries  # it remembers that
@@ -230,16 +225,13 @@ async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
 async def test_a_holder_sees_what_another_gateway_appends_to_its_tape(
     tmp_path: Path, tape_url: str
 ) -> None:
-    keep = {"SHARING__LEASE": "30", "SHARING__KEEP": "30"}
     async with (
         FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **keep) as (first, second),
-        visit(first.url, "Alice") as (alice,),
+        gateways(2, tmp_path, tape_url, server, **KEPT) as both,
+        visit(both[0].url, "Alice") as (alice,),
     ):
         await alice.answer(await alice.say("one"))
-        holder, other = (
-            (first, second) if first.services.claims.holds("web:lobby") else (second, first)
-        )
+        holder, other = by_holder(both)
         entries = await read(holder, "lobby")  # it remembers that
         (added,) = await tape_of(other, "web:lobby").append(event("note", {"by": "the other"}))
         while (await read(holder, "lobby"))[-1] != added:  # noqa: ASYNC110

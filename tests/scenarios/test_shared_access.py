@@ -30,13 +30,10 @@ from tests.gateway.scheduling.test_confirmations import (
 )
 from tests.gateways import gateway_of, tape_of
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import QUICK, answered, gateways, until
+from tests.scenarios.test_shared import KEPT, QUICK, answered, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-
-KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
 
 
 @pytest.fixture

@@ -26,12 +26,10 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import tape_of
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import answered, by_holder, expire, gateways, until
+from tests.scenarios.test_shared import KEPT, answered, by_holder, expire, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
 
 
 @pytest.fixture
@@ -227,7 +225,7 @@ async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_ser
 
 
 async def occupied(gateway: Gateway, server: FakeOpenAI, gate: asyncio.Event) -> str:
-    """Let a gateway answer in a room until the gate opens; return the room."""
+    """Keep a gateway busy with an answer in a room until the gate opens; return the room."""
     room = secrets.token_hex(4)
     while not gateway.services.claims.holds(f"web:{room}"):
         room += "a"  # until it is the first to claim it

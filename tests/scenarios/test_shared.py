@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,12 @@ from tape.entry import Entry, event
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, gateway_process, make_environ, tape_of
-from tests.postgres import owned_database
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
 QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
 KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
-
-
-@pytest.fixture
-def tape_url() -> Iterator[str]:
-    """The address of an empty database."""
-    with owned_database() as url:
-        yield url
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,18 +29,10 @@ from tests.gateway.scheduling.test_confirmations import (
     launching,
 )
 from tests.gateways import gateway_of, tape_of
-from tests.postgres import fresh_database
 from tests.scenarios.test_shared import KEPT, QUICK, answered, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-
-@pytest.fixture
-def tape_url() -> Iterator[str]:
-    """The address of an empty database."""
-    with fresh_database() as url:
-        yield url
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,18 +24,10 @@ from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import tape_of
-from tests.postgres import fresh_database
 from tests.scenarios.test_shared import KEPT, answered, by_holder, expire, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-
-@pytest.fixture
-def tape_url() -> Iterator[str]:
-    """The address of an empty database."""
-    with fresh_database() as url:
-        yield url
 
 
 def said(text: str, number: int) -> InboundMessage:

@@ -1,0 +1,16 @@
+"""What several scenarios need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.postgres import owned_database
+
+
+@pytest.fixture
+def tape_url() -> Iterator[str]:
+    """The address of a database without any rows."""
+    with owned_database() as url:
+        yield url

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres test-every-channel check format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -57,18 +57,25 @@ init: $(VENV)/.run ## set up a model, bots and a folder, with questions
 
 CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 
+# Half of its time a test waits: for a disk, a timer, another process. And each of hundreds of
+# processes would compile what it loads where the environment wants no bytecode to be kept.
+PYTEST = $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
+SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
+  $(addprefix gateway/,backup cli sharing storage))
+check behaviour test test-postgres: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/.dev ## the tests
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not postgresql"
+	$(PYTEST) -m "not postgresql"
 
 test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them
-	$(BIN)/python -m tests.postgres $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "postgresql and not every_channel"
+	$(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(SERVED)
 
-test-every-channel: $(VENV)/.dev ## the behaviour of every channel on PostgreSQL: ten minutes
-	$(BIN)/python -m tests.postgres $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m every_channel
-
-# mypy keeps one core busy, and the fleet bears company.
+# mypy keeps one core busy for longer than the fleet takes: the tests need not wait for it.
 check: $(VENV)/.dev lint layers ## what CI runs: format, lint, types, layers, tests, a fleet
-	$(MAKE) --jobs=2 types chaos-fleet
+	$(MAKE) --jobs=2 types behaviour
+
+behaviour: $(VENV)/.dev
+	$(MAKE) chaos-fleet
 	$(MAKE) test
 	$(MAKE) test-postgres
 

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from enum import Flag, IntEnum, auto
 from typing import Any, Final
 
-import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolRefused
@@ -145,13 +144,16 @@ class Tool:
         object.__setattr__(self, "wire_name", wire_name(self.name))
 
     def schema(self) -> dict[str, Any]:
-        """Return the tool in OpenAI's format for function tools."""
+        """Return the tool in OpenAI's format for function tools.
+
+        All turns share the parameters: replace them rather than change them.
+        """
         return {
             "type": "function",
             "function": {
                 "name": self.wire_name,
                 "description": self.description,
-                "parameters": orjson.loads(_parameters(self.arguments)),
+                "parameters": _parameters(self.arguments),
             },
         }
 
@@ -188,9 +190,9 @@ def wire_name(name: str) -> str:
 
 
 @functools.cache
-def _parameters(arguments: type[BaseModel]) -> bytes:
-    # pydantic needs a millisecond per schema, and each turn needs several.
-    return orjson.dumps(_plain_schema(arguments.model_json_schema()))
+def _parameters(arguments: type[BaseModel]) -> dict[str, Any]:
+    # pydantic needs a millisecond per schema, each turn needs several, and thousands may run.
+    return _plain_schema(arguments.model_json_schema())
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:

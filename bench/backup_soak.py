@@ -8,7 +8,6 @@ of its answers are on their way.
 from __future__ import annotations
 
 import argparse
-import zipfile
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from typing import Final
 
 import anyio
 import apsw
-import orjson
 
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
@@ -33,7 +31,7 @@ LEFT JOIN main.inbox AS own ON own.account_id = old.account_id AND own.ext_id = 
 LEFT JOIN entry ON entry.pos = (
     SELECT tape.tape FROM tape JOIN session ON session.tape = tape.name
     WHERE session.session_id = own.session_id) * 4294967296 + own.entry_id
-WHERE old.received_at <= :until
+WHERE old.id <= :until
   AND (own.id IS NULL OR (own.entry_id IS NOT NULL AND entry.pos IS NULL))
 """
 
@@ -42,7 +40,7 @@ WHERE old.received_at <= :until
 class Soaked:
     """What came of it.
 
-    accepted  messages that the old gateway accepted, and those before the backup's moment
+    accepted  messages that the old gateway accepted, and those committed before the backup began
     missing   those of the latter that are not in the restored home, or not on their tapes
     held      messages and sends that were open in the backup
     again     messages that the restored gateway sent by itself, before it was asked anything
@@ -71,13 +69,14 @@ async def soak(folder: Path, messages: int, pause: float) -> Soaked:
                 busy = anyio.Event()
                 tasks.start_soon(_chatter, telegram, groups, bob, _Pace(messages, pause, busy))
                 await busy.wait()
+                until = await _newest(folder / "old")
                 await _succeeds(environs[0], "backup", str(file))
             await old.kill()
         await _succeeds(environs[1], "restore", str(file))
         before = _sent(telegram, groups)
         async with gateway_process(environs[1], folder / "new") as new:
             answered, again = await _next_question(telegram, new, groups[0], bob, before)
-        accepted, missing, held = _counted(folder, file)
+        accepted, missing, held = _counted(folder, until)
     answers = Counter(
         (group.id, message.reply_to)
         for group in groups
@@ -130,13 +129,21 @@ async def _next_question(
     return True, _sent(telegram, groups) - before - 1
 
 
-def _counted(folder: Path, file: Path) -> tuple[tuple[int, int], int, int]:
-    with zipfile.ZipFile(file) as archive:
-        until = orjson.loads(archive.read("manifest.json"))["taken_at"]
+async def _newest(home: Path) -> int:
+    """The newest message that is committed; waits for the first."""
+    while True:
+        with closing(apsw.Connection(str(home / "tapeway.db"))) as connection:
+            newest: int = connection.execute("SELECT coalesce(max(id), 0) FROM inbox").get
+        if newest:
+            return newest
+        await anyio.sleep(0.02)
+
+
+def _counted(folder: Path, until: int) -> tuple[tuple[int, int], int, int]:
     with closing(apsw.Connection(str(folder / "new" / "tapeway.db"))) as connection:
         connection.execute("ATTACH ? AS old", (str(folder / "old" / "tapeway.db"),))
         accepted = connection.execute("SELECT count(*) FROM old.inbox").get
-        early = "SELECT count(*) FROM old.inbox WHERE received_at <= ?"
+        early = "SELECT count(*) FROM old.inbox WHERE id <= ?"
         missing = connection.execute(MISSING, {"until": until}).get
         held = "SELECT count(*) FROM {} WHERE status = 'held'"
         rows = [connection.execute(held.format(box)).get for box in ("main.inbox", "main.outbox")]

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from bench.figures import Figure, report
 from bench.fleet.claims import claim_figures, wake_figures
+from bench.fleet.engines import engine_figures
 from bench.fleet.held import held_figures
 from bench.fleet.levels import level_figures
 from bench.fleet.load import Load, load_figures, trip_figures
@@ -43,6 +44,8 @@ class Size:
     turn_seconds: float = 60.0
     trip_rate: float = 5.0
     trip_seconds: float = 20.0
+    engine_rate: float = 10.0
+    engine_seconds: float = 20.0
     sessions: tuple[int, ...] = (1_000, 100_000)
     entries: tuple[int, ...] = (1_000_000, 10_000_000)
     waiting: int = 5000
@@ -58,6 +61,7 @@ QUICK: Final = Size(
     turn_workers=2,
     turn_seconds=10.0,
     trip_seconds=6.0,
+    engine_seconds=5.0,
     sessions=(1_000, 10_000),
     entries=(20_000, 200_000),
     level_messages=100,
@@ -75,6 +79,10 @@ async def _trips(own: Server, size: Size) -> list[Figure]:
         for workers in size.load.workers
         for figure in await trip_figures(own, workers, size.trip_rate, size.trip_seconds)
     ]
+
+
+async def _engines(own: Server, size: Size) -> list[Figure]:
+    return await engine_figures(own, size.engine_rate, size.engine_seconds)
 
 
 async def _held(own: Server, size: Size) -> list[Figure]:
@@ -106,6 +114,7 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
     {
         "load": _load,
         "trips": _trips,
+        "engines": _engines,
         "claims": _claims,
         "held": _held,
         "levels": _levels,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from channels.clock import Clock
@@ -27,15 +27,26 @@ class ChannelEvent(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ChatReading:
+    """How far a chat's history was read: all of it, or its threads up to the one named."""
+
+    began: datetime
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Cursors:
     """The times up to which every message is known to have been accepted.
 
     A chat without a cursor uses its account's cursor, so that its first message is not missed.
-    Cursors are set some minutes back, since clocks differ; a message read twice has the same key.
+    Cursors are set back by `overlap`, since clocks differ; a message read twice has the same key.
+    `readings` are those of an earlier process that have not come to their end.
     """
 
     accounts: Mapping[str, datetime] = field(default_factory=dict)
     chats: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
+    readings: Mapping[tuple[str, str], ChatReading] = field(default_factory=dict)
+    overlap: timedelta = timedelta()
 
     def of(self, chat_id: str, account: str = "") -> datetime | None:
         """Return the time after which a chat may lack messages, or None if it lacks none."""
@@ -97,6 +108,12 @@ class BackfillHost(Protocol):
     async def cursors(self) -> Cursors:
         """Return the times up to which every message was accepted."""
 
+    async def keep_readings(self, readings: Mapping[tuple[str, str], ChatReading]) -> None:
+        """Store how far histories were read and accepted, by (account, chat); raises ChannelDown.
+
+        A process that ends before the gap is closed leaves the rest of it to the next one.
+        """
+
     def gap_opened(self) -> None:
         """Report that messages may be missing from now on."""
 
@@ -143,6 +160,18 @@ class HistoryHost(Protocol):
         """Return the messages on a chat's tape after an entry, and the id of the newest entry.
 
         After None, there are none.
+        """
+
+    async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
+        """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""
+
+    async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
+        """Return what an answer with an id was made of, as JSON; None if it is no answer."""
+
+    async def commands(self, request: InboundMessage) -> dict[str, str]:
+        """Return the commands that a page's person may use, as they are written, and what they do.
+
+        The request says who asks and in which chat; it is not stored.
         """
 
 

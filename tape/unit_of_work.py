@@ -130,7 +130,8 @@ class Unit:
     """Steps that a store runs in order, in one transaction.
 
     Where several processes share a store, only the holder of the sessions in `works_on` may run it;
-    anybody may add work `for_sessions`, whose holders then hear of it.
+    anybody may add work `for_sessions`, whose holders then hear of it. A store whose server can be
+    asked to wake others runs `afterwards` once the rest is committed; its failure changes nothing.
     """
 
     steps: list[Append | AppendBatch | Copy | Publish | Drop | Erase | Purge | Run] = field(
@@ -138,6 +139,7 @@ class Unit:
     )
     works_on: set[str] = field(default_factory=set)
     for_sessions: set[str] = field(default_factory=set)
+    afterwards: Run | None = None
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; returns a placeholder for its first id, to use in later statements."""

@@ -94,6 +94,14 @@ class RestingClock(ManualClock):
         finally:
             task.cancel()
 
+    async def advance_to_next(self, most: float) -> None:
+        """Wake whoever wakes next, if that is in `most` seconds or less."""
+        await self._settle()
+        if self._sleepers and self._sleepers[0][0] <= self._passed + most:
+            await self.advance(self._sleepers[0][0] - self._passed)
+        else:
+            await asyncio.sleep(0.002)
+
     async def _settle(self) -> None:
         await rest()
 

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.sources import tree_of
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 HOMES: Final = (
     "gateway/app.py",
@@ -195,7 +197,7 @@ def modules() -> Mapping[str, ast.Module]:
     """Return the code of gateway and channels by path."""
     paths = [path for name in ("gateway", "channels") for path in (ROOT / name).rglob("*.py")]
     found = {str(path.relative_to(ROOT)): path.read_text() for path in sorted(paths)}
-    return {name: ast.parse(text) for name, text in found.items() if not name.startswith(APART)}
+    return {name: tree_of(text) for name, text in found.items() if not name.startswith(APART)}
 
 
 def read_classes(trees: Mapping[str, ast.Module]) -> dict[str, ClassCode]:

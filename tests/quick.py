@@ -1,6 +1,6 @@
 """Shortcuts for what a gateway does once in its life and the tests would do two thousand times.
 
-Importing this module changes four modules for the process; nothing that a test asserts differs.
+Importing this module changes six modules for the process; nothing that a test asserts differs.
 """
 
 from __future__ import annotations
@@ -8,12 +8,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import ssl
+from collections.abc import Sequence
 from typing import Any, Final
 
+import apsw
 import httpcore2
 import uvicorn.server
 
+import tape.database.connection
 import tape.linking.linker
+import tape.stores.memory
+from tape.database.connection import migrate
+from tape.database.schema import Schema
 
 POLL_SECONDS: Final = 0.01
 
@@ -38,3 +44,26 @@ for module, name in (
     (httpcore2, "default_ssl_context"),
 ):
     vars(module)[name] = functools.cache(vars(module)[name])
+
+
+def _migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
+    """Copy the tables into an empty database; they are made once for each set of schemas."""
+    if connection.execute("SELECT count(*) FROM sqlite_schema").get:
+        migrate(connection, schemas)
+        return
+    made = _made(tuple((schema.name, schema.migrations) for schema in schemas))
+    with connection.backup("main", made, "main") as copy:
+        while not copy.done:
+            copy.step()
+
+
+@functools.cache
+def _made(schemas: tuple[tuple[str, tuple[str, ...]], ...]) -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    migrate(connection, [Schema(name, migrations, {}) for name, migrations in schemas])
+    return connection
+
+
+# Making forty tables takes five milliseconds, and copying them a tenth of that.
+for module in (tape.database.connection, tape.stores.memory):
+    vars(module)["migrate"] = _migrate

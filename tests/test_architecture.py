@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import tree_of
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
 FUNCTIONS = re.findall(r"`([\w/]+\.py):([\w.]+)`", PAGE)
@@ -18,7 +20,7 @@ PATHS = re.findall(r"`((?:gateway|channels|agent|tape)/[\w/.]*)`", PAGE)
 def names_of(path: Path) -> set[str]:
     """Return the functions of a file, methods with their class."""
     found: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path.read_text()).body:
         if isinstance(node, ast.ClassDef):
             methods = [inner for inner in node.body if isinstance(inner, Function)]
             found |= {f"{node.name}.{method.name}" for method in methods}

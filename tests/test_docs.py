@@ -22,6 +22,7 @@ from gateway.settings import fields
 from gateway.settings.renames import RENAMED
 from tests.reference.setting_tables import former_name
 from tests.reference.site_links import within
+from tests.sources import tree_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -167,7 +168,7 @@ def said_by_the_product() -> str:
         for path in (ROOT / name).rglob("*.py")
         if not path.name.endswith("troubles.py")
     ]
-    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
+    nodes = [node for path in paths for node in ast.walk(tree_of(path.read_text()))]
     constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
     return "\n".join(text for text in constants if isinstance(text, str))
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import tree_of
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("gateway", "channels", "tape", "agent")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -51,12 +53,8 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
 def functions_of(path: Path) -> list[Function]:
-    return [node for node in ast.walk(tree_of(path)) if isinstance(node, Function)]
+    return [node for node in ast.walk(tree_of(path.read_text())) if isinstance(node, Function)]
 
 
 def length(function: Function) -> int:
@@ -99,7 +97,7 @@ def test_functions_are_short() -> None:
 def test_a_class_has_its_name_to_itself() -> None:
     found = defaultdict(list)
     for path in SOURCES:
-        for node in tree_of(path).body:
+        for node in tree_of(path.read_text()).body:
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(name_of(path))
     twice = {name: paths for name, paths in found.items() if len(paths) > 1}
@@ -124,7 +122,7 @@ def callable_aliases() -> set[str]:
     """Return the names of type aliases that stand for a callable."""
     found = {"Callable"}
     for path in SOURCES:
-        for node in tree_of(path).body:
+        for node in tree_of(path.read_text()).body:
             if isinstance(node, ast.Assign) and "Callable[" in ast.unparse(node.value):
                 found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
@@ -148,7 +146,7 @@ def test_constructors_take_few_parameters_and_fewer_callables() -> None:
 def prose_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the docstrings, the strings that stand by themselves, and the comments of a file."""
     text = path.read_text()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree_of(text)):
         if (
             isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)
@@ -190,9 +188,10 @@ def exporting() -> list[str]:
     return [
         name_of(path)[: -len(".py")].replace("/", ".").removesuffix(".__init__")
         for path in SOURCES
-        if any(
+        if "__all__" in (text := path.read_text())
+        and any(
             isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-            for node in tree_of(path).body
+            for node in tree_of(text).body
         )
     ]
 

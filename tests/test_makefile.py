@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -69,13 +70,25 @@ def test_a_new_python_goes_on_to_the_installation(checkout: Path) -> None:
     assert "--require-hashes -r requirements.txt" in made.stdout
 
 
-def test_the_check_is_a_fleet_beside_the_types_and_then_every_test(checkout: Path) -> None:
+def test_the_check_is_a_fleet_and_then_every_test_beside_the_types(checkout: Path) -> None:
     (checkout / ".venv").mkdir()
     (checkout / ".venv/.dev").touch()
     said = make(checkout, "--dry-run", "check").stdout.splitlines()
     assert ".venv/bin/mypy" in said
     steps = [line.rpartition(" -m ")[2] for line in said if line.startswith(".venv/bin/python")]
-    assert steps == ["bench.fleet.chaos", '"not postgresql"', '"postgresql and not every_channel"']
+    (fleet, alone, served) = steps
+    assert (fleet, alone) == ("bench.fleet.chaos", '"not postgresql"')
+    assert served.startswith("postgresql tests/")
+
+
+def test_every_folder_with_tests_on_a_server_is_searched_for_them(checkout: Path) -> None:
+    said = make(checkout, "--dry-run", "test-postgres").stdout
+    folders = tuple(f"{name}/" for name in said.split() if name.startswith("tests/"))
+    served = re.compile(r"mark\.postgresql|\bpromises\(|import .*\bparams\b")
+    files = [path for path in ROOT.glob("tests/**/*.py") if served.search(path.read_text())]
+    names = {str(path.relative_to(ROOT)) for path in files if path != Path(__file__)}
+    assert len(names) > 40
+    assert {name for name in names if not name.startswith(folders)} == set()
 
 
 @pytest.mark.parametrize("file", [".env", "tapeway.toml"])

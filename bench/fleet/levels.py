@@ -78,14 +78,14 @@ async def _cost(stage: FleetStage, messages: int, rate: float) -> tuple[float, f
     crowd = stage.crowd(PRIVATE, GROUPS)
     await crowd.ask_fast(WARM_UP, 4)
     await crowd.all_answered()
-    own, database = stage.cpu(), _database_cpu(stage.server)
+    own, database = stage.cpu(), database_cpu(stage.server)
     asked = await crowd.ask_at(rate, messages / rate)
     await crowd.all_answered()
-    own, database = stage.cpu() - own, _database_cpu(stage.server) - database
+    own, database = stage.cpu() - own, database_cpu(stage.server) - database
     return own / len(asked) * 1000, database / len(asked) * 1000
 
 
-def _database_cpu(server: Server) -> float:
+def database_cpu(server: Server) -> float:
     """Return the CPU of the processes that serve connections, while none of these ends."""
     total = 0.0
     for process in psutil.Process(server.pid()).children():

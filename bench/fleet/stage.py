@@ -88,9 +88,13 @@ async def staged_fleet(
     *,
     url: str = "",
     proxied: bool = False,
+    embedded: bool = False,
     **settings: str,
 ) -> AsyncIterator[FleetStage]:
-    """Run an ingress and so many workers on a new database, or on the one of a URL."""
+    """Run an ingress and so many workers on a new database, or on the one of a URL.
+
+    If it is `embedded`, the one process (without `workers`) has SQLite instead.
+    """
     url = url or await asyncio.to_thread(server.new_database)
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="tapeway-scale-")))
@@ -116,7 +120,8 @@ async def staged_fleet(
                 own.proxies.append(proxy)
                 there = url.replace(f":{server.port}/", f":{proxy.port}/")
             home = folder / f"{role}{number}"
-            environ = make_environ(home / "home", model, TAPE__URL=there, **more)
+            database = {} if embedded else {"TAPE__URL": there}
+            environ = make_environ(home / "home", model, **database, **more)
             own.members.append(Member(home.name, role, "", home, environ))
         await enter(_running(own))
         yield own

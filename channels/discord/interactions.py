@@ -7,9 +7,11 @@ one person sees, and another process may send them.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from channels.discord.api import DiscordApi
 from channels.discord.format import pieces
@@ -41,6 +43,9 @@ class Interactions:
     _cache: GuildCache
     _host: Callable[[], FullHost]
     application: str = ""
+    _chats: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, init=False
+    )
 
     async def take(self, data: dict[str, Any]) -> None:
         """Accept the message that an interaction stands for, and answer the interaction."""
@@ -62,13 +67,20 @@ class Interactions:
         for piece in pieces(text):
             await self._api.call("POST", path, _text(piece, EPHEMERAL), as_bot=False)
 
+    async def _accept(
+        self, message: InboundMessage, name: str, known: dict[str, Any], seconds: float
+    ) -> None:
+        """Store what the answer needs, then the message: of two presses, the first one counts."""
+        async with self._chats.setdefault(message.chat_id, asyncio.Lock()):
+            await self._host().facts.store({name: known}, seconds)
+            await self._host().accept([message])
+
     async def _take_press(self, press: InboundMessage, data: dict[str, Any]) -> None:
         facts, known = self._host().facts, {"token": str(data["token"]), "answered": False}
         answer: dict[str, Any] = {"type": SEEN}
         try:
             try:
-                await facts.store({press.ext_id: known}, TOKEN_SECONDS)
-                await self._host().accept([press])
+                await self._accept(press, press.ext_id, known, TOKEN_SECONDS)
             except ChannelDown:
                 answer = {"type": NOTE, "data": _text(NOT_NOW, EPHEMERAL)}
             await self._respond(data, answer)
@@ -88,8 +100,8 @@ class Interactions:
         try:
             content, flags = command_note(data)
             try:
-                await facts.store({name: {"id": None, "posted": False}}, NOTE_SECONDS)
-                await self._host().accept([message])
+                note = {"id": None, "posted": False}
+                await self._accept(message, name, note, NOTE_SECONDS)
             except ChannelDown:
                 content, flags = NOT_NOW, EPHEMERAL
             answer = await self._respond(data, {"type": NOTE, "data": _text(content, flags)})

@@ -1,4 +1,4 @@
-"""The HTTP routes of rooms: an event stream, posting, stopping, and pressing buttons.
+"""The HTTP routes of rooms: an event stream, posting, stopping, pressing buttons, and why.
 
 A request says a name, which only shows; the person's id and role are those of the session.
 """
@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from channels.errors import InboundRefused
 from channels.message import InboundMessage
-from channels.room.channel import RoomChannel
+from channels.room.channel import MAX_HISTORY, RoomChannel
 from channels.room.hub import Json
 from channels.room.session import NOBODY, PageSession
 
@@ -126,6 +126,38 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         Route(f"{prefix}/{{room}}/messages", _guarded(channel, post), methods=["POST"]),
         Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
         Route(f"{prefix}/{{room}}/press", _guarded(channel, press), methods=["POST"]),
+        *_facts_routes(channel, prefix, read),
+    ]
+
+
+def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
+    """Return the routes of what the page shows beside and below the messages."""
+
+    async def track(request: Request) -> Response:
+        room, _session = _room(channel, request)
+        newest = request.query_params.get("newest", "")
+        limit = min(int(newest), MAX_HISTORY) if re.fullmatch("[0-9]{1,9}", newest) else 0
+        found = await channel.host.track(channel.name, room, limit or MAX_HISTORY)
+        return JSONResponse(found, headers={"Cache-Control": "no-store"})
+
+    async def commands(request: Request) -> Response:
+        room, session = _room(channel, request)
+        asked = await read(room, unstored_post(RoomPerson(name="somebody")), session)
+        offered = await channel.host.commands(asked)
+        return JSONResponse([{"usage": usage, "about": what} for usage, what in offered.items()])
+
+    async def why(request: Request) -> Response:
+        room, _session = _room(channel, request)
+        answer = request.query_params.get("answer", "")
+        found = await channel.host.figures(channel.name, room, answer)
+        if found is None:
+            return JSONResponse({"error": "This is no answer of this room."}, status_code=404)
+        return JSONResponse(found, headers={"Cache-Control": "no-store"})
+
+    return [
+        Route(f"{prefix}/{{room}}/commands", _guarded(channel, commands)),
+        Route(f"{prefix}/{{room}}/track", _guarded(channel, track)),
+        Route(f"{prefix}/{{room}}/why", _guarded(channel, why)),
     ]
 
 

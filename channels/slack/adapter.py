@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from channels.slack.assistant_status import Statuses
 from channels.slack.connection_monitor import SENT, ConnectionMonitor
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
+from channels.slack.gap_reader import GapReader
 from channels.slack.history import History
 from channels.slack.inbound import LOCATION, SlackSelf, stop_of
 from channels.slack.installations import FACT, Installations
@@ -98,7 +100,11 @@ class SlackChannel(Channel):
 
     @cached_property
     def _history(self) -> History:
-        return History(lambda: self.host, self.identity)
+        return History(lambda: self.host)
+
+    @cached_property
+    def _gap_reader(self) -> GapReader:
+        return GapReader(self._history, lambda: self.host, self.identity)
 
     @cached_property
     def _sender(self) -> SlackSender:
@@ -197,24 +203,33 @@ class SlackChannel(Channel):
     async def read_missed(self) -> Cursors:
         cursors = await self.host.cursors()
         since = {one.account: self._installations.started_at for one in self.workspaces.all()}
-        async for messages in self.missed(Cursors(since | dict(cursors.accounts), cursors.chats)):
+        since |= dict(cursors.accounts)
+        async for messages in self.missed(replace(cursors, accounts=since)):
             await self.accept([replace(message, backlog=True) for message in messages])
         return cursors
 
     async def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Read all workspaces; at the end, raise ChannelDown if one could not be read."""
+        """Read all workspaces by turns; at the end, raise ChannelDown if one could not be read."""
         down: ChannelError | None = None
         for team in self._installations.joining:
             self.host.gap_skipped("", team)
-        for workspace in self.workspaces.all():
+        sources = deque(
+            (one, self._gap_reader.missed(one, cursors)) for one in self.workspaces.all()
+        )
+        while sources:
+            workspace, source = sources.popleft()
             try:
-                async for messages in self._history.missed(workspace, cursors):
-                    yield messages
+                messages = await anext(source, None)
             except ChannelUnfit:
                 self.host.gap_skipped("", workspace.account)
                 self.access_lost(workspace)
             except ChannelError as cause:
                 down = cause
+            else:
+                if messages:
+                    yield messages
+                if messages is not None:
+                    sources.append((workspace, source))
         if down is not None:
             raise down
 

@@ -36,6 +36,7 @@ class GapFiller:
         self._state = state
         self._source = source
         self._reading = anyio.Lock()
+        self._fills: set[anyio.CancelScope] = set()
         self._filled = anyio.Event()
         self._missed = anyio.Event()
         self._retry_seconds = RETRY_SECONDS
@@ -64,22 +65,32 @@ class GapFiller:
         filled = self._filled
 
         async def fill() -> None:
-            await self._read()
+            with anyio.CancelScope() as scope:
+                self._fills.add(scope)
+                await self._read()
+            self._fills.discard(scope)
             filled.set()
 
         self._host.start_soon("slack catch-up", fill)
         return filled
 
     async def run(self) -> None:
-        """Read missed events once others are stored again, or once Slack no longer redelivers."""
+        """Read missed events once others are stored again, or once Slack no longer redelivers.
+
+        In the end nothing is read any more: another process listens, and reads the rest.
+        """
         clock = self._host.clock
-        while True:
-            await self._missed.wait()
-            self._missed = anyio.Event()
-            while self._state.missed_since is not None:
-                await clock.sleep(self._retry_seconds)
-                if self._state.is_catch_up_due(clock.monotonic(), RESEND_SECONDS):
-                    await self._read()
+        try:
+            while True:
+                await self._missed.wait()
+                self._missed = anyio.Event()
+                while self._state.missed_since is not None:
+                    await clock.sleep(self._retry_seconds)
+                    if self._state.is_catch_up_due(clock.monotonic(), RESEND_SECONDS):
+                        await self._read()
+        finally:
+            for fill in self._fills:
+                fill.cancel()
 
     async def _read(self) -> None:
         try:

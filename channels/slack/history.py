@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
-from channels.host import Cursors, FullHost
-from channels.message import InboundMessage, OutboundMessage
+from channels.host import FullHost
+from channels.message import OutboundMessage
 from channels.pacing import Priority
-from channels.slack.inbound import SlackSelf, edit_of, is_own, of_event, ts_of
+from channels.slack.inbound import is_own, ts_of
 from channels.slack.media import Raw
 from channels.slack.reorder import stamp_of
 from channels.slack.threads import payload_of, question_of, thread_of
 from channels.slack.workspaces import Workspace
 
+MESSAGES: Final = "conversations.history"
+REPLIES: Final = "conversations.replies"
+PRIORITY: Final = Priority.FIRST_TEXT  # leaves a share to the checks whether an answer was sent
 PAGE_SIZE: Final = 200
 MAX_PAGES: Final = 25
 MAX_SEARCHED_PAGES: Final = 5  # pages per outcome check
-MAX_THREADS: Final = 50
-THREAD_AGE: Final = timedelta(days=3)
-"""Threads that were active this long before the cursor are read as well."""
-
 SEARCH_MARGIN: Final = timedelta(hours=1)
 MAX_TRIES: Final = 4  # attempts to read a page while Slack asks to wait
-RETRY_SECONDS: Final = (1.0, 3.0)  # seconds before a conversation is read again
-MAX_FAILED: Final = 3
-"""How many conversations in a row may be unreadable before Slack counts as unreachable."""
 
 TYPES: Final = ("public_channel", "private_channel", "mpim", "im")
 
@@ -42,50 +38,8 @@ class HistoryMatch:
 
 
 class History:
-    """Reads conversations; `identity` returns the app's identity in a workspace."""
-
-    def __init__(
-        self, host: Callable[[], FullHost], identity: Callable[[Workspace], SlackSelf]
-    ) -> None:
+    def __init__(self, host: Callable[[], FullHost]) -> None:
         self._host = host  # the current one: the gap is that of this run
-        self._identity = identity
-
-    async def missed(
-        self, workspace: Workspace, cursors: Cursors
-    ) -> AsyncIterator[list[InboundMessage]]:
-        """Yield each conversation's new messages; raises ChannelDown if several are unreadable."""
-        read, failed, cause = 0, 0, None
-        for chat in await self._conversations(workspace):
-            cursor = cursors.of(str(chat["id"]), workspace.account)
-            if cursor is None:
-                continue
-            found: list[InboundMessage] = []
-            try:
-                found = await self._read_with_retries(workspace, chat, cursor)
-                read, failed = read + 1, 0
-            except SendRefused:
-                self._host().log_exception("slack.history_refused")
-                self._host().gap_skipped(str(chat["id"]), workspace.account)
-            except ChannelDown as down:
-                failed, cause = failed + 1, down
-                if failed >= MAX_FAILED:
-                    raise
-                self._host().log_exception("slack.history_failed")
-                self._host().gap_skipped(str(chat["id"]), workspace.account)
-            if found:
-                yield found
-        if cause is not None and not read:
-            raise cause
-
-    async def _read_with_retries(
-        self, workspace: Workspace, chat: Raw, cursor: datetime
-    ) -> list[InboundMessage]:
-        for wait in RETRY_SECONDS:
-            try:
-                return await self._messages_since(workspace, chat, cursor)
-            except ChannelDown:
-                await self._host().clock.sleep(wait)
-        return await self._messages_since(workspace, chat, cursor)
 
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
@@ -96,7 +50,7 @@ class History:
         question's thread is taken to be that stream.
         """
         thread, question = thread_of(message), question_of(message)
-        oldest = question or _ts(_moment(message.date) - SEARCH_MARGIN)
+        oldest = question or ts_at(_moment(message.date) - SEARCH_MARGIN)
         try:
             raws = await self._own_since(workspace, message.chat_id, thread, oldest)
         except SendRefused:
@@ -123,10 +77,12 @@ class History:
         self, workspace: Workspace, chat_id: str, thread: str | None, oldest: str
     ) -> list[Raw]:
         given: dict[str, Any] = {"oldest": oldest, "include_all_metadata": "true"}
-        raws = await self._messages(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
+        given["priority"] = Priority.FINAL  # an answer waits for it
+        raws = await self.messages(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
         return [raw for raw in raws if is_own(raw, workspace)]
 
-    async def _conversations(self, workspace: Workspace) -> list[Raw]:
+    async def conversations(self, workspace: Workspace) -> list[Raw]:
+        """Return the conversations that the app is in, as far as it may list them."""
         # Slack refuses all types if the scope of one is missing, so each is then listed alone.
         try:
             found = await self._listed(workspace, ",".join(TYPES))
@@ -146,51 +102,18 @@ class History:
         given = {"types": types, "exclude_archived": "true"}
         return await self._pages(workspace, "users.conversations", "channels", MAX_PAGES, **given)
 
-    async def _messages_since(
-        self, workspace: Workspace, chat: Raw, cursor: datetime
-    ) -> list[InboundMessage]:
-        chat_id, oldest = str(chat["id"]), _ts(cursor)
-        raws = await self._messages(workspace, chat_id, None, MAX_PAGES, oldest=oldest)
-        threads = {
-            str(raw["ts"]): None
-            for raw in raws
-            if raw.get("reply_count") or raw.get("thread_ts") == raw["ts"]
-        }
-        known = await self._host().threads(chat_id, cursor - THREAD_AGE, workspace.account)
-        threads |= dict.fromkeys(sorted(known, key=stamp_of, reverse=True)[:MAX_THREADS])
-        for thread in threads:
-            try:
-                raws += await self._messages(workspace, chat_id, thread, MAX_PAGES, oldest=oldest)
-            except SendRefused:
-                continue  # the thread no longer exists
-        kind = "im" if chat.get("is_im") else "channel"
-        after = stamp_of(oldest)
-        return self._read(workspace, chat_id, kind, [r for r in raws if stamp_of(r["ts"]) > after])
-
-    def _read(
-        self, workspace: Workspace, chat_id: str, kind: str, raws: Sequence[Raw]
-    ) -> list[InboundMessage]:
-        me = self._identity(workspace)
-        found: list[InboundMessage] = []
-        once = {str(raw["ts"]): raw for raw in raws}
-        for _ts_of, raw in sorted(once.items(), key=lambda item: stamp_of(item[0])):
-            event = {**raw, "type": "message", "channel": chat_id, "channel_type": kind}
-            try:
-                read = [of_event(event, me), edit_of(event, me)]
-            except Exception:
-                self._host().log_exception("slack.message_unreadable")
-                continue
-            found += [message for message in read if message is not None]
-        return found
-
-    async def _messages(
+    async def messages(
         self, workspace: Workspace, chat_id: str, thread: str | None, max_pages: int, **given: Any
     ) -> list[Raw]:
         """Return a thread's messages, or a conversation's messages outside threads, in order."""
-        method = "conversations.history" if thread is None else "conversations.replies"
+        method = MESSAGES if thread is None else REPLIES
         given |= {"channel": chat_id, "ts": thread}
         found = await self._pages(workspace, method, "messages", max_pages, **given)
         return sorted((raw for raw in found if ts_of(raw)), key=lambda raw: stamp_of(raw["ts"]))
+
+    async def allows(self, workspace: Workspace, method: str) -> bool:
+        """Return whether Slack's limits allow to read without a wait."""
+        return await workspace.api.limits.allows(method, PRIORITY)
 
     async def _pages(
         self, workspace: Workspace, method: str, name: str, max_pages: int, **given: Any
@@ -209,7 +132,7 @@ class History:
     async def _ask(self, workspace: Workspace, method: str, **given: Any) -> Raw:
         for _try in range(MAX_TRIES):
             try:
-                return await workspace.api.call(method, priority=Priority.FIRST_TEXT, **given)
+                return await workspace.api.call(method, **{"priority": PRIORITY, **given})
             except SendDelayed as delayed:
                 await self._host().clock.sleep(delayed.retry_after)
             except SendAmbiguous as lost:
@@ -224,5 +147,6 @@ def _moment(date: str) -> datetime:
         return datetime.now(UTC) - timedelta(days=1)
 
 
-def _ts(moment: datetime) -> str:
+def ts_at(moment: datetime) -> str:
+    """Return a time as Slack writes it."""
     return f"{max(moment.timestamp(), 0):.6f}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -14,7 +15,7 @@ from channels.base import Channel
 from channels.clock import Clock, SystemClock
 from channels.draft import DraftReference
 from channels.facts import Facts, OwnFacts
-from channels.host import Cursors, FullHost
+from channels.host import ChatReading, Cursors, FullHost
 from channels.message import InboundMessage, OutboundMessage, ShownMessage
 
 
@@ -32,6 +33,7 @@ class FakeHost(FullHost):
     stops       requests to stop an answer
     past        maps a channel and a chat to the messages that `history` returns
     known       cursors that `cursors` returns
+    readings    how far histories were read, as passed to `keep_readings`
     facts       what is known of the accounts; hosts of several processes share them
     sends       messages that any process sent, each with its platform id
     fresh       keys of messages that no process has begun to send
@@ -59,6 +61,7 @@ class FakeHost(FullHost):
         self.stops: list[tuple[InboundMessage, str | None]] = []
         self.past: dict[tuple[str, str], list[ShownMessage]] = {}
         self.known = Cursors()
+        self.readings: dict[tuple[str, str], ChatReading] = {}
         self.facts: Facts = OwnFacts(self.clock)
         self.sends: list[tuple[OutboundMessage, str]] = []
         self.fresh: set[str] = set()
@@ -108,6 +111,9 @@ class FakeHost(FullHost):
 
     async def cursors(self) -> Cursors:
         return self.known
+
+    async def keep_readings(self, readings: Mapping[tuple[str, str], ChatReading]) -> None:
+        self.readings |= readings
 
     def gap_opened(self) -> None:
         self.gaps.append("opened")
@@ -159,6 +165,18 @@ class FakeHost(FullHost):
     ) -> tuple[int, list[ShownMessage]]:
         past = self.past.get((channel, chat_id), [])
         return len(past), [] if after is None else past[after:]
+
+    async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
+        known = self.past.get((channel, chat_id), [])[-limit:]
+        return {"lanes": {one.id: "lane" for one in known}, "splices": []}
+
+    async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
+        known = self.past.get((channel, chat_id), [])
+        return {"read": 1} if answer in [one.id for one in known] else None
+
+    async def commands(self, request: InboundMessage) -> dict[str, str]:
+        del request
+        return {"help": "what I can do here"}
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         self.stops.append((request, answer))

@@ -1,4 +1,7 @@
-"""Renders Markdown as HTML for the page, without raw HTML and images; links open in a new tab."""
+"""Renders Markdown as HTML for the page, without raw HTML and images; links open in a new tab.
+
+The page itself turns formulas, task lists and footnotes into what one reads (assets/markup.js).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+
+from channels.web.inlines import add_inlines
 
 MAX_MARKDOWN: Final = 20_000
 HEADING_OFFSET: Final = 2
@@ -29,6 +34,7 @@ def to_html(text: str) -> str:
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
     markdown.enable(["table", "strikethrough"])
+    add_inlines(markdown)
     markdown.add_render_rule("image", _image)
     markdown.add_render_rule("link_open", _link_open)
     markdown.core.ruler.push("headings_below", _lower_headings)

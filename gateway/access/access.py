@@ -8,7 +8,7 @@ list is where rules begin: a rule in the database overrules it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -46,6 +46,7 @@ class Access:
         self._allowed = settings.allowed()
         self._aliases = aliases
         self._rules = {(rule.account_id, rule.id): rule for rule in rules}
+        self._put = 0
 
     def decide(self, message: InboundMessage) -> Decision:
         """Decide whether a message is allowed, and which role its author has."""
@@ -128,12 +129,16 @@ class Access:
         ]
         return [*self._rules.values(), *listed]
 
-    def know(self, rules: Iterable[AccessRule]) -> None:
-        """Use the rules that the database has now."""
+    async def read(self, read_all: Callable[[], Awaitable[Iterable[AccessRule]]]) -> None:
+        """Use the rules that the database has; an answer may be older than what is put then."""
+        put = -1
+        while put != self._put:
+            put, rules = self._put, await read_all()
         self._rules = {(rule.account_id, rule.id): rule for rule in rules}
 
     def put(self, rule: AccessRule) -> None:
         """Apply a rule that was committed."""
+        self._put += 1
         self._rules[rule.account_id, rule.id] = rule
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from channels.message import ShownMessage
+from tape.context import RESET, REWIND
 from tape.deletions import deleted
-from tape.entry import EVENT, MESSAGE, Entry
+from tape.entry import ANCHOR, EVENT, MESSAGE, SESSION_START, Entry
+from tape.erasing import erased_on
 from tape.handle import Tape
 from tape.turn_events import OUTBOUND
 
@@ -29,6 +31,33 @@ async def read_news(tape: Tape, agent: str, after: int | None) -> tuple[int, lis
     entries = await tape.find(kinds=(MESSAGE, EVENT), after=after)
     newest = entries[-1].id if entries else after
     return newest, await _shown(tape, entries, agent)
+
+
+async def read_track(tape: Tape, limit: int) -> dict[str, Any]:
+    """Return what the page draws beside a chat's newest messages, as JSON.
+
+    lanes    maps the ids of messages to their lanes
+    splices  the anchors among them: where the conversation was cut, as a tape is
+    """
+    most = limit * ENTRIES_PER_MESSAGE
+    entries = await tape.find(kinds=(MESSAGE, EVENT, ANCHOR), limit=most, newest=True)
+    lanes = {}
+    for entry in entries:
+        lane = entry.meta.get("lane")
+        if lane is not None and entry.kind == MESSAGE and "inbox" in entry.meta:
+            lanes[entry.meta["message_id"]] = lane
+        elif lane is not None and entry.name == OUTBOUND:
+            lanes[entry.payload["data"]["idem"]] = lane
+    cuts = [entry for entry in entries if entry.kind == ANCHOR and entry.name != SESSION_START]
+    names = await tape.entries([one.meta["rewind"] for one in cuts if one.name == REWIND])
+    return {"lanes": lanes, "splices": [_splice(cut, names) for cut in cuts if not erased_on(cut)]}
+
+
+def _splice(anchor: Entry, names: Mapping[int, Entry]) -> dict[str, Any]:
+    older = names.get(anchor.meta.get("rewind", 0))
+    kind = {RESET: "reset", REWIND: "rewind"}.get(anchor.name or "", "checkpoint")
+    title = older.name if older else "" if kind != "checkpoint" else anchor.name
+    return {"id": anchor.id, "kind": kind, "title": title, "date": anchor.date}
 
 
 async def _shown(tape: Tape, entries: Sequence[Entry], agent: str) -> list[ShownMessage]:

@@ -37,13 +37,16 @@ class ReplayedPrompt:
     messages: tuple[Message, ...]
 
 
-async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
-    """Return the prompts of a turn's model calls, in order; AdminError if there is no such turn."""
+async def prompts_of(tape: Tape, turn: str, newest: int = 0) -> list[ReplayedPrompt]:
+    """Return the prompts of a turn's model calls, in order; AdminError if there is no such turn.
+
+    newest  how many of the last ones to return; 0 returns all
+    """
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not own:
         raise AdminError(f"this tape has no turn {turn}; `tapeway tape show` lists its entries")
-    return [await _again(tape, turn, own, step) for step in steps]
+    return [await _again(tape, turn, own, step) for step in steps[-newest:]]
 
 
 async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> ReplayedPrompt:

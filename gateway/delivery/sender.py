@@ -13,6 +13,7 @@ is misconfigured, its messages stay for the next start.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -256,6 +257,7 @@ class OutboxSender:
         await self._clock.sleep(OUTCOME_CHECK_DELAY_SECONDS)
         while True:
             pause = backoff.next()
+            await self._wait_for_lease(send)  # who lost the session asks the platform no more
             try:
                 found = await send.channel.find(send.row.message)
             except (SendRefused, ChannelUnfit) as refused:
@@ -292,8 +294,9 @@ class OutboxSender:
             and row.message.part == row.message.piece == 0
         ):
             asked = self._meters.asked_at(row.turn_id)
-            asked = asked or await self._services.ledger.inbox.asked_at(row.turn_id)
-            self._meters.observe_since(ANSWER, asked, row.message.channel)
+            with suppress(StoreUnavailable):  # the message is sent, whoever counts it
+                asked = asked or await self._services.ledger.inbox.asked_at(row.turn_id)
+                self._meters.observe_since(ANSWER, asked, row.message.channel)
 
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)

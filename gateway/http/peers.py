@@ -1,13 +1,15 @@
 """Which user of this machine is at the other end of a loopback connection, on Linux.
 
-The kernel lists every TCP socket with its user. Only connected sockets count: of a socket that its
-process has closed, the kernel may say that it belongs to root.
+The kernel is asked for one socket, or lists all of them where it may not be asked: the list of a
+busy machine takes long. Only connected sockets count: of a socket that its process has closed, the
+kernel may say that it belongs to root.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+import struct
 import sys
 from asyncio.trsock import TransportSocket
 from collections.abc import Iterator
@@ -22,6 +24,9 @@ Socket = socket.socket | TransportSocket
 
 CONNECTED: Final = 1
 ESTABLISHED: Final = "01"  # how the kernel's tables write it
+SOCK_DIAG: Final = 4  # the netlink protocol; the numbers that follow are of linux/inet_diag.h
+BY_FAMILY: Final = 20
+ANY_COOKIE: Final = b"\xff" * 8
 TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 
@@ -66,8 +71,32 @@ def is_connected(connection: Socket | None) -> bool:
 
 
 def uid_of(theirs: Endpoint, ours: Endpoint) -> int | None:
-    """Return the user id that owns the socket of the other end, or None if it is not listed."""
-    wanted = {(_hex(a), _hex(b)) for a, b in zip(_forms(theirs), _forms(ours), strict=True)}
+    """Return the user id that owns the socket of the other end, or None if it is not connected."""
+    forms = list(zip(_forms(theirs), _forms(ours), strict=True))
+    try:
+        return _asked(*forms[0])
+    except OSError:
+        return _listed({(_hex(a), _hex(b)) for a, b in forms})
+
+
+def _asked(local: Endpoint, remote: Endpoint) -> int | None:
+    """Ask the kernel for one socket; raises OSError if it has none, or may not be asked."""
+    family = socket.AF_INET6 if ":" in local[0] else socket.AF_INET
+    source, target = (socket.inet_pton(family, end[0]).ljust(16, b"\0") for end in (local, remote))
+    ends = struct.pack("!HH", local[1], remote[1]) + source + target
+    asked = struct.pack("=BBxxI", family, socket.IPPROTO_TCP, 1 << CONNECTED) + ends
+    asked += bytes(4) + ANY_COOKIE
+    head = struct.pack("=IHHII", 16 + len(asked), BY_FAMILY, 1, 0, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as kernel:
+        kernel.sendto(head + asked, (0, 0))
+        answer = kernel.recv(1024, socket.MSG_DONTWAIT)
+    if struct.unpack_from("=H", answer, 4)[0] != BY_FAMILY or answer[20:56] != ends:
+        raise OSError("the kernel has no such socket")
+    uid, inode = struct.unpack_from("=II", answer, 80)
+    return uid if answer[17] == CONNECTED and inode else None
+
+
+def _listed(wanted: set[tuple[str, str]]) -> int | None:
     for row in _rows():
         # number, local address, remote address, state, queues, timer, retransmits, uid, 0, inode
         if len(row) > 9 and (row[1], row[2]) in wanted:

@@ -33,7 +33,7 @@ from gateway.storage.holding import HELD, RESTORED
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
 from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
-from tape.unit_of_work import FirstId, Unit
+from tape.unit_of_work import FirstId, Outcome, Unit
 
 MAX_BATCH: Final = 64
 
@@ -111,16 +111,19 @@ class Intake:
         tapes = self._services.tapes
         places = [(one, tapes.session_tape(one).name) for one in sessions]
         accept, once = shared.sessions.accept, self._services.guard.once
+        works = shared.works
         pairs = any(message.change == PAIRED for message in messages)
         code = self._pairing.used if pairs else ""
         try:
-            rows, arrivals = await once(lambda: accept(messages, kept_back, places, code))
+            rows, arrivals = await once(
+                lambda: accept(messages, kept_back, places, code, works=works)
+            )
         except UnitFailed as failed:
             if failed.statement != VOID_CODE:
                 raise
             late = [self._pairing.too_late(message) for message in messages]
-            rows, arrivals = await once(lambda: accept(late, kept_back, places))
-        shared.announce(rows, arrivals)
+            rows, arrivals = await once(lambda: accept(late, kept_back, places, works=works))
+        shared.accepted(rows, arrivals)
         if code:
             shared.bus.send(CHANGED)
         return rows
@@ -236,7 +239,7 @@ class Intake:
                     plan.assignment.hear()
             unit = Unit()
             firsts = [self._write(unit, plan) for plan in planned]
-            outcomes = await self._services.store.commit(unit)
+            outcomes = await self._commit_and_look(unit, planned)
         except BaseException:
             # The room memories may contain messages that were not written to a tape.
             self._memories.forget({plan.question.tape for plan in planned})
@@ -247,6 +250,23 @@ class Intake:
             plan.written(outcomes[first.step].entries[0].id)
             for plan, first in zip(planned, firsts, strict=True)
         ]
+
+    async def _commit_and_look(
+        self, unit: Unit, planned: Sequence[PlannedMessage]
+    ) -> Sequence[Outcome]:
+        """Commit; over a network, read in the same trip what the next turns will ask."""
+        if self._services.shared is None:
+            return await self._services.store.commit(unit)
+        held = self._services.shared.held
+        asked = {plan.question.session_id for plan in planned if plan.status == "waiting"}
+        reads = [
+            (one, held.units(one), self._services.ledger.inbox.read_waiting(unit, one))
+            for one in sorted(asked)
+        ]
+        outcomes = await self._services.store.commit(unit)
+        for session_id, before, entries in reads:
+            held.wait_in(session_id, before, entries(outcomes))
+        return outcomes
 
     def _write(self, unit: Unit, plan: PlannedMessage) -> FirstId:
         inbox, question = self._services.ledger.inbox, plan.question

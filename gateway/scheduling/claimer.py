@@ -23,10 +23,11 @@ from gateway.context.room_memory import RoomMemories
 from gateway.logs import get_log
 from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.services import Services
+from gateway.sharing.bus import READY
 from gateway.sharing.claims import Held
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.sessions import OpenWork, Taken
-from gateway.sharing.shared import CHANGED, NOBODY_WORKS, READY, SharedWork
+from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
@@ -38,7 +39,7 @@ LOOK_SECONDS: Final = 0.4
 """Seconds after which a process looks for work by itself: a notification may be lost."""
 
 RETURN_SECONDS: Final = 2.0
-"""Seconds that others have to renew their leases once the database is available again."""
+"""Seconds that others have to renew their leases once the database is back."""
 
 
 @dataclass(eq=False)
@@ -94,8 +95,7 @@ class Claimer:
 
     def _heard(self, numbers: frozenset[int]) -> None:
         """Look at the sessions with these numbers soon; without any, at all."""
-        held = self._shared.held
-        self._numbers.update(numbers or held.by_number)
+        self._numbers.update(numbers or self._shared.held.by_number)
         self._woken.set()
 
     def _arrived(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
@@ -151,7 +151,7 @@ class Claimer:
             self._drains = bool(self._suspects) and min(others, default="") == shared.held.owner
         await shared.budgets.look()
         self._pairing.know(*await shared.workers.code())
-        self._access.know(await self._services.ledger.access.rules())
+        await self._access.read(self._services.ledger.access.rules)
         self._services.aliases.update(await self._services.ledger.inbox.aliases())
 
     async def _tick(self) -> None:

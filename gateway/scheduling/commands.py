@@ -17,7 +17,7 @@ import anyio
 from agent.anchoring import FRAMED, header_of
 from agent.errors import ToolRefused
 from agent.powers import TAPE_WIDE, may
-from agent.tool import Tool, ToolContext
+from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import text_of, text_of_failure
 from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
@@ -167,26 +167,15 @@ class Commands:
                 return await self._presses.choose(question.message, card.card_id, ACCEPT)
         return await self._tool(question, _as_tool(command))
 
-    async def _toolbox(self, question: Question) -> Toolbox:
-        tools = await self._services.hooks.tools()
-        return Toolbox(tools, question.role, shared=_is_shared(question))
-
     async def _help(self, question: Question, _command: Command) -> str:
-        toolbox = await self._toolbox(question)
-        own = [
-            f"- `,{name}`: {what}"
-            for name, what in OWN.items()
-            if may(f",{name}", question.role, shared=_is_shared(question))
-        ]
-        tools = [
-            f"- `,{tool.name}{_usage(tool)}`: {tool.description}"
-            for tool in toolbox.known.values()
-            if tool.name not in OWN
-        ]
-        return "\n".join(["I answer these commands at once, without the model:", "", *own, *tools])
+        shared = _is_shared(question)
+        offered = await commands_for(self._services, question.role, shared=shared)
+        lines = [f"- `,{usage}`: {what}" for usage, what in offered.items()]
+        return "\n".join(["I answer these commands at once, without the model:", "", *lines])
 
     async def _tool(self, question: Question, command: Command) -> str:
-        toolbox = await self._toolbox(question)
+        tools = await self._services.hooks.tools()
+        toolbox = Toolbox(tools, question.role, shared=_is_shared(question))
         if command.name not in toolbox.known:
             names = [*OWN, *toolbox.known]
             nearest = get_close_matches(command.name, names, n=1)
@@ -259,6 +248,14 @@ class Commands:
             return ""
         place = (str(meta.get(name) or "") for name in ("message_id", "chat", "thread", "account"))
         return channel.link_to(MessageLink(*place))
+
+
+async def commands_for(services: Services, role: Role, *, shared: bool) -> dict[str, str]:
+    """Return the commands of a role in a chat, as they are written, with what they do."""
+    toolbox = Toolbox(await services.hooks.tools(), role, shared=shared)
+    own = {name: what for name, what in OWN.items() if may(f",{name}", role, shared=shared)}
+    tools = [tool for tool in toolbox.known.values() if tool.name not in OWN]
+    return own | {f"{tool.name}{_usage(tool)}": tool.description for tool in tools}
 
 
 def _two(words: tuple[str, ...]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ crashes run one at a time, beside all others, so that the next crash can be laid
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableSequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,7 +53,7 @@ class _Lane:
 
     session: _Session
     key: str | None
-    queue: deque[Question] = field(default_factory=deque)
+    queue: list[Question] = field(default_factory=list)
     running: Question | None = None
     turn: Turn | None = None
     begun: bool = False
@@ -100,7 +100,7 @@ class LaneScheduler:
         """Replace the text of a waiting message that was edited."""
         session = self.sessions.get(row.session_id or "")
         for lane in session.lanes.values() if session else ():
-            lane.queue = deque(question.edited(row) for question in lane.queue)
+            lane.queue = [question.edited(row) for question in lane.queue]
             if lane.turn is not None:
                 lane.turn.steered[:] = [question.edited(row) for question in lane.turn.steered]
 
@@ -152,7 +152,7 @@ class LaneScheduler:
         ended = 0
         for key, lane in list(session.lanes.items()):
             dropped += [question for question in lane.queue if wanted(question)]
-            lane.queue = deque(question for question in lane.queue if not wanted(question))
+            lane.queue = [question for question in lane.queue if not wanted(question)]
             if lane.running is not None and wanted(lane.running):
                 if lane.turn is not None:
                     dropped += lane.turn.steered
@@ -205,7 +205,7 @@ class LaneScheduler:
             return False
         # Whoever has the fewest turns running is next, so nobody's many questions shut others out.
         lane = min(ready, key=lambda one: self._of_person[one.queue[0].asker])
-        lane.running = lane.queue.popleft()
+        lane.running = lane.queue.pop(0)
         if lane.running.is_suspect:
             self._suspect = lane.running
         session.running += 1
@@ -243,7 +243,7 @@ class LaneScheduler:
         self._of_person[question.asker] -= 1
         self._of_person += Counter()  # forget people without any
         if lane.turn is not None:
-            lane.queue.extendleft(reversed(lane.turn.steered))
+            lane.queue[:0] = lane.turn.steered
         was_suspect = lane.running is self._suspect
         lane.running, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
         lane.begun = False

@@ -95,6 +95,7 @@ class Recovery:
                     data = {"box": box, "id": number}
                     await shared.controls.ask(session_id, AGAIN, "operator", data)
             messages = [row for row in messages if holds(row.session_id)]
+            shared.held.changed(row.session_id or "" for row in messages)
         for row in (await self._resume_asked(self._backlog(messages, sends))).accepted:
             self.intake.again(replace(row, replayed=True))
 

@@ -23,6 +23,8 @@ from tape.store import UnitStore
 TOGETHER_SECONDS: Final = 0.005
 """Notifications of this time go out together: their commits wait for each other."""
 
+READY: Final = "ready"  # the topic of sessions that nobody holds
+
 MAX_TOGETHER: Final = 200  # numbers in one notification
 
 Listen = Callable[[Sequence[str]], AsyncGenerator[tuple[str, str], None]]

@@ -49,6 +49,8 @@ class Held:
     joined    the ids of rows that came from a session which goes on as this one
     touched   when something was last done for it, by this process's monotonic clock
     until     when its lease ends, by the same clock, or later
+    units     how many units of work this process has written to it
+    waiting   the entries that waited for turns of their own when the newest of these was written
     """
 
     session_id: str
@@ -62,6 +64,8 @@ class Held:
     touched: float = 0.0
     until: float = 0.0
     is_suspect: bool = False
+    units: int = 0
+    waiting: frozenset[int] | None = None
 
 
 @dataclass(slots=True)
@@ -131,11 +135,36 @@ class HeldSessions(SessionClaims):
             if session_id in self.by_id:
                 self.by_id[session_id].touched = now
 
+    def writes(self, session_ids: Iterable[str]) -> None:
+        """Record that a unit of work is written to these sessions."""
+        self.touch(session_ids)
+        for session_id in session_ids:
+            if (held := self.by_id.get(session_id)) is not None:
+                held.units += 1
+                held.waiting = None
+
+    def units(self, session_id: str) -> int:
+        """Return how many units of work were written to a session."""
+        held = self.by_id.get(session_id)
+        return held.units if held is not None else 0
+
+    def wait_in(self, session_id: str, units: int, entries: frozenset[int]) -> None:
+        """Record what waits in a session, as read by the unit that followed so many others."""
+        held = self.by_id.get(session_id)
+        if held is not None and held.units == units + 1:
+            held.waiting = entries
+
+    def waiting(self, session_id: str) -> frozenset[int] | None:
+        """Return the entries that wait for turns of their own, or None if that has to be read."""
+        held = self.by_id.get(session_id)
+        return held.waiting if held is not None else None
+
     def changed(self, session_ids: Iterable[str]) -> None:
-        """Read the tapes of these sessions once more: somebody else may have added to them."""
+        """Read these sessions once more: somebody else may have added to them, or changed them."""
         for session_id in session_ids:
             if (held := self.by_id.get(session_id)) is not None:
                 self._tails.changed(held.tape)
+                held.waiting = None
 
     def read_again(self, ended: Iterable[Held]) -> None:
         """Read the tapes of these sessions from the database: others may claim them now."""

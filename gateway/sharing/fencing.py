@@ -58,7 +58,7 @@ class Fencing:
                 raise self._lost(session_id)
             values = {"session_id": session_id, "owner": self._held.owner, "epoch": held.epoch}
             first.append(Run(FENCE, values, expect=1))
-        self._held.touch(ours)
+        self._held.writes(ours)
         for session_id in sorted(unit.for_sessions - ours):
             values = {"session_id": session_id, "tape": self._tape_of(session_id), "asked": 1}
             first.append(Run(ARRIVE, values))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from channels.message import InboundMessage
+from gateway.sharing.bus import READY, channel_of
 from gateway.sharing.claims import Held
 from gateway.sharing.fencing import ARRIVE, Arrival, arrivals_of
 from gateway.sharing.workers import VOID_CODE
@@ -16,7 +17,7 @@ from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
 from tape.entry import dump
 from tape.store import UnitStore
 from tape.tails import END
-from tape.unit_of_work import Outcome, Row, Unit
+from tape.unit_of_work import Outcome, Row, Run, Unit
 
 PATIENT_SECONDS: Final = 1.0
 """Seconds for which a process that runs all turns it may leaves a session to others."""
@@ -81,9 +82,12 @@ class SessionTable:
         kept_back: Collection[tuple[str, str]] | None,
         places: Sequence[tuple[str, str]],
         code: str = "",
+        *,
+        works: bool,
     ) -> tuple[list[InboxRow], list[Arrival]]:
         """Insert messages (see `Inbox.accept`) for their sessions and tapes, `places`.
 
+        Their holders are woken; of sessions that nobody holds all processes, unless this one works.
         If one uses a pairing code, raise UnitFailed if that was used already.
         """
         unit = Unit()
@@ -93,9 +97,20 @@ class SessionTable:
         steps = self._inbox.write(unit, messages, kept_back, [one for one, _tape in places])
         if code:
             unit.run(VOID_CODE, expect=1, code=code)
+        unit.afterwards = self._wake(known, works=works)
         outcomes = await self._store.commit(unit)
         arrivals = [one for outcome in outcomes[: len(known)] for one in arrivals_of(outcome)]
         return self._inbox.written(messages, [outcomes[step] for step in steps]), arrivals
+
+    def _wake(self, session_ids: Iterable[str], *, works: bool) -> Run:
+        values = {
+            "sessions": dump(list(session_ids)),
+            "own": self._owner,
+            "works": int(works),
+            "channels": channel_of(""),
+            "ready": READY,
+        }
+        return Run("sharing.wake", values)
 
     def join(self, unit: Unit, session_id: str, same_as: str) -> int:
         """Continue a session under another id, with what was accepted for it; nobody holds it.

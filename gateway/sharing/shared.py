@@ -12,7 +12,7 @@ import anyio
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.settings import Settings
-from gateway.sharing.bus import Bus
+from gateway.sharing.bus import READY, Bus
 from gateway.sharing.claims import HeldSessions
 from gateway.sharing.controls import Controls
 from gateway.sharing.fencing import Arrival, Fencing
@@ -32,7 +32,6 @@ CHANGED: Final = "changed"  # the topic of rules, aliases and the like, which ev
 NOBODY_WORKS: Final = (
     "No process answers what this one receives: start one with `tapeway gateway --role worker`."
 )
-READY: Final = "ready"  # the topic of sessions that nobody holds
 
 Arrived = Callable[[Sequence[InboxRow], Sequence[Arrival]], None]
 
@@ -112,7 +111,7 @@ class SharedWork:
 
     def fencing(self, tape_of: Callable[[str], str]) -> Fencing:
         """Return what keeps this process from writing to the sessions of others."""
-        return Fencing(self.held, tape_of, lambda arrival: self.announce((), [arrival]))
+        return Fencing(self.held, tape_of, self.announce)
 
     async def put_code(self, code: str, seconds: float) -> None:
         """Share a pairing code with every process."""
@@ -129,14 +128,17 @@ class SharedWork:
         for row in sorted(outcome.rows, key=lambda one: one["id"]):
             self.take_in(InboxRow.read(row))
 
-    def announce(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
-        """Wake whoever holds the sessions to which work was added, or may claim them."""
+    def announce(self, arrival: Arrival) -> None:
+        """Wake whoever holds a session to which work was added, or may claim it."""
+        if arrival.owner and arrival.owner != self.held.owner:
+            self.bus.send(arrival.owner, arrival.number)
+        elif not arrival.owner and not self.works:
+            self.bus.send(READY)
+        self.accepted((), [arrival])
+
+    def accepted(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
+        """Take in what was added to sessions that this process holds or may claim."""
         own = self.held.owner
-        for arrival in arrivals:
-            if arrival.owner and arrival.owner != own:
-                self.bus.send(arrival.owner, arrival.number)
-            elif not arrival.owner and not self.works:
-                self.bus.send(READY)
         mine = [one for one in arrivals if one.owner == own or (not one.owner and self.works)]
         if mine:
             self.arrived(rows, mine)

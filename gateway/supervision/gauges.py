@@ -6,8 +6,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import version
 from typing import Final
 
 import anyio
@@ -18,6 +16,7 @@ from gateway.metrics import catalog
 from gateway.metrics.meters import OTHER, Reading
 from gateway.services import Services
 from gateway.supervision.status import StatusBoard
+from tape.database.schema import own_version
 from tape.entry import parse_date
 from tape.errors import TapeError
 from tape.unit_of_work import Row
@@ -34,7 +33,7 @@ class Gauges:
     _status: StatusBoard
     _inbox: list[Row] = field(default_factory=list)
     _outbox: list[Row] = field(default_factory=list)
-    _version: str = field(default_factory=partial(version, "tapeway"))  # it is read from a file
+    _version: str = field(default_factory=own_version)
 
     async def read(self) -> list[Reading]:
         """Return everything that is looked up; what is unknown now is left out."""

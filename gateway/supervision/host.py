@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from agent.models.offline import OFFLINE
+from agent.tool import Role
 from channels.base import Channel
 from channels.clock import Clock
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, InboundRefused
 from channels.facts import Facts
-from channels.host import Cursors, FullHost
+from channels.host import ChatReading, Cursors, FullHost
 from channels.message import Author, InboundMessage, OutboundMessage, ShownMessage
 from gateway.background import Work
-from gateway.context.history import read_history, read_news
+from gateway.context.history import read_history, read_news, read_track
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.turn import RunningTurns
+from gateway.scheduling.commands import commands_for
 from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.storage.ledger.rows import account_id
+from gateway.supervision.figures import figures_of
 from gateway.supervision.status import StatusBoard
 from tape.entry import load, utc_iso
 from tape.errors import SessionLost, StoreUnavailable
@@ -126,6 +129,10 @@ class GatewayHost(FullHost):
         self.gap.given_out(cursors, now)
         return cursors
 
+    async def keep_readings(self, readings: Mapping[tuple[str, str], ChatReading]) -> None:
+        with _down_while_away():
+            await self._services.ledger.cursors.keep_readings(self._channel.name, readings)
+
     def gap_opened(self) -> None:
         self.gap.open()
 
@@ -179,6 +186,18 @@ class GatewayHost(FullHost):
         self, channel: str, chat_id: str, after: int | None
     ) -> tuple[int, list[ShownMessage]]:
         return await read_news(await self._tape_of(channel, chat_id), self.agent_name, after)
+
+    async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
+        return await read_track(await self._tape_of(channel, chat_id), limit)
+
+    async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
+        turn = answer.rpartition(":")[0]
+        tape = await self._tape_of(channel, chat_id)
+        return await figures_of(tape, self._services.settings, turn) if turn else None
+
+    async def commands(self, request: InboundMessage) -> dict[str, str]:
+        role = Role.OWNER if request.owner else Role.MEMBER
+        return await commands_for(self._services, role, shared=request.chat_kind == "group")
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         session_id, shared = await self._session_of(request), self._services.shared

@@ -178,13 +178,20 @@ class TurnRunner:
                 await check(self._services, question)
         if question.turn_id:
             return await begin(self._services, question, Selection(), steered)
-        waiting = await self._services.ledger.inbox.waiting_entries(question.session_id)
+        waiting = await self._waiting(question.session_id)
         budget = self._services.settings.context.new_tokens
         nearby = await self._nearby(question)
         selection = await select_messages(
             tape, question.lane, question.entry_ids, waiting, budget, nearby
         )
         return await begin(self._services, question, selection, steered)
+
+    async def _waiting(self, session_id: str) -> frozenset[int]:
+        shared = self._services.shared
+        known = shared.held.waiting(session_id) if shared is not None else None
+        if known is not None:
+            return known
+        return await self._services.ledger.inbox.waiting_entries(session_id)
 
     async def _nearby(self, question: Question) -> Nearby:
         if question.lane is None:

@@ -10,6 +10,7 @@ one can use the tables; after others, only those that know that migration.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -59,6 +60,7 @@ def parse_statements(text: str, prefix: str = "") -> dict[str, str]:
     return {prefix + name: body.strip() for name, body in zip(names, bodies, strict=True)}
 
 
+@functools.cache
 def own_version() -> str:
     """Return the version of this product, or "" if it is not installed."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
 from typing import Any, Final
@@ -35,6 +36,37 @@ AS 'SELECT to_timestamp(last_value / 1e6) FROM stage.microseconds'
 """
 """Has the server go by the stage's clock, as leases and rate limits go by the server's."""
 
+EMPTY: Final = """
+CREATE PROCEDURE stage.empty() LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+    filled boolean;
+BEGIN
+    PERFORM pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid();
+    FOR one IN SELECT oid::regclass AS name, relkind FROM pg_class
+               WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace
+                 AND relname NOT IN ('migration', 'fact_version')
+    LOOP
+        IF one.relkind = 'S' THEN
+            PERFORM setval(one.name, 1, false);
+            CONTINUE;
+        END IF;
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', one.name) INTO filled;
+        IF filled THEN
+            EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', one.name);
+            EXECUTE format('TRUNCATE %s', one.name);
+            EXECUTE format('ALTER TABLE %s ENABLE TRIGGER USER', one.name);
+        END IF;
+    END LOOP;
+    UPDATE fact_version SET number = 0;
+END
+$$
+"""
+"""Makes a database as it was when its tables were made, which is quicker than another one."""
+
+_UNUSED: Final[list[str]] = []  # the URLs of databases that no test of this process uses
+
 
 class LastingDatabase:
     """A database with the tables of a gateway, in which every byte can be searched."""
@@ -46,12 +78,7 @@ class LastingDatabase:
         self._now = now
         self._listening: list[_Listening] = []
         self._server = psycopg.connect(url, autocommit=True)
-        self._server.execute(CLOCK.encode())
-        for (made,) in self._server.execute("SELECT pg_get_functiondef('utc_after'::regproc)"):
-            staged = str(made).replace("clock_timestamp()", "stage.clock_timestamp()")
-            self._server.execute(staged.encode())
-        change = f"ALTER DATABASE {self._server.info.dbname}"
-        self._server.execute(f"{change} SET search_path = public, stage, pg_catalog".encode())
+        self._server.execute("CALL stage.empty()")
         self._set_at = ""
         WITNESSES.append(self)
 
@@ -250,10 +277,27 @@ class DistantStore:
 
 @contextmanager
 def lasting_database(now: Now) -> Iterator[LastingDatabase]:
-    """Create a database for one test."""
-    with owned_database() as url:
-        database = LastingDatabase(url, now)
-        try:
-            yield database
-        finally:
-            database.close()
+    """Have a database for one test, empty but for its tables."""
+    url = _UNUSED.pop() if _UNUSED else _staged()
+    database = LastingDatabase(url, now)
+    try:
+        yield database
+    finally:
+        database.close()
+        _UNUSED.append(url)
+
+
+def _staged() -> str:
+    """Make a database that is there until this process ends; return its URL."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    url = stack.enter_context(owned_database())
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(CLOCK.encode())
+        connection.execute(EMPTY.encode())
+        for (made,) in connection.execute("SELECT pg_get_functiondef('utc_after'::regproc)"):
+            staged = str(made).replace("clock_timestamp()", "stage.clock_timestamp()")
+            connection.execute(staged.encode())
+        change = f"ALTER DATABASE {connection.info.dbname}"
+        connection.execute(f"{change} SET search_path = public, stage, pg_catalog".encode())
+    return url

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import opened, playing, promises, prompt_of
+from tests.contracts.play import is_at_length, opened, playing, promises, prompt_of
 from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ async def test_a1_a_message_that_comes_again_is_answered_once(
         said = await play.stage.say(chat, alice, "once")
         await play.stage.redeliver(said, as_new=as_new)
         await play.settle()
-        for seconds in (1, 3600, 24 * 3600):
+        for seconds in (1, 3600, 24 * 3600)[: 3 if is_at_length(channel) else 2]:
             await play.clock.advance(seconds)
             await play.stage.redeliver(said, as_new=as_new)
             await play.settle()

@@ -68,7 +68,7 @@ async def test_b2_each_way_of_asking_works_alone(channel: str, tmp_path: Path, r
         assert await answers_to(rule, play)
 
 
-@promises("B2", "rules", "threads")
+@promises("B2", "rules", "threads", storeless="what is switched off is a setting")
 @pytest.mark.parametrize("rule", RULES)
 async def test_b2_each_way_of_asking_can_be_switched_off(
     channel: str, tmp_path: Path, rule: str

@@ -22,8 +22,9 @@ from agent.powers import (
     may,
 )
 from agent.tool import Role
+from channels.registry import CHANNELS
 from channels.testing import Chat, Person, PersonMessage
-from tests.contracts.play import Play, playing, promises
+from tests.contracts.play import Play, is_at_length, playing, promises
 from tests.contracts.room_stage import RoomStage
 from tests.contracts.test_channels_buttons import paired, question
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
@@ -176,13 +177,20 @@ async def company(play: Play) -> tuple[Company, Chat]:
     return Company(play, people), chat
 
 
+def tried(channel: str, roles: Mapping[str, Role]) -> list[tuple[str, Role]]:
+    """Return who tries everything: on a server, which is slower, the channels share the people."""
+    if is_at_length(channel):
+        return list(roles.items())
+    return list(roles.items())[sorted(CHANNELS).index(channel) % 2 :: 2]
+
+
 @promises("B8", "admins")
 async def test_b8_in_a_group_each_kind_of_person_gets_done_what_the_table_says(
     channel: str, tmp_path: Path
 ) -> None:
     async with playing(channel, tmp_path, ACCESS__MODE="open") as play:
         all_, _owners = await company(play)
-        for name, role in GROUP_ROLES.items():
+        for name, role in tried(channel, GROUP_ROLES):
             group = play.stage.group()  # of one's own: others' talk would be joined
             play.stage.appoint(group, all_.people["Moderator"])
             await all_.check(group, name, role, shared=True)
@@ -204,7 +212,7 @@ async def test_b8_in_private_each_kind_of_person_gets_done_what_the_table_says(
         all_, _owners = await company(play)
         group = play.stage.group()
         play.stage.appoint(group, all_.people["Moderator"])
-        for name, role in PRIVATE_ROLES.items():
+        for name, role in tried(channel, PRIVATE_ROLES):
             chat = play.stage.private(all_.people[name])
             await all_.check(chat, name, role, shared=False)
             text = await all_.says(chat, name, ",open")

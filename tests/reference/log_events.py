@@ -12,6 +12,7 @@ from typing import Final
 
 from tests.reference.event_sentences import SENTENCES
 from tests.reference.table import table
+from tests.sources import tree_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LEVELS: Final = ("debug", "info", "warning", "error")
@@ -46,7 +47,7 @@ def log_events() -> dict[str, LogEvent]:
     for package in ("gateway", "channels", "agent", "tape"):
         for path in (ROOT / package).rglob("*.py"):
             if "log" in (text := path.read_text()):
-                for call in _calls(ast.parse(text)):
+                for call in _calls(tree_of(text)):
                     _note(found, call, path)
     return dict(found)
 

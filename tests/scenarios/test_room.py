@@ -115,7 +115,7 @@ async def test_b1_what_is_said_to_the_room_is_taped_and_not_answered(tmp_path: P
 async def test_b6_a_burst_of_one_person_is_one_turn(tmp_path: Path) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server, BUFFER__DEBOUNCE="0.2") as gateway,
+        gateway_of(tmp_path, server, BUFFER__DEBOUNCE="0.6") as gateway,
         visit(gateway.url, "Alice") as (alice,),
     ):
         await alice.say("first")

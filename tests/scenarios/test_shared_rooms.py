@@ -47,14 +47,19 @@ async def run(
 
 @asynccontextmanager
 async def running(
-    database: str, folder: Path, model: FakeOpenAI, *roles: str
+    database: str, folder: Path, model: FakeOpenAI, *roles: str, **more: str
 ) -> AsyncIterator[list[Running]]:
     """Run a gateway of each role over one database."""
     async with anyio.create_task_group() as group:
         gateways = []
         for number, role in enumerate(roles):
             workspace = str(folder / "workspace")
-            settings = {"TAPE__URL": database, "SHARING__ROLE": role, "WORKSPACE": workspace}
+            settings = {
+                "TAPE__URL": database,
+                "SHARING__ROLE": role,
+                "WORKSPACE": workspace,
+                **more,
+            }
             (folder / str(number)).mkdir()
             gateways.append(await group.start(run, settings, folder / str(number), model))
         yield gateways

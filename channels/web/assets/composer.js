@@ -3,12 +3,8 @@
 import { store } from './link.js';
 import { counted, excerpt, make } from './parts.js';
 
-const COMMANDS = [
-  [',help', 'Show all commands'],
-  [',tape.info', 'Show the length of this tape'],
-  [',stop', 'Stop the running answer'],
-  [',reset', 'Start over, without the messages so far'],
-];
+// A slash opens a command as a comma does.
+const opens = (text) => /^[,/]/.test(text);
 
 const $ = (id) => document.getElementById(id);
 
@@ -24,6 +20,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
   let reply = null;
   let running = false;
   let stopping = 0;
+  let commands = []; // { name, usage, about }, as the gateway offers them
   let shown = []; // commands in the list
   let active = -1;
   let closedFor = null; // text for which the list was closed by Escape
@@ -102,18 +99,20 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
   function listCommands() {
     const text = field.value;
     if (text !== closedFor) closedFor = null;
-    const wanted = text.startsWith(',') && closedFor === null
-      ? COMMANDS.filter(([name]) => name.startsWith(text.toLowerCase()) && name !== text)
+    const typed = text.slice(1).toLowerCase();
+    const known = commands.some(({ name }) => name === typed);
+    const wanted = opens(text) && closedFor === null && !known && !/\s/.test(text)
+      ? commands.filter(({ name }) => name.startsWith(typed))
       : [];
     if (wanted.length === shown.length && wanted.every((command, i) => command === shown[i])) return;
     const opened = !shown.length && wanted.length;
     shown = wanted;
     list.hidden = !shown.length;
-    list.replaceChildren(...shown.map(([name, about], i) => {
+    list.replaceChildren(...shown.map(({ usage, about }, i) => {
       const option = make('div', 'command');
       option.id = `command-${i}`;
       option.setAttribute('role', 'option');
-      option.append(make('code', '', name), make('span', '', about));
+      option.append(make('code', '', `${field.value[0]}${usage}`), make('span', '', about));
       option.addEventListener('pointerdown', (event) => event.preventDefault());
       option.addEventListener('click', () => pick(i));
       option.addEventListener('pointermove', () => { if (active !== i) activate(i); });
@@ -126,6 +125,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
   function activate(index) {
     active = index;
     [...list.children].forEach((option, i) => option.setAttribute('aria-selected', String(i === index)));
+    list.children[index]?.scrollIntoView({ block: 'nearest' });
     if (index >= 0) field.setAttribute('aria-activedescendant', `command-${index}`);
     else field.removeAttribute('aria-activedescendant');
   }
@@ -136,12 +136,18 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
   }
 
   function pick(index) {
-    const [name] = shown[index];
+    const { name, usage } = shown[index];
     if (!ask.checked) {
       setAsk(true); // a command is a word to the agent
       announce(`Ask ${agent} is on`);
     }
-    fill(name);
+    fill(`${field.value[0]}${name}${usage.includes('=') ? ' ' : ''}`);
+  }
+
+  // What the gateway reads as a command begins with a comma.
+  function asWritten(text) {
+    const name = text.slice(1).split(/\s/, 1)[0].toLowerCase();
+    return text.startsWith('/') && commands.some((command) => command.name === name) ? `,${text.slice(1)}` : text;
   }
 
   // -- keys
@@ -180,7 +186,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     field.focus();
     if (!text) return;
     showError('');
-    const message = { text, toAgent: ask.checked, replyTo: reply };
+    const message = { text: asWritten(text), toAgent: ask.checked, replyTo: reply };
     setText('');
     replyTo(null);
     onSend(message);
@@ -225,6 +231,10 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     replyTo,
     setRunning,
     focus: () => field.focus(),
+    setCommands(offered) {
+      commands = offered.map(({ usage, about }) => ({ usage, about: about.replaceAll('`', ''), name: usage.split(' ')[0] }));
+      listCommands();
+    },
     setAgent(name) {
       agent = name;
       showAudience();

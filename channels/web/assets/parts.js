@@ -70,49 +70,18 @@ export async function copyText(text) {
   return done;
 }
 
-// Code gets a header with its language and a Copy button; wide tables scroll.
-export function decorate(body, announce) {
-  for (const pre of body.querySelectorAll('pre')) {
-    const code = pre.querySelector('code') ?? pre;
-    const language = /\blanguage-([\w+#.-]+)/.exec(code.className)?.[1] ?? '';
-    const frame = make('div', 'code');
-    const head = make('div', 'code-head');
-    const copy = make('button', 'copy', 'Copy');
-    copy.type = 'button';
-    copy.setAttribute('aria-label', language ? `Copy ${language} code` : 'Copy code');
-    copy.addEventListener('click', async () => {
-      const done = await copyText(code.textContent.replace(/\n$/, ''));
-      copy.textContent = done ? 'Copied' : 'Failed';
-      announce(done ? 'Copied' : 'Copying failed');
-      setTimeout(() => { copy.textContent = 'Copy'; }, 1600);
-    });
-    head.append(make('span', 'code-language', language), copy);
-    pre.replaceWith(frame);
-    pre.tabIndex = 0;
-    pre.setAttribute('role', 'region');
-    pre.setAttribute('aria-label', language ? `${language} code` : 'Code');
-    frame.append(head, pre);
-  }
-  for (const table of body.querySelectorAll('table')) {
-    const frame = make('div', 'table-frame');
-    frame.tabIndex = 0;
-    frame.setAttribute('role', 'region');
-    frame.setAttribute('aria-label', 'Table');
-    table.replaceWith(frame);
-    frame.append(table);
-  }
-}
-
-// Replace only what differs, so that a growing draft neither flickers nor loses
-// a selection.
-export function growBody(body, html) {
-  const template = make('template');
-  template.innerHTML = html;
-  const next = [...template.content.childNodes];
-  let same = 0;
-  while (same < next.length && body.childNodes[same]?.isEqualNode(next[same])) same += 1;
-  while (body.childNodes.length > same) body.lastChild.remove();
-  body.append(...next.slice(same));
+// A node that is moved keeps its focus, its selection and its scrolling. (`moveBefore` would do
+// that, but Chromium then keeps styles that no longer apply.)
+function place(container, node, before) {
+  const focused = node.contains(document.activeElement) ? document.activeElement : null;
+  const selection = document.getSelection();
+  const { anchorNode, anchorOffset, focusNode, focusOffset } = selection;
+  const scrolled = node.isConnected ? [...node.querySelectorAll('.wide > *')].map((part) => [part, part.scrollLeft]) : [];
+  const selects = anchorNode && !selection.isCollapsed && node.isConnected && node.contains(anchorNode);
+  container.insertBefore(node, before);
+  for (const [part, left] of scrolled) if (left) part.scrollLeft = left;
+  if (focused) focused.focus({ preventScroll: true });
+  if (selects && focusNode.isConnected) selection.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
 }
 
 // Put exactly these nodes into a container, moving as few as possible.
@@ -122,6 +91,6 @@ export function arrange(container, wanted) {
   let at = container.firstElementChild;
   for (const node of wanted) {
     if (node === at) at = at.nextElementSibling;
-    else container.insertBefore(node, at);
+    else place(container, node, at);
   }
 }

@@ -5,6 +5,7 @@ import {
   returnFromLogin, store,
 } from './link.js';
 import { counted, hueOf, initial, make } from './parts.js';
+import { setUpBodies } from './markup.js';
 import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
 import { setUpScrolling } from './scrolling.js';
@@ -21,6 +22,7 @@ let me = null; // { id, owner }, as the gateway says
 let agent = 'Tapeway';
 let here = [];
 let unread = 0;
+let pressing = Promise.resolve();
 const thinking = new Set();
 const SELF = 'self'; // the author of what is on its way
 
@@ -40,16 +42,22 @@ const transcript = new Transcript({
   log: $('messages'),
   pending: $('pending'),
   drafts: $('drafts'),
+  spoken: $('spoken'),
   isOwn: (id) => id === SELF || id === me?.id,
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
   onStop: (id) => stopAnswer(id),
-  onPress: (id, button) => press(id, button),
+  onPress: (id, button) => { pressing = pressing.then(() => press(id, button)); },
   onGoOn: (id) => ask('Go on', true, id),
+  onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
+  why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
+  linkTo: (id) => `${location.origin}/?room=${encodeURIComponent(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
   onChange: refresh,
 });
+
+setUpBodies($('track'), announce);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
@@ -114,6 +122,7 @@ const handlers = {
     $('offline-tag').hidden = !event.offline;
     thinking.clear();
     composer.setAgent(agent);
+    loadCommands();
     showHint(event.hint);
     showTitle();
   },
@@ -125,12 +134,17 @@ const handlers = {
       transcript.removePending(id);
     }
     if (historySeen) countUnread(fresh);
-    else scrolling.toEnd();
+    else {
+      scrolling.toEnd();
+      showLinked();
+    }
     historySeen = true;
+    loadTrack(200);
   },
   message({ message }) {
     outbox.settle(message.id);
     if (transcript.put(message)) countUnread([message]);
+    if (message.role !== 'person') loadTrack();
   },
   draft({ message }) { transcript.putDraft(message); },
   'draft.removed': ({ id }) => transcript.removeDraft(id),
@@ -148,6 +162,26 @@ const handlers = {
     showPeople();
   },
 };
+
+// Lanes and splices are known once a message is on the tape; several at once are one request.
+let trackWanted = 0;
+
+async function loadTrack(newest = 20) {
+  const waits = trackWanted > 0;
+  trackWanted = Math.max(trackWanted, newest);
+  if (waits) return;
+  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  const wanted = trackWanted;
+  trackWanted = 0;
+  try {
+    transcript.setTrack(await call(`/api/rooms/${encodeURIComponent(room)}/track?newest=${wanted}`));
+  } catch { /* the next message asks again */ }
+}
+
+// The palette offers what one may use here; without an answer it offers nothing.
+async function loadCommands() {
+  try { composer.setCommands(await call(`/api/rooms/${encodeURIComponent(room)}/commands`)); } catch { /* asked again with the next hello */ }
+}
 
 let statusTimer = 0;
 
@@ -306,7 +340,10 @@ function ask(text, toAgent, replyTo) {
   });
 }
 
-// Press a button of a message; a retry would have another id, but a card is answered once.
+const askAgain = ({ text, reply_to: replyTo }) => ask(text, true, replyTo);
+
+// Press a button of a message; a retry would have another id, but a card is answered once, by
+// the first press: they are sent one after another.
 async function press(message, button) {
   const body = { id: newMessageId(), person, message, button };
   try {
@@ -340,6 +377,16 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   transcript.reveal(link.hash.slice(1));
 });
+
+// The page's address may lead to one message.
+function showLinked() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (!id) return;
+  if (transcript.get(id)) transcript.reveal(id);
+  else announce('That message is further back than this page shows');
+}
+
+window.addEventListener('hashchange', showLinked);
 
 $('skip').addEventListener('click', (event) => {
   event.preventDefault();

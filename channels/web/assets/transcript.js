@@ -1,11 +1,16 @@
-// The transcript: finished messages in the log (a live region), then a tail with
-// pending messages and drafts, which screen readers announce once they are finished.
+// The transcript: finished messages in the log, then a tail with pending messages and drafts.
+// Screen readers hear each finished message once and whole, from a live region of its own.
 
 import {
-  arrange, clock, dayKey, dayName, decorate, excerpt, fullDate, growBody, hueOf, icon, make,
+  arrange, clock, dayKey, dayName, excerpt, fullDate, hueOf, icon, make,
 } from './parts.js';
+import { showBody, spokenText } from './markup.js';
+import { Track } from './track.js';
+import { Under } from './under.js';
 
 const JOIN_WITHIN = 5 * 60_000;
+const MAX_SPOKEN = 3;
+const SPOKEN_MS = 20_000;
 
 const joins = (before, message) => Boolean(before
   && message.role === 'person' && before.role === 'person'
@@ -14,6 +19,9 @@ const joins = (before, message) => Boolean(before
   && !message.reply_to
   && Math.abs(new Date(message.date) - new Date(before.date)) < JOIN_WITHIN);
 
+// What a turn says instead of an answer has the turn's key, and asks nothing itself.
+const hasFailed = (message) => message.role === 'notice' && message.id.startsWith('t-') && !message.buttons?.length;
+
 let serial = 0;
 
 export class Transcript {
@@ -21,14 +29,20 @@ export class Transcript {
   #order = [];           // ids of the log
   #pending = [];         // ids of own messages on their way
   #days = new Map();     // day -> separator element
+  #track = new Track();
   #queued = new Map();   // draft id -> newest message, drawn with the next frame
   #primed = false;
   #reasoning = new Map(); // question id -> the model's reasoning, as far as it was shown
   #stale = new Set();    // drafts shown before a reconnect, not confirmed since
 
   constructor(parts) {
-    // log, pending, drafts, isOwn, onReply, onPress, onRetry, onStop, onGoOn, announce, showMessage, onChange
+    // log, pending, drafts, spoken, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
+    // linkTo, announce, showMessage, onChange
     Object.assign(this, parts);
+    this.under = new Under({
+      get: (id) => this.get(id), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
+      onAgain: parts.onAgain, onGoOn: parts.onGoOn, linkTo: parts.linkTo,
+    });
   }
 
   get size() { return this.#order.length; }
@@ -61,23 +75,19 @@ export class Transcript {
     // An answer that ended while offline gets no more updates.
     this.#stale = new Set([...this.drafts.children].map((element) => element.dataset.id));
     if (this.#stale.size) setTimeout(() => this.#dropStale(), 1500);
-    if (!this.#primed) {
-      this.#primed = true;
-      setTimeout(() => this.log.setAttribute('aria-live', 'polite'), 400);
-    }
+    if (!this.#primed) this.#primed = true;
+    else for (const message of fresh.slice(-MAX_SPOKEN)) this.#say(message);
     return fresh;
   }
 
   // Show a finished message; return whether it is new.
   put(message) {
     const isNew = !this.has(message.id);
-    const focused = document.activeElement;
+    const before = this.#known.get(message.id)?.html;
     const entry = this.#settle(message);
     if (isNew) this.#order.push(message.id);
+    if (isNew || entry.html !== before) this.#say(message);
     this.#layout();
-    if (focused && focused !== document.activeElement && entry.element.contains(focused)) {
-      focused.focus({ preventScroll: true });
-    }
     return isNew;
   }
 
@@ -123,9 +133,10 @@ export class Transcript {
       return;
     }
     const created = this.#create(message, 'draft');
-    growBody(created.element.querySelector('.body'), message.html ?? '');
+    showBody(created.element.querySelector('.body'), message.html);
     this.#offerStop(created.element, message);
     this.drafts.append(created.element);
+    this.#layout();
   }
 
   // The model's reasoning for a question; null discards it.
@@ -164,6 +175,15 @@ export class Transcript {
     entry.element.classList.add('found');
   }
 
+  // Two messages that come at once are both heard; older ones leave, which is not announced.
+  #say(message) {
+    if (this.isOwn(message.author.id)) return;
+    const line = make('p', '', `${message.author.name}: ${spokenText(message.html)}`);
+    this.spoken.append(line);
+    while (this.spoken.childElementCount > MAX_SPOKEN) this.spoken.firstElementChild.remove();
+    setTimeout(() => line.remove(), SPOKEN_MS); // whoever reads the page finds it once
+  }
+
   #dropStale() {
     for (const id of this.#stale) this.removeDraft(id);
     this.#stale.clear();
@@ -175,7 +195,7 @@ export class Transcript {
       const entry = this.#known.get(id);
       if (entry?.stage !== 'draft') continue;
       entry.message = message;
-      growBody(entry.element.querySelector('.body'), message.html ?? '');
+      showBody(entry.element.querySelector('.body'), message.html);
     }
     this.#queued.clear();
   }
@@ -199,16 +219,13 @@ export class Transcript {
     const { element } = entry;
     const body = element.querySelector('.body');
     body.classList.remove('plain');
-    if (entry.stage === 'draft') growBody(body, message.html ?? '');
-    else body.innerHTML = message.html ?? '';
-    decorate(body, this.announce);
+    showBody(body, message.html);
     Object.assign(entry, { message, html: message.html ?? '', stage: 'log' });
     element.classList.remove('draft');
     element.removeAttribute('aria-busy');
     delete element.dataset.state;
     element.querySelector('.state').replaceChildren();
     this.#dress(element, message);
-    this.#offerGoOn(element, message);
     this.#offerButtons(element, message);
     return entry;
   }
@@ -261,6 +278,7 @@ export class Transcript {
 
   // Name, time, labels and quote.
   #dress(element, message) {
+    if (message.role !== 'agent') element.classList.replace([...element.classList].find((name) => name.startsWith('hue-')), hueOf(message.author.id));
     element.querySelector('.who').textContent = message.author.name;
     const when = element.querySelector('.when');
     const date = new Date(message.date);
@@ -274,6 +292,7 @@ export class Transcript {
     paper.querySelector('.quote')?.remove();
     if (message.reply_to) paper.prepend(this.#quote(message.reply_to));
     if (message.role === 'agent') this.#fold(element, message);
+    if (message.role === 'agent' || hasFailed(message)) this.under.offer(element, message);
   }
 
   #fold(element, message) {
@@ -289,14 +308,6 @@ export class Transcript {
       element.querySelector('.body').before(fold);
     }
     fold.lastElementChild.textContent = text;
-  }
-
-  #offerGoOn(element, message) {
-    if (!message.cut) return;
-    const more = make('button', 'retry', 'Go on');
-    more.type = 'button';
-    more.addEventListener('click', () => this.onGoOn(message.id));
-    element.querySelector('.state').append(more);
   }
 
   // A press goes to the gateway, which says what came of it: the buttons stay until then.
@@ -365,9 +376,15 @@ export class Transcript {
     return quote;
   }
 
+  // Draw the lanes and splices that the gateway knows.
+  setTrack(track) {
+    if (this.#track.take(track)) this.#layout();
+  }
+
   #layout() {
     let day = '';
     let before = null;
+    let last = '';
     const used = new Set();
     const lay = (ids) => {
       const wanted = [];
@@ -381,6 +398,10 @@ export class Transcript {
           if (!used.has(key)) wanted.push(this.#separator(key, date));
           used.add(key);
         }
+        const splices = last ? this.#track.between(last, message.date) : [];
+        if (splices.length) before = null;
+        wanted.push(...splices);
+        last = message.date;
         element.classList.toggle('joined', joins(before, message));
         wanted.push(element);
         before = message;
@@ -388,12 +409,16 @@ export class Transcript {
       return wanted;
     };
     const log = lay(this.#order);
+    if (last) log.push(...this.#track.between(last, '~'));
+    last = '~'; // no splice stands in two places
     const pending = lay(this.#pending);
     for (const key of this.#days.keys()) if (!used.has(key)) this.#days.delete(key);
     arrange(this.log, log);
     arrange(this.pending, pending);
     const drafts = [...this.drafts.children].filter((el) => this.#known.get(el.dataset.id)?.stage === 'draft');
     arrange(this.drafts, drafts);
+    const shown = [...this.log.children, ...this.pending.children, ...drafts].filter(({ dataset }) => this.#known.has(dataset.id));
+    this.#track.draw(shown.map((element) => this.#known.get(element.dataset.id)));
   }
 
   #separator(key, date) {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from channels.host import Cursors
+from channels.host import ChatReading, Cursors
 from channels.message import InboundMessage
 from gateway.clock import Clock
 from gateway.storage.ledger.rows import account_id, run_alone
@@ -48,6 +48,7 @@ class CursorTable:
         }
         if not found:
             found["", ""] = self._clock.now()
+            await self.advance_all(channel, found["", ""])  # this process may not live to fill it
         least = self._clock.now() - longest
         if ("", "") in found:  # The account's own cursor applies to all its chats.
             least = max(least, found["", ""] - overlap)
@@ -57,7 +58,33 @@ class CursorTable:
             moment = max(value - overlap, least)
             chats[account, chat_id] = moment
             accounts[account] = max(moment, accounts.get(account, moment))
-        return Cursors(accounts, chats)
+        readings: dict[tuple[str, str], ChatReading] = {}
+        for row in await self._store.select("ledger.readings", {"channel": channel}):
+            key = (row["account_id"].partition(":")[2], row["chat_id"])
+            until, began = self._past(row["complete_until"]), self._past(row["began_at"])
+            if until is not None:  # no cursor of the account: its other chats may lack more
+                chats[key] = max(until - overlap, chats.get(key, least))
+            is_newer = began is not None and began - overlap > chats.get(key, least)
+            if began is not None and is_newer and row["thread_id"]:
+                readings[key] = ChatReading(began, row["thread_id"])
+        return Cursors(accounts, chats, readings, overlap)
+
+    async def keep_readings(
+        self, channel: str, readings: Mapping[tuple[str, str], ChatReading]
+    ) -> None:
+        """Record how far the histories of chats were read."""
+        unit = Unit()
+        for (account, chat_id), reading in readings.items():
+            began_at = utc_iso(reading.began)
+            unit.run(
+                "ledger.keep_reading",
+                account_id=account_id(channel, account),
+                chat_id=chat_id,
+                complete_until="" if reading.thread else began_at,
+                began_at=began_at,
+                thread_id=reading.thread,
+            )
+        await self._store.commit(unit)
 
     def _past(self, date: str) -> datetime | None:
         try:
@@ -68,8 +95,10 @@ class CursorTable:
 
     async def advance_all(self, channel: str, moment: datetime) -> None:
         """Record that all of a channel's messages from before a given time are accepted."""
-        values = {"account_id": channel, "chat_id": "", "value": utc_iso(moment)}
-        await run_alone(self._store, "ledger.move_cursor", **values)
+        unit, value = Unit(), utc_iso(moment)
+        unit.run("ledger.move_cursor", account_id=channel, chat_id="", value=value)
+        unit.run("ledger.forget_readings", channel=channel, value=value)
+        await self._store.commit(unit)
 
     async def probe(self) -> None:
         """Make a small write to find out whether the database accepts writes."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import zip_longest
+from typing import Final
 
 import orjson
 
@@ -14,7 +15,9 @@ from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.rows import InboxRow, account_id, readable, run_alone
 from tape.entry import NewEntry, dump, utc_iso
 from tape.store import UnitStore
-from tape.unit_of_work import FirstId, Outcome, Unit
+from tape.unit_of_work import FirstId, Outcome, Row, Unit
+
+_WAITING: Final = "ledger.waiting_entries"
 
 
 class Inbox:
@@ -134,10 +137,15 @@ class Inbox:
         rows = await self._store.select("ledger.open_inbox", {})
         return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
 
-    async def waiting_entries(self, session_id: str) -> set[int]:
+    async def waiting_entries(self, session_id: str) -> frozenset[int]:
         """Return the ids of the entries in a session that wait for turns of their own."""
-        rows = await self._store.select("ledger.waiting_entries", {"session_id": session_id})
-        return set(orjson.loads(rows[0]["entries"]))
+        return _entries(await self._store.select(_WAITING, {"session_id": session_id}))
+
+    @staticmethod
+    def read_waiting(unit: Unit, session_id: str) -> Callable[[Sequence[Outcome]], frozenset[int]]:
+        """Read at the end of a unit what waits then; return how to find it in the outcomes."""
+        step = unit.run(_WAITING, session_id=session_id)
+        return lambda outcomes: _entries(outcomes[step].rows)
 
     async def still_open(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
         """Return those of the given rows that have not ended."""
@@ -240,3 +248,7 @@ class Inbox:
         """Return a mapping from each continued session's new id to its former id."""
         rows = await self._store.select("ledger.aliases", {})
         return {row["session_id"]: row["same_as"] for row in rows}
+
+
+def _entries(rows: Sequence[Row]) -> frozenset[int]:
+    return frozenset(orjson.loads(rows[0]["entries"]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any, Final, NoReturn
 
@@ -26,6 +26,7 @@ from tape.payloads import check
 from tape.store import Now
 from tape.stores.postgres.binding import bound, driver_sql, expecting, is_select, returns
 from tape.stores.postgres.database import PostgresDatabase, as_tape_error
+from tape.stores.postgres.lines import Lines, lines_of
 from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, was_committed
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.rows import read_entries, rows_of
@@ -58,14 +59,13 @@ class UnitWriter:
         self._database = database
         self._memory = memory
         self._now = now
-        self._lines: dict[str, _Line] = {}
+        self._lines = Lines()
 
     async def run(self, unit: Unit) -> list[Outcome]:
         """Run a unit; raises TapeError, and then nothing was written."""
         async with AsyncExitStack() as stack:
-            for name in sorted(_lines_of(unit)):
-                stack.enter_context(self._standing(name))
-                await stack.enter_async_context(self._lines[name].lock)
+            for name in sorted(lines_of(unit)):
+                await stack.enter_async_context(self._lines.turn(name))
             with anyio.CancelScope(shield=True):  # what has begun ends, whoever waits for it
                 try:
                     outcomes = await self._run(unit)
@@ -79,12 +79,8 @@ class UnitWriter:
     async def import_batch(self, tape: str, batch: Batch, prepare: Prepare) -> None:
         """Append a batch of any size to a tape that has `batch.after` entries."""
         rest, newest = map(prepare, batch), batch.after
-        with self._standing(f"tape {tape}"):
-            async with (
-                self._lines[f"tape {tape}"].lock,
-                self._database.connection() as connection,
-                connection.transaction(),
-            ):
+        async with self._lines.turn(f"tape {tape}"):
+            async with self._database.connection() as connection, connection.transaction():
                 self._memory.forget(tape)
                 job = _Job(self._database, utc_iso(self._now()), {})
                 state = await job.locked(connection, tape)
@@ -150,37 +146,6 @@ class UnitWriter:
             return step.expect == 1 and not returns(self._database.statements[step.statement])
         return isinstance(step, Append)
 
-    @contextmanager
-    def _standing(self, name: str) -> Iterator[None]:
-        line = self._lines.setdefault(name, _Line())
-        line.units += 1
-        try:
-            yield
-        finally:
-            line.units -= 1
-            if not line.units:
-                del self._lines[name]
-
-
-@dataclass(slots=True)
-class _Line:
-    """Units of one tape or session, one after another."""
-
-    lock: anyio.Lock = field(default_factory=anyio.Lock)
-    units: int = 0
-
-
-def _lines_of(unit: Unit) -> set[str]:
-    lines = set()
-    for step in unit.steps:
-        if isinstance(step, Append | Erase):
-            lines.add(f"tape {step.tape}")
-        elif isinstance(step, Run) and step.values.get("session_id"):
-            lines.add(f"session {step.values['session_id']}")
-        elif isinstance(step, Run) and step.values.get("chat_id"):
-            lines.add(f"chat {step.values.get('account_id')} {step.values['chat_id']}")
-    return lines
-
 
 class _Again(Exception):
     """The unit has to run once more."""
@@ -195,6 +160,7 @@ class _Job:
         self._keyed: dict[tuple[str, str], Outcome] = {}
         self._sent: dict[int, tuple[Cursor, Run]] = {}
         self._transaction: str | None = None
+        self._committed: Cursor | None = None
         self.states = states
         self.made: dict[str, list[Entry]] = {}
         self.planned: list[Outcome] = []
@@ -211,7 +177,7 @@ class _Job:
                     failure = await self._pipelined(connection, pipeline, unit, locked)
             except psycopg.Error as cause:
                 failure = first_cause(cause)
-            if failure is not None:
+            if failure is not None and not self._is_committed():
                 await self._fail(connection, failure)
             return await self._received()
 
@@ -229,12 +195,19 @@ class _Job:
             if number is not None:
                 self._transaction = (await number.fetchall())[0][0]
             self.planned = await self._send(connection, unit)
-            await connection.execute("COMMIT")  # the end of the pipeline sends it
+            after = unit.afterwards and self._bound(unit.afterwards, [])
+            self._committed = await connection.execute("COMMIT")  # the pipeline's end sends it
+            if after:
+                await connection.execute(*after)
         except Exception as cause:
             with suppress(psycopg.Error):
                 await pipeline.sync()  # drops what stands behind the failed statement
             return cause
         return None
+
+    def _is_committed(self) -> bool:
+        """Return whether only what stood behind the transaction failed."""
+        return self._committed is not None and self._committed.statusmessage == "COMMIT"
 
     async def _fail(self, connection: Connection, cause: BaseException) -> NoReturn:
         if connection.closed and isinstance(cause, psycopg.Error):
@@ -291,8 +264,7 @@ class _Job:
             if isinstance(step, Append):
                 planned.append(await self._append(connection, step))
             elif isinstance(step, Run):
-                sql, values = self._statement(step, planned)
-                cursor = await connection.execute(driver_sql(sql), bound(values))
+                cursor = await connection.execute(*self._bound(step, planned))
                 self._sent[number] = cursor, step
                 planned.append(Outcome())
             elif isinstance(step, Erase):
@@ -334,6 +306,10 @@ class _Job:
         for entry in step.entries:
             await self._run(connection, "tape.erase_entry", erase_values(step.tape, entry))
         return Outcome(changed=len(step.entries))
+
+    def _bound(self, step: Run, outcomes: Sequence[Outcome]) -> tuple[str, dict[str, Any]]:
+        sql, values = self._statement(step, outcomes)
+        return driver_sql(sql), bound(values)
 
     def _statement(self, step: Run, outcomes: Sequence[Outcome]) -> tuple[str, dict[str, Any]]:
         sql = self._database.statements.get(step.statement)

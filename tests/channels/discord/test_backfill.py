@@ -33,6 +33,7 @@ async def texts(bot: Bot, room: Channel | None = None) -> list[str]:
 async def test_d2_hundreds_of_messages_come_in_order_and_once(tmp_path: Path) -> None:
     async with house(tmp_path) as place:
         await began(place)
+        earlier = len(place.fake.calls_of("history"))
         for number in range(250):
             place.fake.say(place.general, place.bob, str(number))
         async with place.bot() as bot:
@@ -42,7 +43,7 @@ async def test_d2_hundreds_of_messages_come_in_order_and_once(tmp_path: Path) ->
             recorded = await texts(bot)
             assert recorded == ["@Tapeway before", *map(str, range(250)), "and now"]
         limits = [call.query["limit"] for call in place.fake.calls_of("history")]
-        assert limits == ["100"] * 3
+        assert limits[earlier:] == ["100"] * 3
 
 
 async def test_d2_threads_private_chats_and_new_channels_are_read_too(tmp_path: Path) -> None:

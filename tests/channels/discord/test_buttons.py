@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
+import anyio
 import pytest
 
 from channels.discord.adapter import DiscordChannel
 from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelError, SendRefused
+from channels.facts import OwnFacts
 from channels.message import Author, Button, InboundMessage, OutboundMessage
 from channels.testing.host import FakeHost, run_channel
-from tests.clock import ManualClock
+from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.commands import Interaction
 from tests.fakes.discord.faults import RateLimited, Refuse
@@ -147,6 +150,33 @@ async def test_a_press_that_cannot_be_stored_is_refused_to_its_author_only(stage
     assert "try again" in note.text
     assert note.seen_by == stage.ada.id
     assert stage.host.accepted == []
+
+
+class SlowFacts(OwnFacts):
+    """Facts in a database whose first answer may come last."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(clock)
+        self.asked, self.answered = anyio.Event(), anyio.Event()
+
+    async def store(self, values: Mapping[str, Any], seconds: float = 0.0) -> None:
+        if not self.asked.is_set():
+            self.asked.set()
+            await self.answered.wait()
+        await super().store(values, seconds)
+
+
+async def test_presses_are_recorded_in_their_order_though_one_waits_for_the_database(
+    stage: Stage,
+) -> None:
+    card = await stage.card()
+    stage.host.facts = slow = SlowFacts(stage.clock)
+    used = [stage.fake.press(stage.room, stage.ada, card, label) for label in ("Yes", "No")]
+    await slow.asked.wait()
+    await rest()
+    slow.answered.set()
+    await stage.fake.wait_for(lambda _fake: all(one.acknowledged for one in used))
+    assert [one.press for one in stage.host.accepted] == ["c4rd:yes", "c4rd:no"]
 
 
 async def test_two_people_press_at_once_and_each_sees_an_own_answer(stage: Stage) -> None:

@@ -107,6 +107,49 @@ def test_a_link_opens_elsewhere_and_tells_nothing_of_us() -> None:
     assert links("<https://example.org/>") == ["https://example.org/"]
 
 
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("see https://x.org/a_b_c*d?x=1&copy=2.", "https://x.org/a_b_c*d?x=1&copy=2"),
+        ("(https://x.org/wiki/A_(b))", "https://x.org/wiki/A_(b)"),
+        ("**HTTP://x.org** https://", "HTTP://x.org"),
+        ("看https://x.org/a。好", "https://x.org/a"),
+        ("| a |\n|---|\n| https://x.org |", "https://x.org"),
+        ("[https://x.org](https://y.org)", "https://y.org"),
+        ("Fact[^1]\n\n[^1]: https://x.org/1", "https://x.org/1"),
+    ],
+)
+def test_a_bare_url_is_a_link_without_what_follows_it(text: str, target: str) -> None:
+    assert links(text) == [target]
+
+
+@pytest.mark.parametrize("text", ["`https://x.org`", "xhttps://x.org", "ftp://x.org", "https://."])
+def test_what_is_no_url_is_no_link(text: str) -> None:
+    assert links(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("$a_1 * b_2$", "a_1 * b_2"),
+        (r"\(x \le *y*\)", r"x \le *y*"),
+        ("$$\nx\n= 2\n$$", "x\n= 2"),
+        (r"\[x \\ y\]", r"x \\ y"),
+    ],
+)
+def test_a_formula_is_kept_as_it_is_written(text: str, formula: str) -> None:
+    read = Reader(to_html(text))
+    assert [a["class"].split()[0] for tag, a in read.tags if tag == "code"] == ["math"]
+    assert read.text.strip() == formula
+
+
+@pytest.mark.parametrize(
+    "text", ["$5 and $10", "5$, or 10$.", "$HOME and $PATH", "`$x$`", r"\$x$", "US$ 1.50$", "$ x $"]
+)
+def test_money_and_shells_are_no_formulas(text: str) -> None:
+    assert "math" not in to_html(text)
+
+
 def test_an_image_is_a_link_so_that_the_page_loads_nothing() -> None:
     read = Reader(to_html('![a "cat"](https://example.org/cat.png)'))
     assert [tag for tag, _ in read.tags] == ["p", "a"]
@@ -150,7 +193,7 @@ def test_code_is_shown_as_it_is_written() -> None:
 
 
 markup = r"""<script> </script> <img src=x onerror=y> onload="x" javascript: ]( ![ [ ) ` ``` ~~~
-< > ' & &lt; &#60; \ | |-| # * _ ~~ - 1. > https://x.org/ a"""
+< > ' & &lt; &#60; \ | |-| # * _ ~~ - 1. > https://x.org/ a $ $$ \( \) \[ \] [^1]: https:// :"""
 words = st.sampled_from([*markup.split(), "<img src=x onerror=y>", "\n", "\n\n", " ", "    ", "\0"])
 
 

@@ -52,6 +52,22 @@ def test_a_listed_person_is_let_in_in_private_and_opens_no_group() -> None:
     assert (decision.allowed, decision.role) == (False, Role.OWNER)
 
 
+@pytest.mark.anyio
+async def test_a_rule_that_is_made_while_an_older_answer_is_on_its_way_holds() -> None:
+    access, rule = access_of(), AccessRule("plain", "7", "owner")
+    kept: list[AccessRule] = []
+
+    async def read_all() -> list[AccessRule]:
+        answer = list(kept)
+        if not kept:
+            kept.append(rule)
+            access.put(rule)
+        return answer
+
+    await access.read(read_all)
+    assert access.decide(PRIVATE).role == Role.OWNER
+
+
 def test_a_chat_with_a_new_id_keeps_its_place_on_the_list() -> None:
     aliases: dict[str, str] = {}
     access = access_of(allow="plain:-5", aliases=aliases)

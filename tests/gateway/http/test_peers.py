@@ -26,6 +26,13 @@ POST = {"id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10", "person": {"name": "Mallor
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can open another user's socket")
 
 
+@pytest.fixture(params=["asked", "listed"])
+def _kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the kernel asked for one socket, or refuse that and list all of them."""
+    if request.param == "listed":
+        monkeypatch.setattr("gateway.http.peers.SOCK_DIAG", 255)
+
+
 def socket_of(uid: int) -> socket.socket:
     """Return a socket that another user of this machine has opened."""
     os.seteuid(uid)
@@ -142,6 +149,7 @@ async def test_an_old_proxy_that_adds_no_header_is_known_by_its_version(tmp_path
             assert b" 401 " in await stream.receive()
 
 
+@pytest.mark.usefixtures("_kernel")
 @pytest.mark.parametrize(("family", "host"), [("AF_INET", "127.0.0.1"), ("AF_INET6", "::1")])
 def test_the_kernel_says_whose_a_connection_is_until_it_is_closed(family: str, host: str) -> None:
     with socket.socket(getattr(socket, family)) as server:
@@ -159,6 +167,7 @@ def test_the_kernel_says_whose_a_connection_is_until_it_is_closed(family: str, h
         accepted.close()
 
 
+@pytest.mark.usefixtures("_kernel")
 @as_root
 def test_a_connection_is_whose_it_was_opened_by_also_over_mapped_addresses() -> None:
     with socket.socket() as server:
@@ -196,6 +205,7 @@ def _inherit(server: socket.socket) -> tuple[socket.socket, socket.socket]:
             return kept, own
 
 
+@pytest.mark.usefixtures("_kernel")
 @as_root
 def test_who_gets_the_port_of_a_connection_that_has_ended_lends_it_nothing() -> None:
     with socket.socket() as server:

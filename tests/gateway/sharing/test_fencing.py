@@ -75,3 +75,24 @@ def test_only_a_refusal_of_the_fence_says_that_a_session_is_lost() -> None:
     assert isinstance(fence.judged(UnitFailed(FENCE, 1, 0)), SessionLost)
     other = UnitFailed("any", 1, 0)
     assert fence.judged(other) is other
+
+
+def test_what_waits_is_known_until_another_unit_is_written_to_the_session() -> None:
+    sessions = HeldSessions("aa", ManualClock(), 60, Tails())
+    sessions.add(Held("telegram:1", "t", 1, epoch=7, arrived=0, asked=0), 0.0)
+    heard: list[Arrival] = []
+    fence = Fencing(sessions, str, heard.append)
+
+    def write() -> int:
+        before = sessions.units("telegram:1")
+        fence.framed(Unit(works_on={"telegram:1"}))
+        return before
+
+    sessions.wait_in("telegram:1", write(), frozenset({3}))
+    assert sessions.waiting("telegram:1") == frozenset({3})
+    before = write()
+    assert sessions.waiting("telegram:1") is None
+    write()  # while the answer to the one before was under way
+    sessions.wait_in("telegram:1", before, frozenset({3, 4}))
+    assert sessions.waiting("telegram:1") is None
+    assert sessions.waiting("telegram:2") is None

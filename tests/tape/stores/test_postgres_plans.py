@@ -189,6 +189,13 @@ SHARED: Final[dict[str, dict[str, Any]]] = {
     "rekey": {"session_id": "s1", "same_as": "s2"},
     "touch": {"tapes": '["t77", "t78"]'},
     "renew": {"owner": "o9"},
+    "wake": {
+        "sessions": '["s1", "s2"]',
+        "own": "o9",
+        "works": 0,
+        "channels": "tapeway_",
+        "ready": "ready",
+    },
 }
 """Statements of shared work that need other values than `GIVEN`."""
 

@@ -3,6 +3,18 @@
 SELECT pg_notify(channel, payload)
 FROM unnest(text_list(:channels), text_list(:payloads)) AS sent (channel, payload)
 
+-- name: wake
+-- After a commit: wake the holders of sessions to which work was added, and of those that nobody
+-- holds whoever may claim them, unless this process does. It is not part of the transaction:
+-- transactions with notifications wait for each other until they are on the disk.
+SELECT pg_notify(:channels || CASE owner WHEN '' THEN :ready ELSE owner END,
+                 CASE owner WHEN '' THEN '' ELSE number::text END)
+FROM session
+WHERE session_id = ANY (
+        ARRAY(SELECT coalesce((SELECT same_as FROM alias WHERE alias.session_id = added.id), added.id)
+              FROM unnest(text_list(:sessions)) AS added (id)))
+  AND owner <> :own AND (owner <> '' OR :works = 0)
+
 -- name: arrive
 -- Work is added to a session: lock it, so that its rows get their ids in the order of commits.
 INSERT INTO session (session_id, tape, ready_at, arrived, asked)

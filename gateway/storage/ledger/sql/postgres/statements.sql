@@ -22,6 +22,25 @@ ON CONFLICT (account_id, chat_id) DO UPDATE SET value = greatest(cursor.value, e
 SELECT account_id, chat_id, value FROM cursor
 WHERE account_id = :channel OR starts_with(account_id, :channel ::text || ':')
 
+-- name: readings
+-- How far the histories of a channel's chats were read.
+SELECT account_id, chat_id, complete_until, began_at, thread_id FROM reading
+WHERE account_id = :channel OR starts_with(account_id, :channel ::text || ':')
+
+-- name: keep_reading
+-- Record how far a chat's history was read.
+INSERT INTO reading (account_id, chat_id, complete_until, began_at, thread_id)
+VALUES (:account_id, :chat_id, :complete_until, :began_at, :thread_id)
+ON CONFLICT (account_id, chat_id) DO UPDATE
+SET complete_until = greatest(reading.complete_until, excluded.complete_until),
+    began_at = excluded.began_at, thread_id = excluded.thread_id
+
+-- name: forget_readings
+-- Remove what a channel's own cursor says as well.
+DELETE FROM reading
+WHERE complete_until <= :value AND began_at <= :value
+  AND (account_id = :channel OR starts_with(account_id, :channel ::text || ':'))
+
 -- name: threads
 -- The threads of a chat with messages accepted since a moment.
 SELECT DISTINCT thread_id FROM inbox

@@ -14,16 +14,16 @@ from gateway.delivery.outbox import commit_with_sends
 from gateway.scheduling.presses import Settled
 from gateway.storage.ledger.cards import Card, new_card_id
 from tape.unit_of_work import Unit
+from tests.browser import Browsing, browsing, enter, marks, say, somebody
 from tests.gateways import gateway_of, make_settings
-from tests.scenarios.test_page import browser, enter, pytestmark, say, somebody
 
-__all__ = ["pytestmark"]
+pytestmark = marks
 
 ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
 """What a proxy adds: the visitor is not a user of this machine."""
 
 
-async def guest_page(opened: Browser) -> Page:
+async def guest_page(opened: Browsing) -> Page:
     context = await opened.new_context(extra_http_headers=ELSEWHERE)
     return await context.new_page()
 
@@ -37,9 +37,9 @@ async def invitation(page: Page) -> str:
 
 
 async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
-    tmp_path: Path,
+    tmp_path: Path, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browser() as opened:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         link = await invitation(owner)
         guest = await guest_page(opened)
@@ -69,9 +69,9 @@ async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
 
 
 async def test_an_owner_s_link_opens_the_page_in_a_browser_that_the_user_id_does_not_let_in(
-    tmp_path: Path,
+    tmp_path: Path, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browser() as opened:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         link = await page_link(make_settings(tmp_path))
         page = await guest_page(opened)
         await page.goto(gateway.url)
@@ -102,9 +102,9 @@ async def ask_with_buttons(gateway: Gateway, person: str) -> None:
 
 
 async def test_a_button_is_for_whom_it_is_meant_and_its_answer_is_shown_to_them_alone(
-    tmp_path: Path,
+    tmp_path: Path, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browser() as opened:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         gateway.parts.presses.handlers["pick"] = Pick()
         ann = await somebody(opened, gateway.url, "Ann")
         bob = await somebody(opened, gateway.url, "Bob")
@@ -118,7 +118,7 @@ async def test_a_button_is_for_whom_it_is_meant_and_its_answer_is_shown_to_them_
         await ann.get_by_role("button", name="Coffee").click()
         await expect(ann.get_by_text("Thank you, coffee it is.").first).to_be_visible()
         for page in (ann, bob):
-            await expect(page.get_by_text("Ann chose coffee.")).to_be_visible()
+            await expect(page.locator(".log").get_by_text("Ann chose coffee.")).to_be_visible()
             await expect(page.get_by_role("button", name="Tea")).to_have_count(0)
             await expect(page.get_by_text("Tea or coffee?")).to_have_count(0)
         await expect(bob.get_by_text("Thank you, coffee it is.")).to_have_count(0)

@@ -3,76 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, expect
 
+from tests.browser import browsing, enter, marks, say, somebody
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, settled
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-REQUIRED = os.environ.get("TAPEWAY_TEST_BROWSER") == "required"
-
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None and not REQUIRED, reason="no chromium here; CI installs and requires it"
-    ),
-]
-
-expect.set_options(timeout=30_000)
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+pytestmark = marks
 
 
-@asynccontextmanager
-async def browser() -> AsyncIterator[Browser]:
-    assert CHROMIUM, "TAPEWAY_TEST_BROWSER=required, but there is no chromium"
-    async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield opened
-        await opened.close()
-
-
-async def enter(context: BrowserContext, url: str, name: str) -> Page:
-    """Open the room as somebody; an error on the page fails the test."""
-    page = await context.new_page()
-    page.on("pageerror", lambda error: pytest.fail(f"an error on the page: {error}"))
-    await page.goto(f"{url}?as={name}")
-    await expect(page.get_by_text("connected", exact=True)).to_be_visible()
-    return page
-
-
-async def somebody(opened: Browser, url: str, name: str) -> Page:
-    """Open the room as a person with a session of their own."""
-    context = await opened.new_context()
-    await context.request.post(f"{url}login", form={"token": ""})
-    return await enter(context, url, name)
-
-
-async def say(page: Page, text: str) -> None:
-    await page.locator("#composer-text, textarea").first.fill(text)
-    await page.keyboard.press("Enter")
-
-
-async def test_two_people_see_each_other_and_the_answer_grow(tmp_path: Path) -> None:
+async def test_two_people_see_each_other_and_the_answer_grow(
+    tmp_path: Path, chromium: Browser
+) -> None:
     gate = asyncio.Event()
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
         server.enqueue(Text(("It has **bold** ", "and an end."), gate=gate))
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
@@ -81,26 +32,36 @@ async def test_two_people_see_each_other_and_the_answer_grow(tmp_path: Path) -> 
         await expect(bob.locator(".draft strong")).to_have_text("bold")
         await expect(alice.locator(".draft")).to_be_visible()
         gate.set()
-        await expect(alice.get_by_text("and an end.")).to_be_visible()
+        await expect(alice.locator(".log").get_by_text("and an end.")).to_be_visible()
         await expect(alice.locator(".draft")).to_have_count(0)
         await expect(bob.locator(".draft")).to_have_count(0)
 
 
-async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path, chromium: Browser) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
         server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "Go on for ever")
         await expect(page.locator(".draft")).to_be_visible()
         await page.keyboard.press("Escape")
-        await expect(page.get_by_text("Stopped by Alice.")).to_be_visible()
+        await expect(page.locator(".log").get_by_text("Stopped by Alice.")).to_be_visible()
         await expect(page.locator("[data-role=agent]", has_text="never")).to_have_count(1)
         await expect(page.locator(".draft")).to_have_count(0)
         await settled(gateway)
 
 
-async def test_somebody_else_s_answer_has_a_stop_of_its_own(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+async def test_somebody_else_s_answer_has_a_stop_of_its_own(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
         server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
@@ -111,16 +72,16 @@ async def test_somebody_else_s_answer_has_a_stop_of_its_own(tmp_path: Path) -> N
         await expect(alice.get_by_label("Stop the answer to Alice")).to_have_count(0)
         await bob.keyboard.press("Escape")
         await bob.get_by_label("Stop the answer to Alice").click()
-        await expect(alice.get_by_text("Stopped by Bob.")).to_be_visible()
+        await expect(alice.locator(".log").get_by_text("Stopped by Bob.")).to_be_visible()
         await expect(bob.locator(".draft")).to_have_count(0)
         await settled(gateway)
 
 
-async def test_reasoning_is_folded_above_its_answer(tmp_path: Path) -> None:
+async def test_reasoning_is_folded_above_its_answer(tmp_path: Path, chromium: Browser) -> None:
     async with (
         FakeOpenAI() as server,
         gateway_of(tmp_path, server, WEB__REASONING="true") as gateway,
-        browser() as opened,
+        browsing(chromium) as opened,
     ):
         server.enqueue(Text(("It is <b>blue</b>.",), reasoning=("First <i>I</i> look.",)))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
@@ -132,18 +93,24 @@ async def test_reasoning_is_folded_above_its_answer(tmp_path: Path) -> None:
         await expect(answer.get_by_text("First <i>I</i> look.")).to_be_visible()
 
 
-async def test_an_answer_that_was_cut_off_offers_to_go_on(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+async def test_an_answer_that_was_cut_off_offers_to_go_on(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
         server.enqueue(Text(("The first half",), finish_reason="length"), Text(("and the rest.",)))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "Tell me everything")
         await page.get_by_role("button", name="Go on").click()
-        await expect(page.get_by_text("and the rest.")).to_be_visible()
+        await expect(page.locator(".log").get_by_text("and the rest.")).to_be_visible()
         assert "Go on" in server.requests[1].last_user_text
 
 
-async def test_a_search_s_link_shows_the_message(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, browser() as opened:
+async def test_a_search_s_link_shows_the_message(tmp_path: Path, chromium: Browser) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "the kettle is blue")
         await expect(page.locator("[data-role=agent]")).to_have_count(1)
@@ -152,12 +119,16 @@ async def test_a_search_s_link_shows_the_message(tmp_path: Path) -> None:
         await expect(page.locator("[data-role=person].found")).to_have_count(1)
 
 
-async def test_the_history_is_there_after_a_reload_once(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+async def test_the_history_is_there_after_a_reload_once(tmp_path: Path, chromium: Browser) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         server.enqueue(Text(("a memorable answer",)))
         await say(page, "a memorable question")
-        await expect(page.get_by_text("a memorable answer")).to_be_visible()
+        await expect(page.locator(".log").get_by_text("a memorable answer")).to_be_visible()
         await page.reload()
         answer = page.locator("[data-role=agent]", has_text="a memorable answer")
         await expect(answer).to_have_count(1)
@@ -165,8 +136,10 @@ async def test_the_history_is_there_after_a_reload_once(tmp_path: Path) -> None:
         await expect(question).to_have_count(1)
 
 
-async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, browser() as opened:
+async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         context = await opened.new_context(viewport={"width": 360, "height": 640})
         page = await context.new_page()
         await page.goto(gateway.url)
@@ -182,8 +155,14 @@ async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(tmp_pat
         assert width <= 360, "the page is wider than a phone"
 
 
-async def test_what_a_model_writes_cannot_run_in_the_page(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+async def test_what_a_model_writes_cannot_run_in_the_page(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         attack = "<img src=x onerror=\"document.title='owned'\"> [a](javascript:alert(1)) done"
         server.enqueue(Text((attack,)))
@@ -194,10 +173,12 @@ async def test_what_a_model_writes_cannot_run_in_the_page(tmp_path: Path) -> Non
         assert await page.locator("a[href^=javascript]").count() == 0
 
 
-async def test_with_a_token_the_login_form_leads_to_the_room(tmp_path: Path) -> None:
+async def test_with_a_token_the_login_form_leads_to_the_room(
+    tmp_path: Path, chromium: Browser
+) -> None:
     async with (
         gateway_of(tmp_path, None, HTTP__TOKEN="open-sesame") as gateway,
-        browser() as opened,
+        browsing(chromium) as opened,
     ):
         page = await (await opened.new_context()).new_page()
         await page.goto(gateway.url)

@@ -1,0 +1,175 @@
+// The row under an answer: why it is as it is, copy, ask again, link. One stop of the Tab key;
+// the arrow keys go on from there.
+
+import { copyText, counted, excerpt, make } from './parts.js';
+
+const MAX_READ = 12;
+const number = new Intl.NumberFormat();
+
+export class Under {
+  #figures = new Map(); // answer id -> promise of its figures
+
+  constructor(parts) {
+    // get, reveal, ask, announce, onAgain, onGoOn, linkTo
+    Object.assign(this, parts);
+  }
+
+  // Put the row under a message; what it offers depends on the message.
+  offer(element, message) {
+    const row = element.querySelector('.under') ?? element.appendChild(this.#row(element));
+    const { id } = message;
+    const wanted = [];
+    if (message.role === 'agent') {
+      wanted.push(['why', 'Why', () => this.#toggle(row, id)], ['copy-answer', 'Copy', () => this.#copy(row, id)]);
+    }
+    if (this.get(message.reply_to)) wanted.push(['again', message.role === 'agent' ? 'Ask again' : 'Try again', () => this.onAgain(id)]);
+    if (message.role === 'agent') wanted.push(['link', 'Link', () => this.#link(row, id)]);
+    if (message.cut) wanted.push(['go-on', 'Go on', () => this.onGoOn(id)]);
+    const key = wanted.map(([name]) => name).join(' ');
+    if (row.dataset.offers === key) return;
+    row.dataset.offers = key;
+    row.replaceChildren(...wanted.map(([name, label, act], i) => {
+      const button = make('button', `under-button ${name}`, label);
+      button.type = 'button';
+      button.tabIndex = i ? -1 : 0;
+      button.addEventListener('click', act);
+      return button;
+    }));
+    row.querySelector('.why')?.setAttribute('aria-expanded', 'false');
+  }
+
+  #row(element) {
+    const row = make('div', 'under');
+    row.setAttribute('role', 'toolbar');
+    row.setAttribute('aria-label', 'This answer');
+    row.addEventListener('keydown', (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const all = [...row.querySelectorAll('button')];
+      const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+      for (const one of all) one.tabIndex = one === next ? 0 : -1;
+      next.focus();
+    });
+    // The figures come when somebody looks, not with every answer.
+    const look = () => this.#showChip(row, element.dataset.id);
+    let timer = 0;
+    element.addEventListener('pointerenter', ({ pointerType }) => { if (pointerType === 'mouse') timer = setTimeout(look, 150); });
+    element.addEventListener('pointerleave', () => clearTimeout(timer));
+    row.addEventListener('focusin', look);
+    return row;
+  }
+
+  // ---- why
+
+  #figuresOf(id) {
+    if (!this.#figures.has(id)) {
+      const asked = this.ask(id);
+      asked.catch(() => this.#figures.delete(id)); // the next look asks again
+      this.#figures.set(id, asked);
+    }
+    return this.#figures.get(id);
+  }
+
+  async #showChip(row, id) {
+    const chip = row.querySelector('.why');
+    if (!chip || chip.dataset.known || this.get(id)?.role !== 'agent' || row.closest('.draft')) return;
+    try {
+      chip.textContent = chipText(await this.#figuresOf(id));
+      chip.dataset.known = 'true';
+      chip.setAttribute('aria-label', `Why: ${chip.textContent}`);
+    } catch { /* a click says what is wrong */ }
+  }
+
+  async #toggle(row, id) {
+    const chip = row.querySelector('.why');
+    const open = row.parentElement.querySelector('.why-panel');
+    if (open) {
+      open.remove();
+      chip.setAttribute('aria-expanded', 'false');
+      return;
+    }
+    let panel = null;
+    try {
+      panel = this.#panel(await this.#figuresOf(id));
+      this.#showChip(row, id);
+    } catch (error) {
+      panel = make('section', 'why-panel');
+      panel.append(make('p', '', error.message));
+      this.announce(error.message);
+    }
+    if (row.parentElement.querySelector('.why-panel')) return; // two clicks, one answer
+    panel.setAttribute('aria-label', 'Why this answer');
+    chip.setAttribute('aria-expanded', 'true');
+    row.after(panel);
+  }
+
+  #panel(figures) {
+    const panel = make('section', 'why-panel');
+    const list = make('dl');
+    const line = (name, ...what) => {
+      const value = make('dd');
+      value.append(...what);
+      list.append(make('dt', '', name), value);
+    };
+    line('Read', ...this.#messages(figures));
+    const tools = Object.entries(figures.tools).map(([name, times]) => (times > 1 ? `${name} (${times} times)` : name));
+    line('Tools', tools.join(', ') || 'none');
+    if (figures.model) line('Model', `${figures.model}, ${counted(figures.calls, 'call')}`);
+    if (figures.seconds !== null) line('Time', `${figures.seconds.toFixed(1)} s`);
+    const [input, cached, output] = figures.tokens;
+    if (input || output) {
+      line('Tokens', `${number.format(input)} in${cached ? ` (${number.format(cached)} of them cached)` : ''}, ${number.format(output)} out${figures.estimated ? ', in part estimated' : ''}`);
+    }
+    if (figures.cost) line('Cost', money(figures));
+    panel.append(list);
+    return panel;
+  }
+
+  // The messages that the model was shown, as far as the page has them too.
+  #messages({ read, messages }) {
+    const known = messages.map((id) => this.get(id)).filter(Boolean);
+    if (!known.length) return [counted(read, 'message')];
+    const list = make('ul', 'why-read');
+    const rest = read - Math.min(known.length, MAX_READ);
+    if (rest > 0) list.append(make('li', '', `${counted(rest, 'message')} further back`));
+    for (const message of known.slice(-MAX_READ)) {
+      const item = make('li');
+      const link = make('button', 'why-message');
+      link.type = 'button';
+      link.append(make('b', '', message.author.name), ` ${excerpt(message.text, 80)}`);
+      link.addEventListener('click', () => this.reveal(message.id));
+      item.append(link);
+      list.append(item);
+    }
+    return [list];
+  }
+
+  // ---- copy and link
+
+  #copy(row, id) { this.#copied(row.querySelector('.copy-answer'), this.get(id).text, 'Copy'); }
+
+  #link(row, id) { this.#copied(row.querySelector('.link'), this.linkTo(id), 'Link'); }
+
+  async #copied(button, text, label) {
+    const done = await copyText(text);
+    button.textContent = done ? 'Copied' : 'Failed';
+    this.announce(done ? `${label === 'Link' ? 'Link copied' : 'Answer copied'}` : 'Copying failed');
+    setTimeout(() => { button.textContent = label; }, 1600);
+  }
+}
+
+const money = ({ cost, estimated }) => `${estimated ? 'about ' : ''}${cost < 0.01 ? cost.toPrecision(2) : cost.toFixed(2)}`;
+
+function chipText(figures) {
+  const searches = Object.entries(figures.tools).reduce((sum, [name, times]) => sum + (/search/.test(name) ? times : 0), 0);
+  const others = Object.values(figures.tools).reduce((sum, times) => sum + times, 0) - searches;
+  return [
+    `${counted(figures.read, 'message')} read`,
+    searches && counted(searches, 'search', 'searches'),
+    others && counted(others, 'tool call'),
+    figures.model,
+    figures.seconds !== null && `${figures.seconds.toFixed(1)} s`,
+    figures.cost > 0 && `cost ${money(figures)}`,
+  ].filter(Boolean).join(' · ');
+}

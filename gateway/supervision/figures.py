@@ -1,0 +1,93 @@
+"""What an answer was made of, in the few figures that fit below it; none of them is a word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from agent.spent import Spent
+from gateway.context.replay import prompts_of
+from gateway.settings import Settings
+from gateway.storage.ledger.rows import idem_key
+from gateway.turn.usage import cost_of
+from tape.deletions import deleted
+from tape.entry import MESSAGE, TOOL_CALL, Entry, parse_date
+from tape.handle import Tape
+from tape.turn_events import LOOP_STEP, TURN_END, TURN_START
+
+Json = dict[str, Any]
+TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
+
+
+async def figures_of(tape: Tape, settings: Settings, turn: str) -> Json | None:
+    """Return a turn's figures as JSON, or None if the tape has no such turn.
+
+    read      how many messages its newest prompt showed; `messages` has the ids of those that are
+              not deleted, as the page knows them
+    tools     maps the tools that were called to how often
+    cost      in the currency of the prices; `estimated` if a server did not report all tokens
+    """
+    entries = await tape.find(turn=turn)
+    if not entries:
+        return None
+    steps = [entry.payload["data"] for entry in entries if entry.name == LOOP_STEP]
+    spent = Spent()
+    for entry in entries:
+        spent.take(entry)
+    prompts = await prompts_of(tape, turn, newest=1)
+    read = await _messages(tape, prompts[-1].entries if prompts else (), turn)
+    totals = sum(spent.models.values(), Counter[str]())
+    ends = [entry for entry in entries if entry.name == TURN_END]
+    return {
+        "turn": turn,
+        "status": ends[-1].payload["data"].get("status", "") if ends else "",
+        "read": len(read),
+        "messages": [shown for shown in read if shown],
+        "tools": _tools(entries),
+        "model": next((step["model"] for step in reversed(steps) if step.get("model")), ""),
+        "calls": len(steps),
+        "seconds": _seconds(entries, ends),
+        "tokens": [totals[name] for name in TOKENS],
+        "cost": sum(cost_of(settings, model, counts) for model, counts in spent.models.items()),
+        "estimated": totals["estimated"] > 0,
+    }
+
+
+async def _messages(tape: Tape, shown: Sequence[int], turn: str) -> list[str]:
+    """Return the ids of the messages among a prompt's entries, "" for deleted ones."""
+    found = [entry for entry in (await tape.entries(list(shown))).values() if _is_said(entry)]
+    ids = tuple(entry.id for entry in found)
+    gone = await deleted(tape, about=ids) if ids else set()
+    others = (entry for entry in found if entry.meta.get("turn") != turn)
+    return ["" if entry.id in gone else _shown_id(entry) for entry in others]
+
+
+def _is_said(entry: Entry) -> bool:
+    return entry.kind == MESSAGE and ("inbox" in entry.meta or bool(entry.meta.get("final")))
+
+
+def _shown_id(entry: Entry) -> str:
+    if "inbox" in entry.meta:
+        return str(entry.meta.get("message_id", ""))
+    return idem_key(str(entry.meta.get("turn", "")), 0)
+
+
+def _tools(entries: Sequence[Entry]) -> dict[str, int]:
+    calls = [
+        call for entry in entries if entry.kind == TOOL_CALL for call in entry.payload["calls"]
+    ]
+    return dict(Counter(str(call["function"]["name"]) for call in calls))
+
+
+def _seconds(entries: Sequence[Entry], ends: Sequence[Entry]) -> float | None:
+    starts = [entry for entry in entries if entry.name == TURN_START]
+    if not (starts and ends):
+        return None
+    began, ended = _date(starts[0]), _date(ends[-1])
+    return round((ended - began).total_seconds(), 1)
+
+
+def _date(entry: Entry) -> datetime:
+    return parse_date(entry.date)

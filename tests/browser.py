@@ -1,0 +1,152 @@
+"""A browser for tests: one Chromium a worker, one connection to it a file, contexts for each test.
+
+A file asks for the fixture `chromium` (tests/pages/conftest.py) and opens its pages in `browsing`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from tempfile import TemporaryDirectory
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+REQUIRED = os.environ.get("TAPEWAY_TEST_BROWSER") == "required"
+
+ARGUMENTS = [
+    "--headless=new",
+    "--remote-debugging-port=0",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-sync",
+    "--password-store=basic",
+]
+
+WHILE_READ = '"$@" & read -r _; kill "$!"; wait "$!"'
+"""A shell's command: run something until standard input closes, however its other end ended."""
+
+marks = [
+    pytest.mark.anyio,
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        CHROMIUM is None and not REQUIRED, reason="no chromium here; CI installs and requires it"
+    ),
+]
+"""What each file of browser tests has as its `pytestmark`."""
+
+expect.set_options(timeout=30_000)
+
+
+@contextmanager
+def running_chromium() -> Iterator[str]:
+    """Run a Chromium without a window; yields the address of its debugger."""
+    assert CHROMIUM, "TAPEWAY_TEST_BROWSER=required, but there is no chromium"
+    with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        arguments = [CHROMIUM, *ARGUMENTS, f"--user-data-dir={profile}", "about:blank"]
+        with subprocess.Popen(
+            ["sh", "-c", WHILE_READ, "sh", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stderr is not None
+            said = []
+            for line in process.stderr:
+                said.append(line)
+                if found := re.search(r"DevTools listening on (\S+)", line):
+                    break
+            else:
+                raise AssertionError("Chromium did not start:\n" + "".join(said))
+            # Chromium writes on: a full pipe would stop it.
+            rest = threading.Thread(target=process.stderr.read)
+            rest.start()
+            yield found[1]
+            process.stdin.close()
+            rest.join()
+
+
+@asynccontextmanager
+async def connected(address: str) -> AsyncIterator[Browser]:
+    """Have a connection to a Chromium that runs."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(address)
+        yield browser
+        await browser.close()
+
+
+class Browsing:
+    """The contexts of one test: each is a person's browser, with cookies of its own."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+        self.faults: list[str] = []
+        """Uncaught errors of the pages, and what their Content-Security-Policy forbade."""
+
+    async def new_context(self, **options: object) -> BrowserContext:
+        """Open a context; `options` are Playwright's."""
+        context = await self._browser.new_context(**options)  # type: ignore[arg-type]
+        self._contexts.append(context)
+        context.on("weberror", lambda error: self.faults.append(str(error.error)))
+        context.on("console", lambda message: self._hear(message.text))
+        return context
+
+    def _hear(self, text: str) -> None:
+        if "Content Security Policy" in text:
+            self.faults.append(text)
+
+    async def end(self) -> None:
+        """Close the contexts."""
+        for context in self._contexts:
+            await context.close()
+
+
+@asynccontextmanager
+async def browsing(browser: Browser) -> AsyncIterator[Browsing]:
+    """Have contexts; they are closed at the end, and a fault on a page of theirs fails the test."""
+    opened = Browsing(browser)
+    try:
+        yield opened
+    finally:
+        await opened.end()
+    assert opened.faults == []
+
+
+async def enter(context: BrowserContext, url: str, name: str) -> Page:
+    """Open the room as somebody."""
+    page = await context.new_page()
+    await page.goto(f"{url}?as={name}")
+    await expect(page.get_by_text("connected", exact=True)).to_be_visible()
+    return page
+
+
+async def somebody(opened: Browsing, url: str, name: str) -> Page:
+    """Open the room as a person with a session of their own."""
+    context = await opened.new_context()
+    await context.request.post(f"{url}login", form={"token": ""})
+    return await enter(context, url, name)
+
+
+async def say(page: Page, text: str) -> None:
+    """Write into the room and press Enter."""
+    await page.locator("#composer-text, textarea").first.fill(text)
+    await page.keyboard.press("Enter")

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -59,7 +59,8 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 
 # Half of its time a test waits: for a disk, a timer, another process. And each of hundreds of
 # processes would compile what it loads where the environment wants no bytecode to be kept.
-PYTEST = $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
+# The few that fail are run once more, alone: `tests/second_look.py` says what that means.
+PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
   $(addprefix gateway/,backup cli sharing storage))
 check behaviour test test-postgres: export PYTHONDONTWRITEBYTECODE =
@@ -130,6 +131,9 @@ chaos-fleet: $(VENV)/.dev ## several processes on one PostgreSQL: kills, restart
 
 chaos-scale: $(VENV)/.dev ## the same for half an hour
 	$(BIN)/python -m bench.fleet.chaos --long
+
+rolling: $(VENV)/.dev ## this version beside its predecessor, a checkout PREDECESSOR with its own .venv
+	$(BIN)/python -m bench.rolling "$(PREDECESSOR)"
 
 audit: $(VENV)/.dev ## known vulnerabilities of the pinned requirements (asks an advisory service)
 	@$(BIN)/python -m bench.audit

@@ -1,0 +1,47 @@
+"""Run the tests, and look at the few that failed once more, alone: `python -m tests.second_look`.
+
+Thousands of tests, hundreds of processes and two cores: a test that waits for the wrong thing fails
+once in many runs, when the machine is at its busiest. What fails alone, too, fails the run; so do
+more than two failures. What passes alone is named at the end as unsteady, below the report of
+its failure: it is a defect, of the test or of the product, and somebody has to find out which.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import orjson
+
+MOST: Final = 2  # failures that are looked at again
+FAILED: Final = 1  # pytest's exit code if tests failed, and nothing else went wrong
+ALONE: Final = ("-p", "no:xdist", "-p", "no:cacheprovider")
+
+
+def run(command: Sequence[str]) -> int:
+    """Run pytest by a command, and perhaps again; return the exit code."""
+    with TemporaryDirectory(prefix="tapeway-tests-") as cache:
+        code = subprocess.run([*command, "-o", f"cache_dir={cache}"], check=False).returncode
+        failed = _failed(Path(cache))
+    if code != FAILED or not 0 < len(failed) <= MOST:
+        return code
+    print(f"\nOnce more, alone: {' '.join(failed)}", flush=True)
+    again = [sys.executable, "-m", "pytest", *ALONE, *failed]
+    code = subprocess.run(again, check=False).returncode
+    if code == 0:
+        print("\nUNSTEADY: failed beside others, passed alone. Find out why:")
+        print("\n".join(f"  {test}" for test in failed), flush=True)
+    return code
+
+
+def _failed(cache: Path) -> list[str]:
+    found = cache / "v" / "cache" / "lastfailed"
+    return sorted(orjson.loads(found.read_bytes())) if found.exists() else []
+
+
+if __name__ == "__main__":
+    raise SystemExit(run(sys.argv[1:]))

@@ -126,6 +126,9 @@ class BackfillHost(Protocol):
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         """Return the ids of a chat's threads that have messages since a given time."""
 
+    async def answered(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        """Return the ids of a chat's messages outside threads that the agent took up since then."""
+
 
 class AccountHost(Protocol):
     """The host of a channel that sends in one process and listens in another.

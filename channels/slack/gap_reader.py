@@ -18,7 +18,7 @@ from channels.errors import ChannelDown, SendRefused
 from channels.host import ChatReading, Cursors, FullHost
 from channels.message import InboundMessage
 from channels.slack.history import MAX_PAGES, MESSAGES, REPLIES, History, ts_at
-from channels.slack.inbound import SlackSelf, edit_of, of_event
+from channels.slack.inbound import TS, SlackSelf, edit_of, of_event
 from channels.slack.media import Raw
 from channels.slack.reorder import stamp_of
 from channels.slack.workspaces import Workspace
@@ -174,7 +174,11 @@ class GapReader:
         host = self._host()
         one.began = one.began or host.clock.now()
         raws = await self._messages(workspace, one, None)
-        known = await host.threads(one.id, one.cursor - THREAD_AGE, workspace.account)
+        since = one.cursor - THREAD_AGE
+        known = await host.threads(one.id, since, workspace.account)
+        if one.kind != "im":  # in a channel, an answer begins a thread
+            answered = await host.answered(one.id, since, workspace.account)
+            known += filter(TS.fullmatch, answered)
         threads = set(sorted(known, key=stamp_of)[-MAX_THREADS:])
         for raw in raws:
             threads.discard(raw["ts"])

@@ -134,6 +134,16 @@ class FakeHost(FullHost):
         )
         return list(dict.fromkeys(thread for thread in found if thread is not None))
 
+    async def answered(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        """As if every message that addresses the agent had been taken up."""
+        return [
+            one.message_id
+            for one in self.accepted
+            if (one.chat_id, one.account, one.thread_id) == (chat_id, account, None)
+            and one.addressed
+            and datetime.fromisoformat(one.date) >= since
+        ]
+
     async def sent_keys(self, chat_id: str, account: str = "") -> list[str]:
         return [
             sent.idem

@@ -150,6 +150,11 @@ class GatewayHost(FullHost):
         with _down_while_away():
             return await self._services.ledger.inbox.threads(account, chat_id, since)
 
+    async def answered(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        account = account_id(self._channel.name, account)
+        with _down_while_away():
+            return await self._services.ledger.inbox.answered(account, chat_id, since)
+
     def ready(self) -> None:
         self._status.connected(self._channel.name)
 

@@ -83,12 +83,6 @@ STORELESS: Final[Mapping[str, str]] = {
 """The lines that a store has no part in, and why: they do not run once more on PostgreSQL."""
 
 STORELESS_TESTS: Final[dict[str, str]] = {}
-
-KILLS: Final = "tests.contracts.test_channels_kill"
-UNSETTLED: Final = frozenset({"cli", "discord"})
-"""Channels whose kills on a server do not end the same way each time; nobody has found out why."""
-
-UNSETTLED_TESTS: Final[set[tuple[str, str]]] = set()  # by name and channel
 """The tests of other lines that a store has no part in, and why."""
 
 AT_LENGTH: Final = "telegram"
@@ -142,10 +136,7 @@ def promises(line: str, *needs: Need, storeless: str = "") -> Callable[[Test], T
             else:
                 PROMISED.setdefault((line, channel), []).append(test.__name__)
                 runs.append(channel)
-                unsettled = test.__module__ == KILLS and channel in UNSETTLED
-                if unsettled:
-                    UNSETTLED_TESTS.add((test.__name__, channel))
-                if line not in STORELESS and not storeless and not unsettled:
+                if line not in STORELESS and not storeless:
                     ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
                     mark, name = pytest.mark.postgresql, f"{channel}-postgresql"
                     runs.append(pytest.param(channel, marks=mark, id=name))
@@ -336,6 +327,8 @@ class House:
                 yield Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
         if mortal is not None and mortal.killed.is_set():
             _drop_remains()
+            if isinstance(self.lasting, LastingDatabase):
+                await to_thread.run_sync(self.lasting.wait_until_left)
 
     async def _store(self, settings: dict[str, str]) -> MortalStore | None:
         """Return what the next gateway has of the store, if that is not a file of its own."""

@@ -65,6 +65,25 @@ $$
 """
 """Makes a database as it was when its tables were made, which is quicker than another one."""
 
+LEFT: Final = """
+CREATE PROCEDURE stage.left() LANGUAGE plpgsql AS $$
+DECLARE
+    until timestamptz := pg_catalog.clock_timestamp() + '60 s';
+BEGIN
+    WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+                  AND backend_type = 'client backend' AND pid <> pg_backend_pid())
+    LOOP
+        IF pg_catalog.clock_timestamp() > until THEN
+            RAISE 'a gateway that has ended keeps its connections';
+        END IF;
+        PERFORM pg_sleep(0.005);
+        PERFORM pg_stat_clear_snapshot();
+    END LOOP;
+END
+$$
+"""
+"""Waits until all others have left."""
+
 _UNUSED: Final[list[str]] = []  # the URLs of databases that no test of this process uses
 
 
@@ -86,6 +105,14 @@ class LastingDatabase:
         """Open it as a gateway does that starts."""
         schemas = [ledger_schema("postgres"), sharing_schema()]
         return DistantStore(PostgresStore.open(self.reached_at, schemas, self._now), self)
+
+    def wait_until_left(self) -> None:
+        """Wait until the server is done with all gateways.
+
+        What a killed one had asked for may be under way. Whoever looks meanwhile does not see the
+        sessions that are locked, and on a stage the next look is far away.
+        """
+        self._server.execute("CALL stage.left()")
 
     def close(self) -> None:
         """Disconnect; the gateways on it have ended."""
@@ -295,6 +322,7 @@ def _staged() -> str:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(CLOCK.encode())
         connection.execute(EMPTY.encode())
+        connection.execute(LEFT.encode())
         for (made,) in connection.execute("SELECT pg_get_functiondef('utc_after'::regproc)"):
             staged = str(made).replace("clock_timestamp()", "stage.clock_timestamp()")
             connection.execute(staged.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -10,10 +11,13 @@ import anyio
 import pytest
 
 from gateway.app import Gateway
+from gateway.settings import Settings
 from tests.canaries import TOKENS
 from tests.clock import QuickClock
 from tests.contracts.opened import params
 from tests.fakes.base.faults import Hang, Slow
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.slack.server import FakeSlack
 from tests.gateways import make_settings, running, tape_of, with_plugins
 from tests.postgres import owned_database
@@ -66,18 +70,10 @@ async def test_d2_what_each_process_has_read_is_left_out_by_the_next(
         fake.say(quiet, ada, "not forgotten")
         fake.deliveries.forget()
         fake.deliveries.release()
-        chosen = {
-            "WEB__ENABLED": "false",
-            "ACCESS__MODE": "open",
-            "SLACK__BOT_TOKEN": fake.bot_token,
-            "SLACK__APP_TOKEN": fake.app_token,
-            "SLACK__BASE_URL": fake.base_url,
-            **store,
-        }
         for life in (1, 2):
             before, hang = reads(fake), Hang()
             fake.fail(READS, *[Slow(0)] * READS_A_LIFE, hang)
-            settings = make_settings(tmp_path / "home", None, **{**TOKENS, **chosen})
+            settings = slack_settings(tmp_path, fake, store)
             how = {"plugins": with_plugins(), "clock": ReadingClock(fake), "only": ["slack"]}
             async with running(settings, **how) as gateway:
                 with anyio.fail_after(30):
@@ -92,6 +88,54 @@ async def test_d2_what_each_process_has_read_is_left_out_by_the_next(
                         assert found.index(f"root {number}") < found.index(f"reply {number}")
                     assert await texts(gateway, quiet.id) == ["not forgotten"]
             hang.release()
+
+
+async def test_d2_the_first_reply_to_an_answer_is_found_when_nothing_listened_for_hours(
+    tmp_path: Path, store: dict[str, str]
+) -> None:
+    async with FakeSlack() as fake, FakeOpenAI() as model:
+        ada, room = fake.user("Ada"), fake.channel("room")
+        model.default = lambda _request: Text(("Blue.",))
+        clock, settings = QuickClock(), slack_settings(tmp_path, fake, store, model)
+        how = {"plugins": with_plugins(), "clock": clock, "only": ["slack"]}
+        async with running(settings, **how) as gateway:
+            asked = fake.say(room, ada, f"@{fake.workspace.bot.name} what colour is it?")
+            await fake.wait_for(lambda it: len(it.messages(room.id)) > 0)
+            hours_pass(5, clock, fake)
+            fake.say(room, ada, "good morning")
+            await taped(gateway, room.id, "good morning")
+        hours_pass(5, clock, fake)
+        fake.deliveries.hold()
+        fake.say(room, ada, "are you sure?", thread=asked)
+        fake.deliveries.forget()
+        fake.deliveries.release()
+        async with running(settings, **how) as gateway:
+            await taped(gateway, room.id, "are you sure?")
+
+
+def hours_pass(hours: int, clock: QuickClock, fake: FakeSlack) -> None:
+    clock.jump(timedelta(hours=hours))
+    fake.epoch += hours * 3600
+
+
+async def taped(gateway: Gateway, chat: str, text: str) -> None:
+    with anyio.fail_after(30):
+        while text not in await texts(gateway, chat):  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
+def slack_settings(
+    tmp_path: Path, fake: FakeSlack, store: dict[str, str], model: FakeOpenAI | None = None
+) -> Settings:
+    chosen = {
+        "WEB__ENABLED": "false",
+        "ACCESS__MODE": "open",
+        "SLACK__BOT_TOKEN": fake.bot_token,
+        "SLACK__APP_TOKEN": fake.app_token,
+        "SLACK__BASE_URL": fake.base_url,
+        **store,
+    }
+    return make_settings(tmp_path / "home", model, **{**TOKENS, **chosen})
 
 
 async def texts(gateway: Gateway, chat: str) -> list[str]:

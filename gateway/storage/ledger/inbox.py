@@ -218,6 +218,12 @@ class Inbox:
         values = {"account_id": account, "chat_id": chat_id, "since": utc_iso(since)}
         return [row["thread_id"] for row in await self._store.select("ledger.threads", values)]
 
+    async def answered(self, account: str, chat_id: str, since: datetime) -> list[str]:
+        """Return a chat's messages outside threads that turns took since a given time."""
+        values = {"account_id": account, "chat_id": chat_id, "since": utc_iso(since)}
+        rows = await self._store.select("ledger.answered_messages", values)
+        return [row["message_id"] for row in rows]
+
     async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
         """Return whether a platform's message id is known (a person's or ours), and its lane."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}

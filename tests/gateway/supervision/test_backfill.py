@@ -257,6 +257,22 @@ async def test_the_threads_of_a_chat_are_those_in_which_something_was_said(tmp_p
         assert await channel.host.threads("1", NOW + timedelta(hours=1)) == []
 
 
+async def test_what_the_agent_took_up_is_what_may_have_got_a_thread(tmp_path: Path) -> None:
+    channel = History()
+    asks = {"addressed": True, "why": "private chat"}
+    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
+        await channel.ready.wait()
+        taken, in_thread = (
+            replace(one, **asks)  # type: ignore[arg-type]
+            for one in (said(2, 5), said(3, 5, thread="77"))
+        )
+        await channel.host.accept([said(1, 5), taken, in_thread])
+        await gateway.idle()
+        assert await channel.host.answered("1", NOW - timedelta(hours=1)) == [taken.message_id]
+        assert await channel.host.answered("1", NOW + timedelta(hours=1)) == []
+        assert await channel.host.answered("2", NOW - timedelta(hours=1)) == []
+
+
 async def started(gateway: Gateway, channel: History, clock: QuickClock) -> None:
     """Wait until the first gap is behind us; then it is two hours later."""
     await channel.ready.wait()

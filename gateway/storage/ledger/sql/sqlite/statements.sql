@@ -47,6 +47,12 @@ SELECT DISTINCT thread_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND received_at >= :since
   AND thread_id IS NOT NULL
 
+-- name: answered_messages
+-- The messages of a chat outside threads that turns took since a moment.
+SELECT DISTINCT message_id FROM inbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND received_at >= :since
+  AND turn_id IS NOT NULL AND thread_id IS NULL
+
 -- name: know_session
 -- Record a session and its tape.
 INSERT INTO session (session_id, tape) VALUES (:session_id, :tape)

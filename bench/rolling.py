@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 
@@ -41,6 +41,7 @@ WHERE EXISTS (SELECT FROM inbox
               WHERE inbox.session_id = session.session_id AND inbox.status = 'taken')
 GROUP BY worker.home
 """
+_KEPT: Final = "SELECT FROM session WHERE owner <> ''"
 
 
 class Rolled(Exception):
@@ -115,6 +116,7 @@ class Rolling:
             "TELEGRAM__BASE_URL": self.telegram.base_url,
             "SHARING__LEASE": LEASE,
             "SHARING__POLLER_LEASE": LEASE,
+            "SHARING__KEEP": "0.5",
             "TAPE__URL": self.url,
         }
         environ = make_environ(home, self.model, **more)
@@ -142,17 +144,15 @@ class Rolling:
 
     async def under_way(self) -> dict[str, int]:
         """Ask while the model holds its answers back; return how many turns each version has."""
+        await _until(lambda: not self._rows(_KEPT))
         self.gate.clear()
         before = len(self.model.requests)
         self.ask()
         await _until(lambda: len(self.model.requests) >= before + len(self.groups))
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            counts = dict(connection.execute(_HELD.encode()).fetchall())
-        held = {
-            one.name: counts[home_id(one.home)]
-            for one in self.versions
-            if home_id(one.home) in counts
-        }
+        counts = dict(self._rows(_HELD))
+        workers = [one for one in self.versions if one.role == "worker"]
+        found = {one.name: counts.get(home_id(one.home), 0) for one in workers}
+        held = {name: count for name, count in found.items() if count}
         if len(held) < len(BOTH):
             raise Rolled(f"only {held} had turns")
         return held
@@ -160,6 +160,10 @@ class Rolling:
     def reply(self, _request: Request) -> Reply:
         """Answer once the gate is open."""
         return Text(("All ", "is well."), gate=self.gate)
+
+    def _rows(self, sql: str) -> list[Any]:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            return connection.execute(sql.encode()).fetchall()
 
     def _answers(self) -> Counter[tuple[int, int]]:
         return Counter(

@@ -65,6 +65,9 @@ LEASE: Final = 600
 SLOTS_SECONDS: Final = 0.1
 """Seconds in which a gateway that shares its rate limits gets a few slots for its requests."""
 
+LOOK_AGAIN: Final = 1.0
+"""Seconds between two looks for sessions once a gateway was killed, which may miss one at first."""
+
 A_DAY_S_LOOKS: Final = 3600
 
 STORELESS: Final[Mapping[str, str]] = {
@@ -163,6 +166,8 @@ class Play:
     model: FakeOpenAI
     clock: RestingClock
     mortal: MortalStore | None = None
+    database: LastingDatabase | None = None
+    """The database on a server, if an earlier gateway was killed on it."""
 
     @property
     def store(self) -> MortalStore:
@@ -266,6 +271,9 @@ class Play:
             while was != (was := self.mortal.asked):
                 await self.clock.sleep(moment)
                 await self.gateway.idle()
+                while self.database is not None and await to_thread.run_sync(self.database.waits):
+                    await self.clock.sleep(LOOK_AGAIN)
+                    await self.gateway.idle()
         await self.gateway.idle()
         await self.stage.seen()
 
@@ -286,6 +294,9 @@ class House:
     lasting: LastingStore | LastingDatabase | None = field(default=None)
     looks: float = 600.0
     """Seconds between two looks of a gateway on a server for what nobody said to it."""
+
+    killed: bool = False
+    """Whether a gateway was killed here."""
 
     def last(self) -> None:
         """Keep everything in a store in memory that outlives the gateways, and can be killed."""
@@ -319,13 +330,19 @@ class House:
                 patch.setattr("gateway.assembly.open_store", lambda *_: mortal)
             for name in LOOKS if isinstance(mortal, MortalPart) else ():
                 patch.setattr(name, self.looks)
+            database = self.lasting if isinstance(self.lasting, LastingDatabase) else None
+            if database is not None and self.killed:
+                patch.setattr("gateway.scheduling.claimer.LOOK_SECONDS", LOOK_AGAIN)
             async with AsyncExitStack() as stack:
                 starts = gateway_of(home, self.model, *plugins, clock=self.clock, only=only, **more)
                 async with _slots(self.clock, isinstance(mortal, MortalPart)):
                     gateway = await stack.enter_async_context(starts)
                 await stack.enter_async_context(self.stage.connected(gateway.url))
-                yield Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
+                play = Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
+                play.database = database if self.killed else None
+                yield play
         if mortal is not None and mortal.killed.is_set():
+            self.killed = True
             _drop_remains()
             if isinstance(self.lasting, LastingDatabase):
                 await to_thread.run_sync(self.lasting.wait_until_left)

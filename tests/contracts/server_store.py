@@ -84,6 +84,12 @@ $$
 """
 """Waits until all others have left."""
 
+WAITING: Final = """
+SELECT EXISTS (
+    SELECT FROM session WHERE suspect = 0 AND (
+        owner = '' AND ready_at <> '' OR owner <> '' AND lease_until <= utc_after(0)))
+"""
+
 _UNUSED: Final[list[str]] = []  # the URLs of databases that no test of this process uses
 
 
@@ -105,6 +111,15 @@ class LastingDatabase:
         """Open it as a gateway does that starts."""
         schemas = [ledger_schema("postgres"), sharing_schema()]
         return DistantStore(PostgresStore.open(self.reached_at, schemas, self._now), self)
+
+    def waits(self) -> bool:
+        """Return whether a session waits for somebody to claim it.
+
+        It may be passed over: a look skips a session that somebody else is writing to.
+        """
+        self.set_clock()
+        found = self._server.execute(WAITING).fetchone()
+        return found is not None and bool(found[0])
 
     def wait_until_left(self) -> None:
         """Wait until the server is done with all gateways.

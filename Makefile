@@ -62,7 +62,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 # The few that fail are run once more, alone: `tests/second_look.py` says what that means.
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
-  $(addprefix gateway/,backup cli sharing storage))
+  $(addprefix gateway/,backup cli console sharing storage))
 check behaviour test test-postgres: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev ## the tests

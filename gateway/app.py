@@ -30,6 +30,10 @@ from gateway.admin.tape_admin import TapeAdmin
 from gateway.assembly import make_services, open_tape_store, register_builtin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
+from gateway.console.parts import ConsoleParts
+from gateway.console.pulse import Pulse
+from gateway.console.reads import ConsoleReads
+from gateway.console.routes import console_routes
 from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
 from gateway.explain.explainer import Explainer
@@ -88,6 +92,7 @@ class Gateway:
     parts: GatewayParts
     models: ModelBoard
     rooms: SharedRooms | None  # None: this process works alone
+    pulse: Pulse
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
         """Run a message through the pipeline without a channel; return the text of the answer."""
@@ -172,6 +177,7 @@ async def running_gateway(
                 finally:
                     gateway.services.guard.end()
                     with anyio.CancelScope(shield=True):
+                        gateway.pulse.close()
                         await manager.stop()
                         withdraw(settings.home_path)
                         if server is not None:
@@ -232,7 +238,9 @@ async def _opened(
             if rooms is not None:
                 stack.push_async_callback(_shielded, rooms.leave)
                 group.start_soon(rooms.run, name="rooms")
-            gateway = Gateway(services, channels, status, url, failures, parts, models, rooms)
+            pulse = Pulse(services, ConsoleReads(services), status)
+            named = (channels, status, url, failures, parts, models, rooms, pulse)
+            gateway = Gateway(services, *named)
             yield gateway, ChannelManager(clock, running, status, make_host, leases)
             group.cancel_scope.cancel()
 
@@ -285,18 +293,21 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         return dict(services.redactor.value(body, lines=True))
 
     metrics = Exposition(services.meters, Gauges(services, status).read).route()
+    wrong, console = WrongLogins(services.clock), console_parts(gateway)
+    gateway.parts.door.open(gateway.url, token)
     routes = [
         metrics,
-        *access_routes(access_admin(gateway)),
-        *ledger_routes(LedgerAdmin(services, gateway.parts.recovery, status.states)),
+        *access_routes(console.access_admin),
+        *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
-        *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
+        *erase_routes(console.erase),
         *explain_routes(Explainer(services.store, services.settings)),
+        *console_routes(console, wrong, gateway.pulse),
     ]
     sessions = Sessions(services, token)
     if gateway.rooms is not None:
         sessions.share(gateway.rooms)
-    gate = Gatekeeper(sessions, WrongLogins(services.clock), token, bearer)
+    gate = Gatekeeper(sessions, wrong, token, bearer)
     app = make_app(list(gateway.channels.values()), health, routes, gate)
     app.add_middleware(MetricsPort, metrics=metrics, http=services.settings.http)
     return app
@@ -306,6 +317,24 @@ def access_admin(gateway: Gateway) -> AccessAdmin:
     """Return what changes a gateway's access."""
     parts = gateway.parts
     return AccessAdmin(gateway.services, parts.requests.openings, parts.pairing)
+
+
+def console_parts(gateway: Gateway) -> ConsoleParts:
+    """Return what the screens of the console use."""
+    services, parts = gateway.services, gateway.parts
+    openings = parts.requests.openings
+    return ConsoleParts(
+        services=services,
+        reads=ConsoleReads(services),
+        access=openings.access,
+        roles=openings.roles,
+        door=parts.door,
+        status=gateway.status,
+        models=gateway.models,
+        ledger=LedgerAdmin(services, parts.recovery, gateway.status.states),
+        access_admin=access_admin(gateway),
+        erase=EraseAdmin(services, parts.eraser),
+    )
 
 
 def _address(host: str, port: int) -> str:

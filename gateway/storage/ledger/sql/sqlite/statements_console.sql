@@ -1,0 +1,177 @@
+-- name: issue_console_code
+INSERT INTO console_code (digest, account_id, person, token, expires_at)
+VALUES (:digest, :account_id, :person, :token, :expires_at)
+
+-- name: console_code
+-- A code that can still be used.
+SELECT account_id, person FROM console_code
+WHERE digest = :digest AND token = :token AND expires_at > :now
+
+-- name: use_console_code
+-- Changes nothing if somebody else was faster.
+DELETE FROM console_code WHERE digest = :digest AND token = :token AND expires_at > :now
+
+-- name: drop_console_codes
+-- Remove the codes that have expired, and a person's earlier ones.
+DELETE FROM console_code
+WHERE expires_at <= :now OR (account_id = :account_id AND person = :person)
+
+-- name: open_console_session
+INSERT INTO console_session (digest, account_id, person, token, opened_at, expires_at)
+VALUES (:digest, :account_id, :person, :token, :opened_at, :expires_at)
+
+-- name: console_session
+-- A session that has not expired, opened with the present access token.
+SELECT account_id, person FROM console_session
+WHERE digest = :digest AND token = :token AND expires_at > :now
+
+-- name: end_console_session
+DELETE FROM console_session WHERE digest = :digest
+
+-- name: drop_console_sessions
+DELETE FROM console_session WHERE expires_at <= :now
+
+-- name: record_opening
+-- Record that somebody opened a private chat, once an hour.
+INSERT INTO console_opening (person, session_id, hour, opened_at)
+VALUES (:person, :session_id, :hour, :opened_at)
+ON CONFLICT (person, session_id, hour) DO NOTHING
+
+-- name: console_openings
+-- The newest openings of private chats.
+SELECT person, session_id, opened_at FROM console_opening
+ORDER BY opened_at DESC, person, session_id LIMIT :limit
+
+-- name: console_chat
+-- A chat with its newest message, from which its kind and place are known.
+SELECT session.session_id, session.tape, inbox.account_id, inbox.chat_id, inbox.received_at,
+       inbox.payload
+FROM session JOIN inbox ON inbox.id =
+    (SELECT max(id) FROM inbox AS own WHERE own.session_id = session.session_id)
+WHERE session.session_id = :session_id
+
+-- name: console_chats
+-- Every chat in which something was said, as in `console_chat`.
+SELECT session.session_id, session.tape, inbox.account_id, inbox.chat_id, inbox.received_at,
+       inbox.payload
+FROM session JOIN inbox ON inbox.id =
+    (SELECT max(id) FROM inbox AS own WHERE own.session_id = session.session_id)
+
+-- name: takes_part
+-- The chats in which somebody has a number.
+SELECT session_id FROM person
+WHERE person = :person AND (:session_id = '' OR session_id = :session_id)
+
+-- name: open_by_chat
+-- What is open in each chat: messages that wait, and those that a turn has taken.
+SELECT session_id,
+       sum(CASE WHEN status = 'taken' THEN 0 ELSE 1 END) AS waiting,
+       sum(CASE WHEN status = 'taken' THEN 1 ELSE 0 END) AS running,
+       min(received_at) AS oldest
+FROM inbox INDEXED BY inbox_open
+WHERE status IN ('accepted', 'waiting', 'taken') AND session_id IS NOT NULL
+GROUP BY session_id
+
+-- name: failed_by_chat
+-- What ended in each chat without an answer since a moment, or could not be read.
+SELECT session_id, count(*) AS messages FROM inbox INDEXED BY inbox_failed
+WHERE status IN ('failed', 'dead') AND (status = 'dead' OR received_at >= :since)
+GROUP BY session_id
+
+-- name: unsent_by_chat
+-- The messages of each chat of which it is unknown whether they were sent, or that were given up.
+SELECT session_id, count(*) AS messages FROM outbox INDEXED BY outbox_failed
+WHERE status IN ('dead', 'ambiguous') AND op <> 'draft'
+GROUP BY session_id
+
+-- name: held_by_chat
+-- What each chat has that a restore holds.
+SELECT session_id, count(*) AS messages FROM (
+    SELECT session_id FROM inbox INDEXED BY inbox_held
+    WHERE status = 'held' AND session_id IS NOT NULL
+    UNION ALL
+    SELECT session_id FROM outbox WHERE status = 'held') AS held
+GROUP BY session_id
+
+-- name: used_by_chat
+-- What each chat used on a day.
+SELECT session_id, sum(input + cached + output) AS tokens, sum(cost) AS cost FROM usage
+WHERE day = :day
+GROUP BY session_id
+
+-- name: waiting_inbox
+-- The newest messages that have not ended: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name
+FROM inbox INDEXED BY inbox_open
+WHERE status IN ('accepted', 'waiting', 'taken') AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: waiting_outbox
+-- The newest sends that have not ended: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at
+FROM outbox INDEXED BY outbox_open
+WHERE status IN ('draft', 'pending', 'sending') AND status <> 'draft'
+  AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: failed_inbox
+-- The newest messages that ended without what was wanted: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name
+FROM inbox INDEXED BY inbox_failed
+WHERE status IN ('failed', 'dead') AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: failed_outbox
+-- The newest sends that ended without what was wanted: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at
+FROM outbox INDEXED BY outbox_failed
+WHERE status IN ('dead', 'ambiguous') AND op <> 'draft'
+  AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: held_inbox
+-- The newest messages that a restore holds: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name
+FROM inbox INDEXED BY inbox_held
+WHERE status = 'held' AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: held_outbox
+-- The newest sends that a restore holds: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at
+FROM outbox INDEXED BY outbox_held
+WHERE status = 'held'
+  AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: console_usage
+-- The usage of some days by day, chat, person or model, or in total: of every chat, or of some.
+SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' THEN person
+                WHEN 'model' THEN model ELSE 'total' END AS key,
+       CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
+       count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
+       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost, sum(estimated) AS estimated
+FROM usage
+WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+GROUP BY 1
+ORDER BY CASE WHEN :by = 'day' THEN latest END DESC, cost DESC, input + output DESC
+LIMIT :limit
+
+-- name: used_by_person
+-- What each person used on a day, by chat: of every chat, or of some.
+SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,
+       max(budget.refused) AS refused,
+       coalesce(sum(usage.input + usage.cached + usage.output), 0) AS tokens,
+       coalesce(sum(usage.cost), 0) AS cost
+FROM budget LEFT JOIN usage ON usage.day = budget.day AND usage.person = budget.person
+  AND usage.session_id = budget.session_id
+WHERE budget.day = :day
+  AND (:every = 1 OR budget.session_id IN (SELECT value FROM json_each(:sessions)))
+GROUP BY budget.person, budget.session_id
+ORDER BY turns DESC, budget.person LIMIT :limit

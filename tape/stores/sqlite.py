@@ -21,6 +21,7 @@ from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
+from tape.stores.sqlite_beside import SqliteBeside
 from tape.unit_of_work import (
     Append,
     Batch,
@@ -42,6 +43,7 @@ class SqliteStore:
     one_transaction = True
 
     def __init__(self, database: Database, now: Now) -> None:
+        self._database = database
         self._search = SqliteSearch(database)
         on_commit = self._search.wrote
         self._writer = WriterThread(
@@ -89,6 +91,11 @@ class SqliteStore:
         if long:
             return await self._readers.in_thread(lambda reader: reader.select(statement, values))
         return self._readers.inline.select(statement, values)
+
+    def beside(self, seconds: float) -> SqliteBeside:
+        """Return a reader with a thread and connections of its own."""
+        self._readers.require_open()
+        return SqliteBeside(self._database, self._search.file, seconds)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         self._readers.require_open()

@@ -1,0 +1,7 @@
+"""What the timeline, the replay and the exports of a tape show.
+
+marks     entries as the timeline draws them
+overview  the whole tape in a few hundred bins, its chapters and lanes
+past      a room as it was at a time
+chapter   the messages from one anchor to the next, as Markdown or HTML
+"""

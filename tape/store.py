@@ -182,7 +182,7 @@ class SideStore(Protocol):
     """A store that can be read beside everything else."""
 
     def beside(self, seconds: float) -> SideReader:
-        """Return a new reader whose reads end after `seconds`; whoever asks closes it."""
+        """Return a new reader whose reads end after `seconds`; `close` closes it, too."""
         ...
 
 

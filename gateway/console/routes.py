@@ -9,10 +9,16 @@ from gateway.console.pages import page_routes
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.console.screens.deck import deck_routes
+from gateway.console.screens.timeline import timeline_routes
 from gateway.http.auth import WrongLogins
 
 
 def console_routes(parts: ConsoleParts, wrong: WrongLogins) -> list[BaseRoute]:
     """Return the routes of the console; `wrong` slows down who tries codes."""
     rights = Rights(parts)
-    return [*page_routes(), *Entrance(parts, rights, wrong).routes(), *deck_routes(parts, rights)]
+    return [
+        *page_routes(),
+        *Entrance(parts, rights, wrong).routes(),
+        *deck_routes(parts, rights),
+        *timeline_routes(parts, rights),
+    ]

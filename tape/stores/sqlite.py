@@ -50,6 +50,7 @@ class SqliteStore:
             lambda: Transaction(database.writer(), database.statements, now, on_commit)
         )
         self._readers = ReaderPair(database.reader)
+        self._beside: list[SqliteBeside] = []
         self._erased: dict[str, set[int]] = {}
         self.staging = anyio.Lock()
         self.prepare: Prepare = as_given
@@ -95,7 +96,8 @@ class SqliteStore:
     def beside(self, seconds: float) -> SqliteBeside:
         """Return a reader with a thread and connections of its own."""
         self._readers.require_open()
-        return SqliteBeside(self._database, self._search.file, seconds)
+        self._beside.append(SqliteBeside(self._database, self._search.file, seconds))
+        return self._beside[-1]
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         self._readers.require_open()
@@ -147,6 +149,8 @@ class SqliteStore:
         if self._readers.closed:
             return
         self._readers.closed = True  # before the first wait: no call is accepted after this
+        for reader in self._beside:
+            await reader.close()
         await self._search.close()  # first: the last connection to close empties the log
         await self._writer.close()
         await self._readers.close()

@@ -3,4 +3,5 @@
 
 export const screens = [
   { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
+  { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
 ];

@@ -54,7 +54,7 @@ class ConsoleReads:
         )
         self._through = _SideTapes(self)
         self._turn = anyio.Lock()
-        self._waiting = 0
+        self.waiting = 0
 
     def tape(self, name: str) -> Tape:
         """Return a tape as its readers may see it; it can only be read."""
@@ -116,16 +116,16 @@ class ConsoleReads:
 
     @asynccontextmanager
     async def _in_turn(self) -> AsyncIterator[SideReader]:
-        if self._waiting >= MAX_WAITING:
+        if self.waiting >= MAX_WAITING:
             raise ConsoleBusy
-        self._waiting += 1
+        self.waiting += 1
         try:
             with anyio.move_on_after(WAIT_SECONDS) as waited:
                 await self._turn.acquire()
             if waited.cancelled_caught:
                 raise ConsoleBusy
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
         try:
             yield self._side
         finally:

@@ -4,4 +4,5 @@
 export const screens = [
   { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
   { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
+  { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },
 ];

@@ -269,7 +269,8 @@ class TapeScreen {
     this.#loading = false;
     if (!page || round !== this.#jump) return;
     this.#head += strip.extend(page, older);
-    if (older && !page.rows.length) strip.first = 1;
+    if (!page.rows.length && older) strip.first = 1;
+    else if (!page.rows.length) strip.last = strip.size;
     this.#dirty();
     this.#soon('list', 60, () => this.entries.show(strip, this.#selected));
     if (page.rows.length) this.#load();
@@ -278,7 +279,7 @@ class TapeScreen {
   async #news() {
     const strip = this.#strip;
     this.#soon('map', MAP_EVERY, () => this.#about());
-    if (this.#loading || strip.last < strip.size) { strip.size += 1; return; }
+    if (this.#loading || strip.last < strip.size) { strip.size = Math.max(strip.size, strip.last + 1); return; }
     this.#loading = true;
     const round = this.#jump;
     const page = await this.#ask(`/page?after=${strip.last}`);

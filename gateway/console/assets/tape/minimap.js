@@ -19,7 +19,7 @@ export class Minimap {
   constructor(seek) {
     this.#seek = seek;
     this.element = make('div', {
-      class: 'map', role: 'slider', tabindex: '0', 'aria-label': t('tape.map'), 'aria-valuemin': '1',
+      class: 'map', role: 'slider', tabindex: '0', 'aria-label': t('tape.map'), 'aria-valuemin': '1', 'aria-valuemax': '1', 'aria-valuenow': '1',
       onpointerdown: (event) => this.#drag(event), onpointermove: (event) => { if (event.buttons) this.#drag(event); },
       onkeydown: (event) => this.#key(event),
     }, svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, this.#bars, this.#head));

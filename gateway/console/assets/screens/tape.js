@@ -253,7 +253,7 @@ class TapeScreen {
     this.#frame = 0;
     if (!this.drawing.width) this.drawing.resize();
     this.drawing.draw(this.#strip, this.#head, this.#selected);
-    if (!this.drawn) { this.drawn = true; performance.mark('tape:drawn'); }
+    if (this.#strip.rows.length && !this.drawn) { this.drawn = true; performance.mark('tape:drawn'); }
   }
 
   // Ask for the next page before an end of the strip comes into sight.

@@ -3,5 +3,6 @@
 marks     entries as the timeline draws them
 overview  the whole tape in a few hundred bins, its chapters and lanes
 past      a room as it was at a time
+sparks    what was said in the last day, by hours
 chapter   the messages from one anchor to the next, as Markdown or HTML
 """

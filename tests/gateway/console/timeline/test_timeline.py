@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from gateway.console.timeline.overview import (
     page_around,
 )
 from gateway.console.timeline.past import room_at, steps_after
+from gateway.console.timeline.sparks import sparks_of
 from gateway.errors import AdminError
 from tape.deletions import deletion
 from tape.entry import NewEntry, anchor, event, message, tool_call
@@ -173,6 +175,16 @@ def test_neighbours_are_joined_until_they_are_few() -> None:
     assert sum(one.entries for one in few) == 10_000
     assert (few[-1].last, few[0].first) == (9999, 0)
     assert joined([]) == []
+
+
+async def test_a_spark_has_a_number_for_each_hour_of_a_day(
+    gateway: Gateway, tape: Tape, reads: ConsoleReads
+) -> None:
+    await talked(tape)
+    await gateway.services.store.indexed()  # type: ignore[attr-defined]
+    now = datetime(2026, 1, 2, 12, 30, tzinfo=UTC)
+    found = await sparks_of(reads, [tape.name, "nowhere"], now)
+    assert found == {tape.name: [0] * 21 + [4, 0, 0], "nowhere": [0] * 24}
 
 
 async def test_chapters_are_listed_and_stepped_through(tape: Tape, reads: ConsoleReads) -> None:

@@ -11,6 +11,7 @@ TapeError
 +-- WeightsInvalid    the linker's weights are missing or damaged, so rules are used instead
 +-- EmbedderFailed    an embedder could not make vectors
 +-- OutcomeUnknown    the database did not say whether it wrote an append without a key
++-- ReadTooSlow       a read took longer than its reader may take
 +-- StoreUnavailable  the store is closed, or its disk or database is unavailable
 +-- StoreTooNew       a newer version wrote the store; nothing was changed
 +-- StoreUnusable     the store is not a tape store or is damaged, or this SQLite could damage it
@@ -108,6 +109,14 @@ class StoreUnavailable(TapeError):
         self.full = full
         self.lasting = lasting
         super().__init__(message)
+
+
+class ReadTooSlow(TapeError):
+    """A read was ended at the time limit of its reader; `seconds` is the limit."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"the read took longer than {seconds:g} s and was ended: ask for less")
 
 
 class OutcomeUnknown(TapeError):

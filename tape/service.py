@@ -76,6 +76,10 @@ class TapeService:
         """Return a tape as its readers may see it; what erases or exports reads `store`."""
         return Tape(self._shown or self.store, name, self.semantic)
 
+    def tape_over(self, store: TapeStore, name: str) -> Tape:
+        """Return a tape read through another store, without what is withheld here."""
+        return Tape(store if self._shown is None else self._shown.over(store), name)
+
     def withhold(self) -> WithholdingStore:
         """Return the store that tapes are read through from now on; `store` withholds nothing."""
         if self._shown is None:

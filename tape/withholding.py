@@ -54,6 +54,12 @@ class WithholdingStore:
         """Return what is withheld of a tape, to be changed in place."""
         return self.tapes_with.setdefault(tape, WithheldThreads())
 
+    def over(self, store: TapeStore) -> WithholdingStore:
+        """Return the same for another way to read the same tapes; both know what is withheld."""
+        other = WithholdingStore(store)
+        other.tapes_with = self.tapes_with
+        return other
+
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:

@@ -6,6 +6,7 @@ rights    finds the visitor of each request, and the chat that it is about
 chats     the chats of the ledger, as far as they are known without their tapes
 reads     reads the store for the screens, so that no chat waits for them
 said      what was said, without what was deleted or erased
+timeline  what the timeline, the replay and the exports of a tape show
 answers   the routes' answers: JSON, and refusals as sentences
 entrance  the use of one-time links
 pages     the page and its files

@@ -10,7 +10,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateway.console.reads import ConsoleBusy
 from gateway.errors import AdminError
+from tape.errors import TapeError
 
 API: Final = "/api/console"
 NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -21,8 +23,8 @@ def console_route(
 ) -> Route:
     """Return a route below API; `answer` returns JSON data, or a response.
 
-    An AdminError becomes status 422, and an HTTPException its own, with an `error`. Requests of
-    other sites have been refused by the guard.
+    An AdminError becomes status 422, what the store refuses or cannot read in time 503, and an
+    HTTPException its own, with an `error`. Requests of other sites have been refused by the guard.
     """
 
     async def respond(request: Request) -> Response:
@@ -30,6 +32,8 @@ def console_route(
             answered = await answer(request)
         except AdminError as refused:
             answered = refusal(422, str(refused))
+        except (TapeError, ConsoleBusy) as refused:
+            answered = refusal(503, str(refused))
         except HTTPException as refused:
             answered = refusal(refused.status_code, refused.detail)
         response = answered if isinstance(answered, Response) else JSONResponse(answered)

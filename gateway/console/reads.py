@@ -1,26 +1,161 @@
-"""Read the store for the screens of the console."""
+"""Read tapes and the ledger for the console, beside the chats: no chat ever waits for the console.
+
+Reads run one after another, on connections of their own, and end after READ_SECONDS. Pages go by
+the ids of entries and have at most PAGE of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
+import anyio
+
+from gateway.errors import GatewayError
 from gateway.services import Services
+from tape.entry import Entry, NewEntry
+from tape.errors import AppendRefused, ReadTooSlow
 from tape.handle import Tape
+from tape.query import Query
+from tape.rollups import LaneSpan, RolledUp, Spark
+from tape.store import SideReader, SideStore, TapeInfo
+from tape.stores.plain_beside import PlainBeside
 from tape.unit_of_work import Row
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
+READ_SECONDS: Final = 0.2
+PAGE: Final = 500  # maximum entries of a page
+MIN_PAGE: Final = 8  # entries of the smallest page that is asked for when larger ones take too long
+MAX_WAITING: Final = 64  # maximum reads that wait for their turn
+WAIT_SECONDS: Final = 5.0  # maximum seconds that a read waits for its turn
+SEARCH_SECONDS: Final = 2.0
+
+
+class ConsoleBusy(GatewayError):
+    """Too many reads of the console wait for their turn: the page asks again later."""
+
+    def __init__(self) -> None:
+        super().__init__("the console reads too much at once: try again in a moment")
+
+
 class ConsoleReads:
-    """Reads rows and tapes, apart from what chats wait for."""
+    """What the screens of the console read. All methods raise ReadTooSlow and ConsoleBusy."""
 
-    _services: Services
+    def __init__(self, services: Services) -> None:
+        store = services.store
+        self._services = services
+        self._side: SideReader = (
+            store.beside(READ_SECONDS)
+            if isinstance(store, SideStore)
+            else PlainBeside(store, store, READ_SECONDS)
+        )
+        self._through = _SideTapes(self)
+        self._turn = anyio.Lock()
+        self.waiting = 0
+
+    def tape(self, name: str) -> Tape:
+        """Return a tape as its readers may see it; it can only be read."""
+        return self._services.tapes.tape_over(self._through, name)
+
+    async def page(self, query: Query) -> list[Entry]:
+        """Return a page as readers see it, at most PAGE entries; fewer where they are long."""
+        tape, limit = self.tape(query.tape), min(query.limit or PAGE, PAGE)
+        while True:
+            try:
+                return await tape.run_query(replace(query, limit=limit))
+            except ReadTooSlow:
+                if limit <= MIN_PAGE:
+                    raise
+                limit = max(limit // 4, MIN_PAGE)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named SELECT statement."""
-        return await self._services.store.select(statement, values, long=True)
+        async with self._in_turn() as side:
+            return await side.select(statement, values)
 
-    def tape(self, name: str) -> Tape:
-        """Return a tape as its readers may see it."""
-        return self._services.tapes.tape(name)
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query as the store does, withheld entries included; screens use `tape`."""
+        async with self._in_turn() as side:
+            return await side.query(query)
+
+    async def size(self, tape: str) -> int:
+        """Return the number of entries of a tape."""
+        async with self._in_turn() as side:
+            return await side.size(tape)
+
+    async def rolled(self, tape: str, grain: str, after: int = -1, limit: int = PAGE) -> RolledUp:
+        """Return the next counts of a tape behind a slot; see `tape.rollups`."""
+        async with self._in_turn() as side:
+            return await side.rolled(tape, grain, after, min(limit, PAGE))
+
+    async def lanes(self, tape: str, first: int, last: int) -> list[LaneSpan]:
+        """Return the lanes of the blocks from `first` to `last`, the busiest first."""
+        async with self._in_turn() as side:
+            return await side.lanes(tape, first, last)
+
+    async def sparks(self, tapes: Sequence[str], since: int) -> dict[str, list[Spark]]:
+        """Map tapes to what was said and answered in each hour from `since` on; see `hour_of`."""
+        async with self._in_turn() as side:
+            return await side.sparks(tapes, since)
+
+    async def search(self, tape: str, text: str, limit: int) -> list[Entry]:
+        """Return the newest entries with the words of a text, as `Tape.search` finds them."""
+        found = self._services.tapes.tape(tape)
+        try:
+            with anyio.fail_after(SEARCH_SECONDS):
+                return await found.search(text, limit=limit)
+        except TimeoutError as cause:
+            raise ReadTooSlow(SEARCH_SECONDS) from cause
+
+    async def close(self) -> None:
+        """Close the reader."""
+        await self._side.close()
+
+    @asynccontextmanager
+    async def _in_turn(self) -> AsyncIterator[SideReader]:
+        if self.waiting >= MAX_WAITING:
+            raise ConsoleBusy
+        self.waiting += 1
+        try:
+            with anyio.move_on_after(WAIT_SECONDS) as waited:
+                await self._turn.acquire()
+            if waited.cancelled_caught:
+                raise ConsoleBusy
+        finally:
+            self.waiting -= 1
+        try:
+            yield self._side
+        finally:
+            self._turn.release()
+
+
+class _SideTapes:
+    """The tapes as a store that is only read, one read after another."""
+
+    durable = False
+
+    def __init__(self, reads: ConsoleReads) -> None:
+        self._reads = reads
+
+    async def append(
+        self,
+        tape: str,
+        entries: Sequence[NewEntry],  # noqa: ARG002
+        key: str | None = None,  # noqa: ARG002
+    ) -> list[Entry]:
+        raise AppendRefused(f"the console only reads {tape}: append through the gateway's tapes")
+
+    async def query(self, query: Query) -> list[Entry]:
+        return await self._reads.query(query)
+
+    async def tapes(self, prefix: str = "") -> list[TapeInfo]:  # noqa: ARG002
+        return []
+
+    async def size(self, tape: str) -> int:
+        return await self._reads.size(tape)
+
+    async def close(self) -> None:
+        """Do nothing: the reads close what they opened."""

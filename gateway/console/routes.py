@@ -16,6 +16,7 @@ from gateway.console.screens.ledger import ledger_routes
 from gateway.console.screens.money import money_routes
 from gateway.console.screens.people import PeopleScreen
 from gateway.console.screens.settings import settings_routes
+from gateway.console.screens.timeline import timeline_routes
 from gateway.http.auth import WrongLogins
 
 
@@ -32,4 +33,5 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
         *PeopleScreen(parts, rights).routes(),
         *money_routes(parts, rights),
         *settings_routes(parts, rights),
+        *timeline_routes(parts, rights),
     ]

@@ -13,6 +13,7 @@ from tape.entry import Entry, NewEntry
 from tape.errors import AppendRefused, TapeMismatch
 from tape.query import Query
 from tape.store import BatchStore, ErasingStore, NotingStore, TapeInfo, TapeStore, UnitStore
+from tape.stores.plain_beside import PlainBeside
 from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Run, Unit, as_given, resolve
 
 
@@ -80,6 +81,10 @@ class SplitStore:
 
     async def size(self, tape: str) -> int:
         return await self._tapes.size(tape)
+
+    def beside(self, seconds: float) -> PlainBeside:
+        """Return a reader of the plugin's tapes and of the database."""
+        return PlainBeside(self._tapes, self._database, seconds)
 
     def notes(self) -> list[str]:
         return self._tapes.notes() if isinstance(self._tapes, NotingStore) else []

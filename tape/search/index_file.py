@@ -22,7 +22,7 @@ IDS_PER_TAPE: Final = 2**32  # size of the range of row ids that a tape has in t
 BUSY_MS: Final = 5000
 
 _LOG_BYTES: Final = 16 * 1024 * 1024
-_RULES: Final = f"2 {VERSION}"
+_RULES: Final = f"3 {VERSION}"
 
 BROKEN: Final = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.SchemaChangeError)
 """SQLite's errors that mean the index must be rebuilt."""

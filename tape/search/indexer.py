@@ -23,6 +23,7 @@ from tape.entry import MESSAGE, Entry, dump
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
+from tape.rollups import BLOCK_IDS, blocks_of, counts_of
 from tape.search.edits import edited_ids, edits_of, with_edits
 from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema, settle_file
 from tape.search.index_rows import SPAN, Row, row_of, table_of
@@ -275,6 +276,7 @@ class Indexer:
             for entry in again:
                 self._write("forget_talk", (tape * IDS_PER_TAPE + entry.id,))
             self._put(tape, tapes, name, [*again, *entries])
+            self._count(tape, entries)
             last = entries[-1]
             self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
         if len(entries) < min(room, PAGE):
@@ -285,16 +287,17 @@ class Indexer:
         first = tape * IDS_PER_TAPE
         for table in ("talk", "work"):
             self._write(f"clear_{table}", {"first": first, "last": first + IDS_PER_TAPE - 1})
-        self._write("clear_span", {"tape": tape})
-        self._write("uncover", {"tape": tape})
+        for statement in ("clear_span", "clear_rollup", "clear_rollup_lane", "uncover"):
+            self._write(statement, {"tape": tape})
         self._older.pop(tape, None)
 
     def _more(self, tapes: Reader, room: int) -> int:
         tape, (name, low) = next(iter(self._older.items()))
         first = max(low - room, 1)
         for start in range(first, low, PAGE):
-            page = Query(name, after=start - 1, before=min(start + PAGE, low))
-            self._put(tape, tapes, name, tapes.query(page))
+            page = tapes.query(Query(name, after=start - 1, before=min(start + PAGE, low)))
+            self._put(tape, tapes, name, page)
+            self._count(tape, page)
         self._write("cover_older", {"tape": tape, "low": first})
         if first > 1:
             self._older[tape] = (name, first)
@@ -322,6 +325,25 @@ class Indexer:
             values = {"tape": tape, "block": block, "oldest": oldest, "newest": newest}
             self._write("add_span", values)
 
+    def _count(self, tape: int, entries: Sequence[Entry]) -> None:
+        counted = counts_of(entries)
+        for row in counted.rows():
+            self._write("add_rollup", {"tape": tape, **row})
+        for row in counted.lane_rows():
+            self._rest()
+            self._write("add_rollup_lane", {"tape": tape, **row})
+
+    def _recount_lanes(self, name: str, part: tuple[int, int, int], ids: Sequence[int]) -> None:
+        """Count the lanes of the blocks that have these ids once more, as the tape has them now."""
+        assert self._tapes is not None
+        tape, low, high = part
+        for block in blocks_of(number for number in ids if low <= number <= high):
+            first, end = max(low, block * BLOCK_IDS), min(high + 1, (block + 1) * BLOCK_IDS)
+            left = self._tapes.query(Query(name, after=first - 1, before=end))
+            self._write("recount_lanes", {"tape": tape, "slot": block})
+            for row in counts_of(left).lane_rows():
+                self._write("add_rollup_lane", {"tape": tape, **row})
+
     def _forget(
         self, index: apsw.Connection, tape: str, ids: Sequence[int], done: Future[None]
     ) -> None:
@@ -333,6 +355,8 @@ class Indexer:
                     place = (rows[0][0] * IDS_PER_TAPE + number,)
                     self._write("forget_talk", place)
                     self._write("forget_work", place)
+                if rows:
+                    self._recount_lanes(tape, rows[0], ids)
             for table in ("talk", "work") if rows else ():
                 self._write(f"settle_{table}", ())
             settle_file(index)

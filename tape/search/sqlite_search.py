@@ -26,9 +26,9 @@ class SqliteSearch:
     """The search of one SQLite store; the index is in a file next to the database."""
 
     def __init__(self, database: Database) -> None:
-        self._file = IndexFile(database.path)
-        self._indexer = Indexer(database, self._file)
-        self._lookup = Lookup(database, self._file)
+        self.file = IndexFile(database.path)
+        self._indexer = Indexer(database, self.file)
+        self._lookup = Lookup(database, self.file)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-search")
         self._partial = 0
 

@@ -18,6 +18,7 @@ from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.query import Query
 from tape.store import Now, TapeInfo, utc_now
+from tape.stores.plain_beside import PlainBeside
 from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Run, Unit, as_given, prepared
 
 
@@ -93,6 +94,10 @@ class MemoryStore:
     ) -> list[Row]:
         self._refuse_when_closed()
         return rows_of(self._database.execute(self._sql[statement], values))
+
+    def beside(self, seconds: float) -> PlainBeside:
+        """Return a reader of the same lists."""
+        return PlainBeside(self, self, seconds)
 
     async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
         self._refuse_when_closed()

@@ -21,6 +21,7 @@ from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
+from tape.stores.sqlite_beside import SqliteBeside
 from tape.unit_of_work import (
     Append,
     Batch,
@@ -42,12 +43,14 @@ class SqliteStore:
     one_transaction = True
 
     def __init__(self, database: Database, now: Now) -> None:
+        self._database = database
         self._search = SqliteSearch(database)
         on_commit = self._search.wrote
         self._writer = WriterThread(
             lambda: Transaction(database.writer(), database.statements, now, on_commit)
         )
         self._readers = ReaderPair(database.reader)
+        self._beside: list[SqliteBeside] = []
         self._erased: dict[str, set[int]] = {}
         self.staging = anyio.Lock()
         self.prepare: Prepare = as_given
@@ -89,6 +92,12 @@ class SqliteStore:
         if long:
             return await self._readers.in_thread(lambda reader: reader.select(statement, values))
         return self._readers.inline.select(statement, values)
+
+    def beside(self, seconds: float) -> SqliteBeside:
+        """Return a reader with a thread and connections of its own."""
+        self._readers.require_open()
+        self._beside.append(SqliteBeside(self._database, self._search.file, seconds))
+        return self._beside[-1]
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         self._readers.require_open()
@@ -140,6 +149,8 @@ class SqliteStore:
         if self._readers.closed:
             return
         self._readers.closed = True  # before the first wait: no call is accepted after this
+        for reader in self._beside:
+            await reader.close()
         await self._search.close()  # first: the last connection to close empties the log
         await self._writer.close()
         await self._readers.close()

@@ -18,6 +18,7 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, text_of, without_gone
+from gateway.console.timeline.sparks import sparks_of
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
 from tape.unit_of_work import Row
@@ -101,9 +102,16 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         strips.sort(key=lambda one: LAMPS.index(one[0]["lamp"]))
         shown = strips[:MAX_STRIPS]
         last = await _last_messages(parts.reads, [chat for _strip, chat in shown])
+        sparks = await sparks_of(parts.reads, [chat.tape for _strip, chat in shown], now)
         return {
             "chats": [
-                {**about(chat), **strip, "last": last.get(chat.session_id)} for strip, chat in shown
+                {
+                    **about(chat),
+                    **strip,
+                    "last": last.get(chat.session_id),
+                    "spark": sparks.get(chat.tape),
+                }
+                for strip, chat in shown
             ],
             "total": len(strips),
         }

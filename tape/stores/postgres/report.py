@@ -23,8 +23,8 @@ from tape.stores.postgres.database import (
     relocations,
 )
 from tape.stores.postgres.pool import POOL_SIZE
-from tape.stores.postgres.search_index import NEWER_RULES, is_older
-from tape.stores.postgres.search_lookup import RULES
+from tape.stores.postgres.search_index import NEWER_RULES
+from tape.stores.postgres.search_lookup import RULES, is_older
 from tape.stores.postgres.server_errors import remedy_of
 
 CONNECTIONS: Final = POOL_SIZE + 1

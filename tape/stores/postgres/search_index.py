@@ -12,11 +12,10 @@ time; others index something else meanwhile. Of two versions with other rules, t
 from __future__ import annotations
 
 import asyncio
-import re
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import psycopg
@@ -29,13 +28,14 @@ from tape.erasing import erased_on
 from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.search.edits import edited_ids, edits_of, with_edits
-from tape.search.indexer import RETRY_SECONDS, SLICE_SECONDS, SearchState, is_indexed
+from tape.search.indexer import RETRY_SECONDS, SearchState, is_indexed
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.pool import Connection
 from tape.stores.postgres.reader import PostgresReader
-from tape.stores.postgres.search_lookup import RULES
-from tape.stores.postgres.search_terms import is_work, terms_of
+from tape.stores.postgres.rollup_rows import add_counts, recount_lanes
+from tape.stores.postgres.search_lookup import RULES, is_older
+from tape.stores.postgres.search_terms import is_work, terms_of_all
 
 GATHER_SECONDS: Final = 2.0
 """Seconds to wait for more entries: a transaction costs more than to scan a few of them."""
@@ -137,6 +137,8 @@ class PostgresIndexer:
             kept = {entry.id: entry for entry in left if held.low <= entry.id <= held.high}
             again = [entry for entry in kept.values() if not erased_on(entry)]
             await self._put(connection, held.tape, tape, again)
+            part = (held.tape, held.low, held.high)
+            await recount_lanes(partial(self._ask, connection), reader, tape, part, gone)
 
     async def close(self) -> None:
         """End the task; after a restart, the rest is indexed."""
@@ -236,7 +238,9 @@ class PostgresIndexer:
                             self._fresh = {name: None, **self._fresh}
                         else:
                             done.append((held, entries))
-                    await self._add(connection, [(held.tape, own) for held, own in done])
+                    counted = [(held.tape, own) for held, own in done]
+                    await self._add(connection, counted)
+                    await add_counts(partial(self._ask, connection), counted)
                     ends = [(one, own[-1].id if own else one.high) for one, own in done]
                     await self._cover(connection, [(one.tape, one.low, end) for one, end in ends])
                     await connection.execute("COMMIT")
@@ -286,6 +290,7 @@ class PostgresIndexer:
                     gone = {"name": tape, "ids": [entry.id for entry in edited]}
                     await self._ask(connection, "drop", gone)
                 await self._put(connection, held.tape, tape, [*edited, *entries])
+                await add_counts(partial(self._ask, connection), [(held.tape, entries)])
                 last = entries[-1].id if entries else held.high
                 await self._cover(connection, [(held.tape, held.low, last)])
                 return
@@ -323,6 +328,7 @@ class PostgresIndexer:
                 older = Query(tape, after=first - 1, before=held.low)
                 entries = await self._reader.over(connection).query(older)
                 await self._put(connection, held.tape, tape, entries)
+                await add_counts(partial(self._ask, connection), [(held.tape, entries)])
                 await self._cover(connection, [(held.tape, first, held.high)])
         self._older[tape] = first - 1
         if first == 1:
@@ -341,7 +347,7 @@ class PostgresIndexer:
     ) -> None:
         """Put entries of tapes, by their numbers, into the index."""
         pairs = [(number, entry) for number, entries in shown for entry in entries]
-        made = await to_thread.run_sync(_terms_of_all, pairs)
+        made = await to_thread.run_sync(terms_of_all, pairs)
         rows = [(*pair, terms) for pair, terms in zip(pairs, made, strict=True) if terms]
         if rows:
             values = {
@@ -377,21 +383,3 @@ class PostgresIndexer:
 
 async def _messages(reader: PostgresReader, tape: str, ids: Sequence[int]) -> list[Entry]:
     return await reader.query(Query(tape, ids=tuple(ids), kinds=(MESSAGE,)))
-
-
-def is_older(rules: str) -> bool:
-    """Return whether other rules are older than ours; each part of both is a version's number."""
-    there, here = (list(map(int, re.findall(r"\d+", one))) for one in (rules, RULES))
-    return there < here
-
-
-def _terms_of_all(entries: Sequence[tuple[int, Entry]]) -> list[str]:
-    """Make the terms of entries in a thread, which lets others run every few milliseconds."""
-    made: list[str] = []
-    end = time.perf_counter() + SLICE_SECONDS
-    for number, entry in entries:
-        made.append(terms_of(number, entry))
-        if time.perf_counter() > end:
-            time.sleep(SLICE_SECONDS)
-            end = time.perf_counter() + SLICE_SECONDS
-    return made

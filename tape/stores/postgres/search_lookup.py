@@ -7,6 +7,7 @@ and how often the word was met decides what comes next.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_terms import STRETCH, wanted_of, works_of
 
-RULES: Final = f"1 {VERSION}"
+RULES: Final = f"2 {VERSION}"
 """Identifies how terms are made; an index with other rules can't be used."""
 
 MAX_PAGE: Final = 2000  # maximum ids that the index returns at once
@@ -172,3 +173,9 @@ def next_walk(wanted: int, frequency: float, rest: int) -> int | None:
     ids = min(wanted / frequency, rest)
     found = frequency * min(rest, max(ids, STRETCH))
     return min(int(ids * 1.2) + 1, MAX_WALK) if ids <= FIND_COST * found else None
+
+
+def is_older(rules: str) -> bool:
+    """Return whether other rules are older than ours; each part of both is a version's number."""
+    there, here = (list(map(int, re.findall(r"\d+", one))) for one in (rules, RULES))
+    return there < here

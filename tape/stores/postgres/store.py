@@ -13,6 +13,7 @@ from tape.query import Query
 from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.store import Now, TapeInfo, utc_now
+from tape.stores.postgres.beside import PostgresBeside
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.listening import notifications
 from tape.stores.postgres.reader import PostgresReader
@@ -103,6 +104,11 @@ class PostgresStore:
     ) -> list[Row]:
         self._require_open()
         return await self._reader.select(statement, values)
+
+    def beside(self, seconds: float) -> PostgresBeside:
+        """Return a reader that has one connection of the pool at a time."""
+        self._require_open()
+        return PostgresBeside(self._database, self._reader, seconds)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         self._require_open()

@@ -9,4 +9,6 @@ export const screens = [
   { route: 'people', nav: 'people', load: () => import('./people.js') },
   { route: 'money', nav: 'money', load: () => import('./money.js') },
   { route: 'settings', nav: 'settings', owner: true, load: () => import('./settings.js') },
+  { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
+  { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },
 ];

@@ -16,11 +16,19 @@ ORDER BY t.tape
 SELECT DISTINCT rules FROM search_covered
 
 -- name: cover
--- From here on a part of this tape is in the index, in the place of what `old` rules made.
-INSERT INTO search_covered AS known (tape, low, high, rules) VALUES (:tape, :low, :low - 1, :rules)
-ON CONFLICT (tape) DO UPDATE
-SET low = excluded.low, high = excluded.high, rules = excluded.rules, made = DEFAULT
-WHERE known.rules = :old
+-- From here on a part of this tape is in the index, in the place of what `old` rules made and
+-- counted.
+WITH begun AS (
+    INSERT INTO search_covered AS known (tape, low, high, rules)
+    VALUES (:tape, :low, :low - 1, :rules)
+    ON CONFLICT (tape) DO UPDATE
+    SET low = excluded.low, high = excluded.high, rules = excluded.rules, made = DEFAULT
+    WHERE known.rules = :old
+    RETURNING tape
+), gone AS (
+    DELETE FROM rollup_lane WHERE tape IN (SELECT tape FROM begun)
+)
+DELETE FROM rollup WHERE tape IN (SELECT tape FROM begun)
 
 -- name: begin
 -- Begin to cover, in their newest parts, those of these tapes that are not covered at all.
@@ -65,7 +73,7 @@ ON CONFLICT (tape, id) DO UPDATE SET terms = excluded.terms
 
 -- name: clear
 -- In the order in which everybody else locks the two.
-TRUNCATE search_covered, search_entry
+TRUNCATE search_covered, search_entry, rollup, rollup_lane
 
 -- name: walk
 SELECT search_walk(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted ::tsquery[],

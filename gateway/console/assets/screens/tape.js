@@ -1,0 +1,307 @@
+// The timeline of a tape: it runs below a play head, as on a tape machine.
+
+import { get } from '../api.js';
+import { announce, make, odometer } from '../dom.js';
+import { on } from '../live.js';
+import { number, t } from '../words.js';
+import { Drawing, moment, titleOf } from '../tape/draw.js';
+import { Entries, isListed, words } from '../tape/entries.js';
+import { Minimap } from '../tape/minimap.js';
+import { Strip } from '../tape/strip.js';
+
+const PAGE = 500;
+const AHEAD = 1600;        // pixels before an end at which the next page is asked for
+const LIVE_EVERY = 300;    // milliseconds between two looks at what is new
+const MAP_EVERY = 5000;
+const ADDRESS_AFTER = 400;
+
+export const title = () => t('tape.title');
+
+export function mount(root, params) {
+  const screen = new TapeScreen(root, params);
+  const unmount = () => screen.end();
+  unmount.update = (next) => screen.update(next);
+  return unmount;
+}
+
+class TapeScreen {
+  #chat;
+  #ends = new AbortController();
+  #off = [];
+  #strip = new Strip();
+  #head = 0;         // the place of the play head, in pixels of the strip
+  #selected = 0;
+  #loading = false;
+  #jump = 0;
+  #frame = 0;
+  #timers = new Set();
+  #following = true;
+  #chapter = null;
+  #chapterOf = 0;
+  #parts;
+
+  constructor(root, { chat, entry }) {
+    this.#chat = chat;
+    const canvas = make('canvas', { class: 'strip-canvas', role: 'img', 'aria-label': t('tape.strip') });
+    this.drawing = new Drawing(canvas, () => this.#dirty());
+    this.map = new Minimap((id) => this.jump({ around: id }));
+    this.entries = new Entries(chat);
+    this.#parts = this.#build(root, canvas);
+    this.#listen(canvas);
+    this.#about();
+    this.jump(entry ? { around: Number(entry) || 1 } : {});
+  }
+
+  update({ chat, entry }) {
+    if (chat !== this.#chat) return false;
+    if (entry && Number(entry) !== this.#selected) this.jump({ around: Number(entry) || 1 });
+    return true;
+  }
+
+  end() {
+    this.#ends.abort();
+    this.#off.forEach((off) => off());
+    this.#timers.forEach(clearTimeout);
+    cancelAnimationFrame(this.#frame);
+    this.drawing.end();
+    this.observer.disconnect();
+  }
+
+  #build(root, canvas) {
+    const field = (name, type, text, submit) => {
+      const input = make('input', { type, name, 'aria-label': text, step: type === 'datetime-local' ? '1' : null, placeholder: type === 'search' ? text : null });
+      return { input, form: make('form', { class: 'tape-form', onsubmit: (event) => { event.preventDefault(); submit(input.value); } },
+        input, make('button', { class: 'quiet', type: 'submit' }, t(type === 'search' ? 'tape.find' : 'tape.go'))) };
+    };
+    const name = make('h1', {}, make('bdi', { id: 'tape-name' }, t('tape.title')));
+    const about = make('p', { class: 'tape-about' });
+    const note = make('p', { class: 'tape-note', role: 'status' });
+    const date = field('date', 'datetime-local', t('tape.date'), (value) => value && this.jump({ date: new Date(value).toISOString() }));
+    const find = field('q', 'search', t('tape.search'), (value) => this.#find(value));
+    const button = (key, run) => make('button', { class: 'quiet', type: 'button', onclick: run }, t(key));
+    const chapter = make('p', { class: 'tape-chapter' });
+    const hits = make('section', { class: 'tape-hits', hidden: true, 'aria-label': t('tape.hits') });
+    root.append(make('section', { class: 'column tape-screen' },
+      make('header', { class: 'tape-head' }, name, about, date.form, find.form,
+        make('p', { class: 'tape-buttons' }, button('tape.back', () => this.#turnTo(true)), button('tape.on', () => this.#turnTo(false)), button('tape.newest', () => this.jump({})))),
+      make('div', { class: 'machine' }, canvas, this.map.element),
+      chapter, note, hits, this.entries.element, make('p', { class: 'tape-keys' }, t('tape.keys'))));
+    return { name: name.firstChild, about, note, find: find.input, chapter, hits };
+  }
+
+  #listen(canvas) {
+    this.observer = new ResizeObserver(() => { this.drawing.resize(); this.#dirty(); });
+    this.observer.observe(canvas);
+    const signal = this.#ends.signal;
+    canvas.addEventListener('wheel', (event) => {
+      event.preventDefault();
+      if (event.ctrlKey) this.#zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15);
+      else this.#move(Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.deltaY);
+    }, { passive: false, signal });
+    let from = null;
+    canvas.addEventListener('pointerdown', (event) => { from = event.clientX; canvas.setPointerCapture(event.pointerId); }, { signal });
+    canvas.addEventListener('pointermove', (event) => {
+      if (from === null || !event.buttons) return;
+      this.#move(from - event.clientX);
+      from = event.clientX;
+    }, { signal });
+    canvas.addEventListener('pointerup', () => { from = null; }, { signal });
+    document.addEventListener('keydown', (event) => this.#key(event), { signal });
+    for (const topic of ['chat', 'all']) this.#off.push(on(topic, (data) => { if (!data?.chat || data.chat === this.#chat) this.#soon('live', LIVE_EVERY, () => this.#news()); }));
+  }
+
+  #key(event) {
+    const { target, key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.('input, select, textarea, dialog')) return;
+    const run = {
+      j: () => this.#step(1), k: () => this.#step(-1), '[': () => this.#turnTo(true), ']': () => this.#turnTo(false),
+      '/': () => this.#parts.find.focus(), '+': () => this.#zoom(1.4), '=': () => this.#zoom(1.4), '-': () => this.#zoom(1 / 1.4),
+      ArrowLeft: () => this.#move(-60), ArrowRight: () => this.#move(60), Home: () => this.jump({ around: 1 }), End: () => this.jump({}),
+    }[key];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  }
+
+  // Once for many calls within a time.
+  #waiting = new Set();
+  #soon(name, after, run) {
+    if (this.#waiting.has(name)) return;
+    this.#waiting.add(name);
+    const timer = setTimeout(() => { this.#waiting.delete(name); this.#timers.delete(timer); run(); }, after);
+    this.#timers.add(timer);
+  }
+
+  async #ask(path) {
+    try {
+      const found = await get(`tape/${this.#chat}${path}`, { signal: this.#ends.signal });
+      if (this.#parts.note.dataset.kind === 'error') this.#say('');
+      return found;
+    } catch (cause) {
+      if (cause.name !== 'AbortError') this.#say(cause.message, 'error');
+      return null;
+    }
+  }
+
+  #say(sentence, kind = '') {
+    this.#parts.note.textContent = sentence;
+    this.#parts.note.dataset.kind = kind;
+  }
+
+  async #about() {
+    const found = await this.#ask('');
+    if (!found) return;
+    const { name, about } = this.#parts;
+    name.textContent = found.title;
+    document.title = `${found.title} · ${t('tape.title')}`;
+    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', ' ', odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))));
+    this.map.take(found);
+    const counted = found.high ? found.high - found.low + 1 : 0;
+    if (found.size - counted > 5000) this.#say(t('tape.counting', number(counted), number(found.size)));
+    if (!found.size) this.#say(t('tape.empty'));
+  }
+
+  // Show another place: `around` an entry, at a `date`, or the newest.
+  async jump(where) {
+    const round = ++this.#jump;
+    const at = where.around;
+    if (at && at >= this.#strip.first && at <= this.#strip.last) { this.#select(at); return; }
+    const asked = at ? `around=${at}` : where.date ? `date=${encodeURIComponent(where.date)}` : '';
+    const page = await this.#ask(`/page?limit=${PAGE}&${asked}`);
+    if (!page || round !== this.#jump) return;
+    this.#strip.replace(page);
+    this.#select(page.at ?? page.last);
+    performance.mark('tape:jumped');
+  }
+
+  #select(id) {
+    const { rows, xs } = this.#strip;
+    let i = Math.min(rows.length - 1, this.#strip.indexOf(id));
+    if (i < 0) { this.#dirty(); return; }
+    let beside = i;
+    while (beside < rows.length - 1 && !isListed(rows[beside])) beside++;
+    while (beside > 0 && !isListed(rows[beside])) beside--;
+    if (isListed(rows[beside])) i = beside;
+    this.#selected = rows[i].id;
+    this.#head = xs[i];
+    this.#settle();
+  }
+
+  #step(by) {
+    const { rows } = this.#strip;
+    let i = this.#strip.indexOf(this.#selected) + by;
+    while (i >= 0 && i < rows.length && !isListed(rows[i])) i += by;
+    if (i >= 0 && i < rows.length) this.#select(rows[i].id);
+    this.#load();
+  }
+
+  async #turnTo(back) {
+    const found = await this.#ask(`/chapter?at=${this.#selected}${back ? '&back' : ''}`);
+    if (found?.id) await this.jump({ around: found.id });
+  }
+
+  #zoom(factor) {
+    this.#strip.zoom(factor);
+    this.#select(this.#selected);
+  }
+
+  #move(by) {
+    this.#head = Math.min(this.#strip.width, Math.max(0, this.#head + by));
+    const { rows, xs } = this.#strip;
+    let i = this.#strip.indexAt(this.#head);
+    if (i > 0 && (i >= rows.length || this.#head - xs[i - 1] < xs[i] - this.#head)) i--;
+    let [before, behind] = [i, i];
+    while (before > 0 && !isListed(rows[before])) before--;
+    while (behind < rows.length - 1 && !isListed(rows[behind])) behind++;
+    const nearer = Math.abs(xs[before] - this.#head) <= Math.abs(xs[behind] - this.#head) ? before : behind;
+    if (rows[nearer]) this.#selected = rows[nearer].id;
+    this.#settle();
+  }
+
+  #settle() {
+    const row = this.#strip.rows[this.#strip.indexOf(this.#selected)];
+    this.#following = this.#strip.last >= this.#strip.size && this.#head >= this.#strip.width - 40;
+    this.map.show(this.#selected, row ? moment(row) : '');
+    this.#dirty();
+    this.#soon('list', 60, () => this.entries.show(this.#strip, this.#selected));
+    this.#soon('address', ADDRESS_AFTER, () => this.#rest());
+    this.#load();
+  }
+
+  // What need not follow every frame: the address, and which chapter this is.
+  async #rest() {
+    const selected = this.#selected;
+    history.replaceState(null, '', `#/tape/${this.#chat}/at/${selected}`);
+    if (selected === this.#chapterOf) return;
+    this.#chapterOf = selected;
+    const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);
+    const known = rows.findLast((row) => row.kind === 'chapter');
+    const id = known?.id ?? (await this.#ask(`/chapter?at=${selected + 1}&back`))?.id;
+    if (!id || selected !== this.#selected) return;
+    const row = this.#strip.rows[this.#strip.indexOf(selected)];
+    const file = (form) => make('a', { href: `/api/console/tape/${this.#chat}/chapter/${id}.${form}`, download: '' }, t(form === 'md' ? 'tape.markdown' : 'tape.html'));
+    this.#parts.chapter.replaceChildren(
+      make('span', {}, t('tape.chapter', known ? titleOf(known) : id)), file('md'), file('html'),
+      row ? make('a', { href: `#/replay/${this.#chat}/at/${encodeURIComponent(row.at)}` }, t('tape.replay')) : '');
+  }
+
+  #dirty() {
+    if (!this.#frame) this.#frame = requestAnimationFrame(() => this.#draw());
+  }
+
+  #draw() {
+    this.#frame = 0;
+    if (!this.drawing.width) this.drawing.resize();
+    this.drawing.draw(this.#strip, this.#head, this.#selected);
+    if (this.#strip.rows.length && !this.drawn) { this.drawn = true; performance.mark('tape:drawn'); }
+  }
+
+  // Ask for the next page before an end of the strip comes into sight.
+  async #load() {
+    const strip = this.#strip;
+    if (this.#loading || !strip.rows.length) return;
+    const older = this.#head < AHEAD && strip.first > 1;
+    const newer = strip.width - this.#head < AHEAD && strip.last < strip.size;
+    if (!older && !newer) return;
+    this.#loading = true;
+    const round = this.#jump;
+    const page = await this.#ask(older ? `/page?before=${strip.first}` : `/page?after=${strip.last}`);
+    this.#loading = false;
+    if (!page || round !== this.#jump) return;
+    this.#head += strip.extend(page, older);
+    if (!page.rows.length && older) strip.first = 1;
+    else if (!page.rows.length) strip.last = strip.size;
+    this.#dirty();
+    this.#soon('list', 60, () => this.entries.show(strip, this.#selected));
+    if (page.rows.length) this.#load();
+  }
+
+  async #news() {
+    const strip = this.#strip;
+    this.#soon('map', MAP_EVERY, () => this.#about());
+    if (this.#loading || strip.last < strip.size) { strip.size = Math.max(strip.size, strip.last + 1); return; }
+    this.#loading = true;
+    const round = this.#jump;
+    const page = await this.#ask(`/page?after=${strip.last}`);
+    this.#loading = false;
+    if (!page?.rows.length || round !== this.#jump) return;
+    const following = this.#following;
+    if (strip.rows.length) this.#head += strip.extend(page, false);
+    else strip.replace(page);
+    if (following) this.#select(strip.last);
+    else this.#dirty();
+    if (page.last < page.size) this.#soon('live', LIVE_EVERY, () => this.#news());
+  }
+
+  async #find(text) {
+    const { hits } = this.#parts;
+    hits.hidden = !text.trim();
+    if (hits.hidden) return;
+    const found = await this.#ask(`/search?q=${encodeURIComponent(text)}`);
+    if (!found) return;
+    const list = found.rows.map((row) => make('li', {}, make('a', { href: `#/tape/${this.#chat}/at/${row.id}` }, moment({ ...row, time: Date.parse(row.at) })), ' ', ...words(row)));
+    hits.replaceChildren(list.length ? make('ul', {}, list) : make('p', { class: 'empty' }, t('tape.none')));
+    announce(list.length ? `${t('tape.hits')}: ${list.length}` : t('tape.none'));
+    if (list.length) this.jump({ around: found.rows[0].id });
+  }
+}

@@ -1,0 +1,265 @@
+// Draw the loaded part of a tape on a canvas: tracks, turns, messages, notches, silences, chapters.
+
+import { t, when } from '../words.js';
+
+const RULER = 26;
+const FLAGS = 18;
+const FOOT = 8;
+const MAX_TRACK = 30;
+const LABEL_EVERY = 110;
+const COLOURS = ['ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
+  ...Array.from({ length: 10 }, (_, i) => `hue-${i}`)];
+const FORCED = { ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
+
+export class Drawing {
+  #canvas;
+  #context;
+  #colours = {};
+  #media = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((one) => matchMedia(one));
+  #onChange;
+  width = 0;
+  height = 0;
+
+  constructor(canvas, onChange) {
+    this.#canvas = canvas;
+    this.#context = canvas.getContext('2d');
+    this.#onChange = () => { this.#readColours(); onChange(); };
+    this.#media.forEach((one) => one.addEventListener('change', this.#onChange));
+    this.#readColours();
+  }
+
+  end() { this.#media.forEach((one) => one.removeEventListener('change', this.#onChange)); }
+
+  resize() {
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.width = this.#canvas.clientWidth;
+    this.height = this.#canvas.clientHeight;
+    this.#canvas.width = Math.round(this.width * ratio);
+    this.#canvas.height = Math.round(this.height * ratio);
+    this.#context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  }
+
+  #readColours() {
+    const style = getComputedStyle(document.documentElement);
+    const forced = this.#media[1].matches;
+    for (const name of COLOURS) {
+      this.#colours[name] = forced && name !== 'sans' ? FORCED[name] ?? 'CanvasText' : style.getPropertyValue(`--${name}`).trim();
+    }
+  }
+
+  // Draw the strip with the position `head` below the play head in the middle.
+  draw(strip, head, selected) {
+    const { width, height } = this;
+    const pen = this.#context;
+    const c = this.#colours;
+    const left = head - width / 2;
+    const first = Math.max(0, strip.indexAt(left - 20) - 1);
+    const end = Math.min(strip.rows.length, strip.indexAt(left + width + 20) + 1);
+    const room = height - RULER - FLAGS - FOOT;
+    const track = Math.min(MAX_TRACK, room / strip.tracks);
+    const y = (at) => RULER + FLAGS + (at + 0.5) * track;
+    const trackOf = (lane) => (lane === null ? 0 : strip.lanes.get(lane)?.track ?? 0);
+    const hue = (lane) => (lane === null ? c.tape : c[`hue-${strip.lanes.get(lane)?.hue ?? 0}`]);
+    pen.fillStyle = c.surface;
+    pen.fillRect(0, 0, width, height);
+    this.#silences(strip, left, room);
+    this.#ruler(strip, left, first, end);
+    // The tape itself, and a track for each lane while it is in use.
+    pen.lineCap = 'round';
+    pen.strokeStyle = c.line;
+    pen.lineWidth = Math.max(1, Math.min(4, track / 6));
+    line(pen, Math.max(0, -left), y(0), Math.min(width, strip.width - left), y(0));
+    for (const [lane, span] of strip.lanes) {
+      if (span.end < left || span.x > left + width) continue;
+      pen.strokeStyle = hue(lane);
+      pen.globalAlpha = 0.45;
+      line(pen, Math.max(-4, span.x - left), y(span.track), Math.min(width + 4, span.end - left), y(span.track));
+      pen.globalAlpha = 1;
+    }
+    this.#turns(strip, left, track, y, trackOf, hue);
+    for (let i = first; i < end; i++) this.#mark(strip, i, left, track, y, trackOf, hue);
+    this.#head(strip, left, selected, y, trackOf);
+  }
+
+  #silences(strip, left, room) {
+    const pen = this.#context;
+    const c = this.#colours;
+    pen.font = `12px ${c.sans}`;
+    pen.textAlign = 'center';
+    for (const one of strip.quiet) {
+      const x = one.x - left;
+      if (x + one.width < 0 || x > this.width) continue;
+      pen.fillStyle = c.inset;
+      pen.fillRect(x + 8, RULER, one.width - 16, this.height - RULER);
+      pen.fillStyle = c['ink-2'];
+      pen.save();
+      pen.translate(x + one.width / 2 + 4, RULER + FLAGS + room / 2);
+      pen.rotate(-Math.PI / 2);
+      pen.fillText(quietText(one.seconds), 0, 0);
+      pen.restore();
+    }
+  }
+
+  #ruler(strip, left, first, end) {
+    const pen = this.#context;
+    const c = this.#colours;
+    pen.font = `12px ${c.sans}`;
+    pen.textAlign = 'left';
+    pen.fillStyle = c['ink-3'];
+    let free = -Infinity;
+    let day = '';
+    for (let i = first; i < end; i++) {
+      const x = strip.xs[i] - left;
+      if (x < free) continue;
+      const { text, date } = stamp(strip.rows[i]);
+      const label = date === day ? text : `${date}  ${text}`;
+      pen.fillStyle = date === day ? c['ink-3'] : c.ink;
+      pen.fillText(label, x + 4, 17);
+      pen.fillStyle = c.line;
+      pen.fillRect(x, 6, 1, RULER - 6);
+      free = x + Math.max(LABEL_EVERY, pen.measureText(label).width + 16);
+      day = date;
+    }
+  }
+
+  #turns(strip, left, track, y, trackOf, hue) {
+    const pen = this.#context;
+    const c = this.#colours;
+    const high = Math.max(3, track * 0.56);
+    for (const turn of strip.turns) {
+      const from = turn.x - left;
+      const to = (turn.end ?? strip.width + 12) - left;
+      if (to < 0 || from > this.width) continue;
+      const failed = turn.status === 'failed' || turn.status === 'dead';
+      const colour = failed ? c.record : hue(turn.lane);
+      const top = y(trackOf(turn.lane)) - high / 2;
+      pen.fillStyle = colour;
+      pen.globalAlpha = 0.2;
+      rounded(pen, from, top, Math.max(3, to - from), high);
+      pen.fill();
+      pen.globalAlpha = 0.85;
+      pen.strokeStyle = colour;
+      pen.lineWidth = 1;
+      pen.setLineDash(turn.end === null ? [3, 3] : []);
+      pen.stroke();
+      pen.setLineDash([]);
+      pen.globalAlpha = 1;
+    }
+  }
+
+  #mark(strip, i, left, track, y, trackOf, hue) {
+    const pen = this.#context;
+    const c = this.#colours;
+    const row = strip.rows[i];
+    const x = strip.xs[i] - left;
+    const at = y(trackOf(row.on));
+    const size = Math.max(2, Math.min(6, track * 0.28));
+    if (row.kind === 'said' || row.kind === 'answer') {
+      pen.beginPath();
+      pen.arc(x, at, size, 0, 2 * Math.PI);
+      pen.fillStyle = row.gone ? c.surface : row.kind === 'answer' ? c.ink : hue(row.on);
+      pen.fill();
+      if (row.gone || row.kind === 'answer') {
+        pen.strokeStyle = row.gone ? c['ink-3'] : c.surface;
+        pen.lineWidth = 1.5;
+        pen.stroke();
+      }
+    } else if (row.kind === 'chapter') this.#chapter(row, x);
+    else if (row.kind === 'refused' || row.kind === 'error') notch(pen, x, at - size - 2, size, c.record);
+    else if (row.kind === 'edit') notch(pen, x, at - size - 2, size, c.amber);
+    else if (row.kind === 'delete') notch(pen, x, at - size - 2, size, c['ink-3']);
+    else if (row.kind === 'tool') {
+      pen.fillStyle = hue(row.on);
+      pen.fillRect(x, at - size, 1.5, size * 2);
+    }
+  }
+
+  #chapter(row, x) {
+    const pen = this.#context;
+    const c = this.#colours;
+    pen.fillStyle = c.tape;
+    pen.fillRect(x - 1, RULER, 2, this.height - RULER);
+    pen.font = `600 12px ${c.sans}`;
+    pen.textAlign = 'left';
+    const text = clipped(pen, titleOf(row), 170);
+    const wide = pen.measureText(text).width + 12;
+    pen.fillRect(x, RULER, wide, FLAGS - 1);
+    pen.fillStyle = c.surface;
+    pen.fillText(text, x + 6, RULER + 13);
+  }
+
+  #head(strip, left, selected, y, trackOf) {
+    const pen = this.#context;
+    const c = this.#colours;
+    const x = this.width / 2;
+    pen.fillStyle = c.record;
+    pen.fillRect(x - 0.75, RULER - 4, 1.5, this.height);
+    pen.beginPath();
+    pen.moveTo(x - 6, RULER - 12);
+    pen.lineTo(x + 6, RULER - 12);
+    pen.lineTo(x, RULER - 3);
+    pen.fill();
+    const i = strip.indexOf(selected);
+    if (strip.rows[i]?.id !== selected) return;
+    pen.beginPath();
+    pen.arc(strip.xs[i] - left, y(trackOf(strip.rows[i].on)), 9, 0, 2 * Math.PI);
+    pen.strokeStyle = c.ink;
+    pen.lineWidth = 2;
+    pen.stroke();
+  }
+}
+
+export function titleOf(row) {
+  return row.text || t(`tape.cut.${row.cut ?? 'checkpoint'}`);
+}
+
+export function quietText(seconds) {
+  const hours = seconds / 3600;
+  if (hours < 1) return t('tape.quiet.minutes', Math.round(seconds / 60));
+  return hours < 48 ? t('tape.quiet.hours', Math.round(hours)) : t('tape.quiet.days', Math.round(hours / 24));
+}
+
+function stamp(row) {
+  if (row.stamp?.language !== document.documentElement.lang) {
+    const date = new Date(row.time);
+    const lang = document.documentElement.lang;
+    row.stamp = { language: lang, text: times(lang).format(date), date: days(lang).format(date) };
+  }
+  return row.stamp;
+}
+
+const made = new Map();
+const kept = (key, make) => made.get(key) ?? made.set(key, make()).get(key);
+const times = (lang) => kept(`t${lang}`, () => new Intl.DateTimeFormat(lang, { hour: '2-digit', minute: '2-digit' }));
+const days = (lang) => kept(`d${lang}`, () => new Intl.DateTimeFormat(lang, { month: 'short', day: 'numeric', year: '2-digit' }));
+export const moment = (row) => `${stamp(row).date} ${times(document.documentElement.lang).format(new Date(row.time))}`;
+export const seconds = (row) => kept(`s${document.documentElement.lang}`, () => new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', second: '2-digit' })).format(new Date(row.time));
+export { when };
+
+function line(pen, x, y, toX, toY) {
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(toX, toY);
+  pen.stroke();
+}
+
+function rounded(pen, x, y, width, height) {
+  pen.beginPath();
+  pen.roundRect(x, y, width, height, Math.min(4, height / 2));
+}
+
+function notch(pen, x, y, size, colour) {
+  pen.fillStyle = colour;
+  pen.beginPath();
+  pen.moveTo(x - size, y - size);
+  pen.lineTo(x + size, y - size);
+  pen.lineTo(x, y + size * 0.6);
+  pen.fill();
+}
+
+function clipped(pen, text, most) {
+  if (pen.measureText(text).width <= most) return text;
+  let shown = text.slice(0, 40);
+  while (shown && pen.measureText(`${shown}…`).width > most) shown = shown.slice(0, -1);
+  return `${shown}…`;
+}

@@ -1,0 +1,95 @@
+// The entries around the play head as a list: what the tape says there, in words.
+
+import { make } from '../dom.js';
+import { addWords, t, when } from '../words.js';
+import { hueOf } from './strip.js';
+import { moment, seconds, titleOf } from './draw.js';
+
+const AROUND = 14;
+const LISTED = new Set(['said', 'answer', 'chapter', 'refused', 'edit', 'delete', 'tool', 'error']);
+
+addWords({
+  en: {
+    'tape.title': 'Tape', 'tape.map': 'Place on the tape', 'tape.entries': 'Entries at the play head', 'tape.size': '{0} entry|{0} entries',
+    'tape.date': 'Go to a date', 'tape.go': 'Go', 'tape.search': 'Search this tape', 'tape.find': 'Search', 'tape.hits': 'Found on this tape', 'tape.none': 'Nothing on this tape says that.',
+    'tape.keys': 'j and k: next and previous entry · [ and ]: chapters · /: search · + and −: zoom', 'tape.empty': 'Nothing is on this tape yet.',
+    'tape.strip': 'The tape around the play head, drawn: lanes as tracks, turns as blocks, messages as dots.',
+    'tape.quiet.minutes': '{0} min quiet', 'tape.quiet.hours': '{0} h quiet', 'tape.quiet.days': '{0} day quiet|{0} days quiet',
+    'tape.cut.start': 'Start', 'tape.cut.reset': 'Started over', 'tape.cut.rewind': 'Went back', 'tape.cut.checkpoint': 'Checkpoint',
+    'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.',
+    'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
+    'tape.why': 'Why', 'tape.turn': 'What the model saw', 'tape.link': 'Link', 'tape.chapter': 'Chapter {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
+    'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
+  },
+  zh: {
+    'tape.title': '磁带', 'tape.map': '磁带上的位置', 'tape.entries': '播放头处的记录', 'tape.size': '{0} 条记录',
+    'tape.date': '跳到日期', 'tape.go': '前往', 'tape.search': '搜索此磁带', 'tape.find': '搜索', 'tape.hits': '在此磁带上找到', 'tape.none': '此磁带上没有这些内容。',
+    'tape.keys': 'j、k：下一条、上一条 · [、]：章节 · /：搜索 · +、−：缩放', 'tape.empty': '此磁带上还没有内容。',
+    'tape.strip': '播放头附近的磁带图：对话为轨道，回合为方块，消息为圆点。',
+    'tape.quiet.minutes': '安静 {0} 分钟', 'tape.quiet.hours': '安静 {0} 小时', 'tape.quiet.days': '安静 {0} 天',
+    'tape.cut.start': '开始', 'tape.cut.reset': '重新开始', 'tape.cut.rewind': '返回', 'tape.cut.checkpoint': '检查点',
+    'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。',
+    'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
+    'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节 {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
+    'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
+  },
+});
+
+export const isListed = (row) => LISTED.has(row.kind) || (row.kind === 'end' && (row.status === 'failed' || row.status === 'dead'));
+
+// Return the listed rows around an index, oldest first.
+function around(strip, index) {
+  const found = [];
+  for (let i = index, left = AROUND; i >= 0 && left; i--) if (isListed(strip.rows[i])) { found.unshift(strip.rows[i]); left--; }
+  for (let i = index + 1, left = AROUND; i < strip.rows.length && left; i++) if (isListed(strip.rows[i])) { found.push(strip.rows[i]); left--; }
+  return found;
+}
+
+export class Entries {
+  element = make('ol', { class: 'entries', 'aria-label': t('tape.entries') });
+  #chat;
+  #shown = new Map(); // id -> item, so that what stays is not made again
+
+  constructor(chat) { this.#chat = chat; }
+
+  show(strip, selected) {
+    const index = Math.min(strip.rows.length - 1, strip.indexOf(selected));
+    const rows = index < 0 ? [] : around(strip, index);
+    const next = new Map();
+    for (const row of rows) {
+      const kept = this.#shown.get(row.id);
+      next.set(row.id, kept?.row === row ? kept : { row, item: this.#item(row) });
+    }
+    const items = [...next.values()].map(({ item }) => item);
+    if (items.length !== this.element.children.length || items.some((item, i) => this.element.children[i] !== item)) this.element.replaceChildren(...items);
+    for (const [id, { item }] of next) {
+      if (id === selected) item.setAttribute('aria-current', 'true');
+      else item.removeAttribute('aria-current');
+    }
+    this.#shown = next;
+    const current = next.get(selected)?.item;
+    if (current) this.element.scrollTop = current.offsetTop - (this.element.clientHeight - current.offsetHeight) / 2;
+  }
+
+  #item(row) {
+    const lane = row.on ?? row.lane;
+    return make('li', { class: `entry ${row.kind} ${lane ? `hue-${hueOf(lane)}` : ''}`, 'data-id': row.id },
+      make('a', { class: 'entry-when', href: `#/tape/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
+      make('p', { class: 'entry-text' }, ...words(row)),
+      make('p', { class: 'entry-links' },
+        row.inbox ? make('a', { href: `#/why/inbox/${row.inbox}` }, t('tape.why')) : null,
+        row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
+  }
+}
+
+export function words(row) {
+  if (row.kind === 'chapter') return [make('strong', { class: 'entry-chapter' }, titleOf(row))];
+  if (row.kind === 'tool') return [make('span', { class: 'entry-note' }, t('tape.tool', row.text ?? ''))];
+  if (row.kind === 'end') return [make('span', { class: 'entry-lost' }, t('tape.failed', row.status))];
+  if (row.kind !== 'said' && row.kind !== 'answer') return [make('span', { class: row.kind === 'refused' || row.kind === 'error' ? 'entry-lost' : 'entry-note' }, t(`tape.${row.kind}`))];
+  const who = row.kind === 'answer' ? make('b', { class: 'entry-agent' }, t('tape.agent')) : make('b', {}, make('bdi', {}, row.who));
+  const text = row.gone ? make('i', { class: 'entry-note' }, t('tape.gone')) : make('bdi', { class: row.kind === 'answer' ? 'entry-answer' : '' }, row.text);
+  return [who, ' ', text];
+}
+
+export { when };

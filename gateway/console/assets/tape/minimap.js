@@ -1,0 +1,90 @@
+// The whole tape in a few hundred bars; a slider that moves the play head over it.
+
+import { make, svg } from '../dom.js';
+import { t } from '../words.js';
+
+const WIDTH = 960;
+const HEIGHT = 46;
+
+export class Minimap {
+  element;
+  #bins = [];
+  #size = 0;
+  #at = 0;
+  #bars = svg('g');
+  #head = svg('rect', { class: 'map-head', width: 3, height: HEIGHT, y: 0 });
+  #seek;
+
+  // `seek(id)` hears where the visitor wants to go.
+  constructor(seek) {
+    this.#seek = seek;
+    this.element = make('div', {
+      class: 'map', role: 'slider', tabindex: '0', 'aria-label': t('tape.map'), 'aria-valuemin': '1', 'aria-valuemax': '1', 'aria-valuenow': '1',
+      onpointerdown: (event) => this.#drag(event), onpointermove: (event) => { if (event.buttons) this.#drag(event); },
+      onkeydown: (event) => this.#key(event),
+    }, svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, this.#bars, this.#head));
+  }
+
+  take({ bins, size }) {
+    this.#bins = bins;
+    this.#size = size;
+    this.element.setAttribute('aria-valuemax', String(Math.max(1, size)));
+    const step = WIDTH / Math.max(1, bins.length);
+    const rates = bins.map(([, , from, to, entries]) => Math.log2(1 + entries / Math.max(0.25, (Date.parse(to) - Date.parse(from)) / 3.6e6)));
+    const most = Math.max(1, ...rates);
+    let [density, answers, failed, chapters] = ['', '', '', ''];
+    bins.forEach(([, , , , entries, , answered, lost, refused, , anchors], i) => {
+      const high = 4 + (HEIGHT - 14) * (rates[i] / most);
+      const bar = (part) => `M${(i * step).toFixed(1)} ${HEIGHT}v${(-part).toFixed(1)}h${Math.max(0.6, step - 0.4).toFixed(1)}V${HEIGHT}z`;
+      density += bar(high);
+      if (answered) answers += bar(high * Math.min(1, (answered * 6) / entries));
+      if (lost + refused) failed += `M${(i * step).toFixed(1)} 0h${Math.max(1.5, step - 0.4).toFixed(1)}v4h${(-Math.max(1.5, step - 0.4)).toFixed(1)}z`;
+      if (anchors) chapters += `M${(i * step).toFixed(1)} 6v${HEIGHT - 6}`;
+    });
+    this.#bars.replaceChildren(
+      svg('path', { class: 'map-density', d: density }), svg('path', { class: 'map-answers', d: answers }),
+      bins.length < 400 ? svg('path', { class: 'map-chapters', d: chapters }) : '', svg('path', { class: 'map-failed', d: failed }));
+    this.show(this.#at, this.element.getAttribute('aria-valuetext') ?? '');
+  }
+
+  // Move the head to an entry.
+  show(id, text) {
+    this.#at = id;
+    const x = this.#xOf(id);
+    this.#head.setAttribute('x', x.toFixed(1));
+    this.element.setAttribute('aria-valuenow', String(Math.max(1, id)));
+    this.element.setAttribute('aria-valuetext', text);
+  }
+
+  #xOf(id) {
+    const bins = this.#bins;
+    if (!bins.length) return 0;
+    let i = bins.findIndex(([, last]) => id <= last);
+    if (i < 0) i = bins.length - 1;
+    const [first, last] = bins[i];
+    const within = last > first ? Math.min(1, Math.max(0, (id - first) / (last - first))) : 0.5;
+    return Math.min(WIDTH - 3, ((i + within) / bins.length) * WIDTH);
+  }
+
+  #drag(event) {
+    if (!this.#bins.length) return;
+    event.preventDefault();
+    this.element.focus();
+    this.element.setPointerCapture(event.pointerId);
+    const box = this.element.getBoundingClientRect();
+    const share = Math.min(0.9999, Math.max(0, (event.clientX - box.left) / box.width));
+    const place = share * this.#bins.length;
+    const [first, last] = this.#bins[Math.floor(place)];
+    this.#seek(Math.round(first + (place % 1) * (last - first)));
+  }
+
+  #key(event) {
+    const part = Math.max(1, Math.round(this.#size / 100));
+    const by = { ArrowLeft: -part, ArrowDown: -part, ArrowRight: part, ArrowUp: part, PageDown: -10 * part, PageUp: 10 * part }[event.key];
+    const to = event.key === 'Home' ? 1 : event.key === 'End' ? this.#size : by && this.#at + by;
+    if (!to || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.#seek(Math.min(this.#size, Math.max(1, to)));
+  }
+}

@@ -1,0 +1,145 @@
+// The part of a tape that is loaded: rows in order, at most MAX_ROWS, and where each is drawn.
+
+const MAX_ROWS = 2500;
+const QUIET_SECONDS = 1800;
+const LINEAR_SECONDS = 45;
+const QUIET_WIDTH = 72;
+const STEP = { said: 11, answer: 11, chapter: 14 };
+const SMALL_STEP = 1.5;
+const LANE_MARGIN = 26;
+
+export class Strip {
+  rows = [];
+  xs = [];
+  quiet = [];   // { x, width, seconds, at }: what is left out of long silences
+  turns = [];   // { x, end, lane, turn, status }: `end` is null while a turn runs
+  lanes = new Map(); // lane -> { track, x, end, hue }
+  tracks = 1;
+  width = 0;
+  first = 0;
+  last = 0;
+  size = 0;
+  scale = 3;    // pixels a second
+
+  // Take a page in the place of what is there.
+  replace({ rows, first, last, size }) {
+    this.rows = rows;
+    Object.assign(this, { first, last, size });
+    this.#lay();
+  }
+
+  // Put a page at an end; return by how much what was there has moved.
+  extend({ rows, first, last, size }, older) {
+    this.size = size;
+    if (!rows.length) return 0;
+    const kept = older ? this.rows[0] : this.rows.at(-1);
+    const before = this.#xOf(kept);
+    this.rows = older ? [...rows, ...this.rows] : [...this.rows, ...rows];
+    if (older) this.first = first;
+    else this.last = last;
+    if (this.rows.length > MAX_ROWS) {
+      this.rows = older ? this.rows.slice(0, MAX_ROWS) : this.rows.slice(-MAX_ROWS);
+      if (older) this.last = this.rows.at(-1).id;
+      else this.first = this.rows[0].id;
+    }
+    this.#lay();
+    return kept ? this.#xOf(kept) - before : 0;
+  }
+
+  zoom(factor) {
+    this.scale = Math.min(30, Math.max(0.3, this.scale * factor));
+    this.#lay();
+  }
+
+  // The index of the first row at or behind x.
+  indexAt(x) {
+    let [low, high] = [0, this.xs.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.xs[middle] < x) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  indexOf(id) {
+    let [low, high] = [0, this.rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.rows[middle].id < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #xOf(row) { return row ? this.xs[this.indexOf(row.id)] ?? 0 : 0; }
+
+  #step(row, before) {
+    const seconds = Math.max(0, (row.time - before.time) / 1000);
+    const least = STEP[row.kind] ?? SMALL_STEP;
+    if (seconds >= QUIET_SECONDS) return { width: QUIET_WIDTH, quiet: seconds };
+    const linear = Math.min(seconds, LINEAR_SECONDS) * this.scale;
+    const rest = seconds > LINEAR_SECONDS ? 8 * Math.sqrt(this.scale) * Math.log2(seconds / LINEAR_SECONDS) : 0;
+    return { width: Math.max(least, linear + rest), quiet: 0 };
+  }
+
+  #lay() {
+    const { rows } = this;
+    this.xs = new Array(rows.length);
+    this.quiet = [];
+    let x = 0;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i];
+      row.time ??= Date.parse(row.at);
+      if (i) {
+        const { width, quiet } = this.#step(row, rows[i - 1]);
+        if (quiet) this.quiet.push({ x, width, seconds: quiet });
+        x += width;
+      }
+      this.xs[i] = x;
+    }
+    this.width = x;
+    this.#weave();
+  }
+
+  // Give each lane a track while it is in use, as in a git graph; turns take theirs from their lane.
+  #weave() {
+    const { rows, xs } = this;
+    const laneOfTurn = new Map();
+    for (const row of rows) if (row.turn && row.lane) laneOfTurn.set(row.turn, row.lane);
+    const spans = new Map();
+    this.turns = [];
+    const open = new Map();
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i];
+      const lane = row.lane ?? laneOfTurn.get(row.turn) ?? null;
+      row.on = lane;
+      if (lane !== null) {
+        const span = spans.get(lane);
+        if (span) span.end = xs[i];
+        else spans.set(lane, { lane, x: xs[i], end: xs[i], track: 0, hue: hueOf(lane) });
+      }
+      if (row.kind === 'turn') open.set(row.turn, this.turns.push({ x: xs[i], end: null, lane, turn: row.turn, status: '' }) - 1);
+      else if (row.kind === 'end' && row.turn) {
+        const at = open.get(row.turn);
+        if (at === undefined) this.turns.push({ x: 0, end: xs[i], lane, turn: row.turn, status: row.status });
+        else Object.assign(this.turns[at], { end: xs[i], status: row.status });
+      }
+    }
+    const ends = [];
+    for (const span of [...spans.values()].sort((a, b) => a.x - b.x)) {
+      let track = ends.findIndex((end) => end + LANE_MARGIN < span.x);
+      if (track < 0) track = ends.length;
+      ends[track] = span.end;
+      span.track = track + 1;
+    }
+    this.lanes = spans;
+    this.tracks = ends.length + 1;
+  }
+}
+
+export function hueOf(lane) {
+  let hash = 7;
+  for (let i = 0; i < lane.length; i++) hash = (hash * 31 + lane.charCodeAt(i)) >>> 0;
+  return hash % 10;
+}

@@ -1,0 +1,148 @@
+"""Reads for the console: pages, time limits, what is withheld, and no more waiting than agreed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from gateway.app import Gateway
+from gateway.console import reads as module
+from gateway.console.reads import MAX_WAITING, PAGE, ConsoleBusy, ConsoleReads
+from tape.entry import Entry, message
+from tape.errors import AppendRefused, ReadTooSlow
+from tape.query import Query
+from tape.rollups import BLOCK, hour_of
+from tape.store import SideReader
+from tape.stores.memory import MemoryStore
+from tape.stores.plain_beside import PlainBeside
+from tests.gateways import gateway_of, tape_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["sqlite", "memory:", "file"])
+async def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Gateway]:
+    urls = {"memory:": "memory:", "file": f"file://{tmp_path}/tapes"}
+    more = {"TAPE__URL": urls[request.param]} if request.param in urls else {}
+    async with gateway_of(tmp_path, **more) as running:
+        yield running
+
+
+async def test_a_page_has_no_more_than_was_agreed(gateway: Gateway) -> None:
+    reads, tape = ConsoleReads(gateway.services), tape_of(gateway)
+    await tape.append(*(message("user", str(n)) for n in range(600)))
+    assert len(await reads.page(Query(tape.name))) == PAGE
+    assert [one.id for one in await reads.page(Query(tape.name, after=600))] == [601, 602]
+    assert len(await reads.page(Query(tape.name, limit=3))) == 3
+    assert await reads.size(tape.name) == 602
+    assert (await reads.tape(tape.name).last_anchor()) == await tape.last_anchor()
+
+
+async def test_the_counts_and_sparks_of_a_store_are_read(gateway: Gateway) -> None:
+    reads, tape = ConsoleReads(gateway.services), tape_of(gateway)
+    (said,) = await tape.append(message("user", "hello", inbox=1, text="hello", lane="said:1"))
+    if hasattr(gateway.services.store, "indexed"):
+        await gateway.services.store.indexed()
+    rolled = await reads.rolled(tape.name, BLOCK)
+    assert [(one.entries, one.said) for one in rolled.stretches] == [(3, 1)]
+    assert [one.lane for one in await reads.lanes(tape.name, 0, 1)] == ["said:1"]
+    spark = (await reads.sparks([tape.name], hour_of(said.date)))[tape.name]
+    assert [one.said for one in spark] == [1]
+    found = await reads.search(tape.name, "hello", 5)
+    assert [one.id for one in found] == [said.id]
+
+
+async def test_the_tape_can_only_be_read(gateway: Gateway) -> None:
+    tape = ConsoleReads(gateway.services).tape(tape_of(gateway).name)
+    with pytest.raises(AppendRefused, match="only reads"):
+        await tape.append(message("user", "hello"))
+
+
+async def test_a_withheld_thread_is_not_on_a_page(gateway: Gateway) -> None:
+    reads, tape = ConsoleReads(gateway.services), tape_of(gateway)
+    await tape.append(message("user", "secret", thread="9"), message("user", "known"))
+    gateway.services.tapes.withhold().withheld(tape.name).threads.add("9")
+    page = await reads.page(Query(tape.name, kinds=("message",)))
+    assert [one.text for one in page] == ["known"]
+    assert [one.text for one in await reads.tape(tape.name).find(kinds=("message",))] == ["known"]
+
+
+class SlowTapes(PlainBeside):
+    """A reader for which only short pages are in time; and that can be held."""
+
+    def __init__(self, most: int, gate: anyio.Event | None = None) -> None:
+        store = MemoryStore()
+        super().__init__(store, store, 1.0)
+        self.most, self.gate = most, gate
+        self.asked: list[int | None] = []
+
+    async def query(self, query: Query) -> list[Entry]:
+        self.asked.append(query.limit)
+        if self.gate is not None:
+            await self.gate.wait()
+        if query.limit is None or query.limit > self.most:
+            raise ReadTooSlow(0.2)
+        return []
+
+
+class SlowStore(MemoryStore):
+    def __init__(self, side: SideReader) -> None:
+        super().__init__()
+        self.side = side
+
+    def beside(self, seconds: float) -> PlainBeside:
+        assert isinstance(self.side, PlainBeside)
+        return self.side
+
+
+async def reads_of(tmp_path: Path, side: SideReader) -> AsyncIterator[ConsoleReads]:
+    async with gateway_of(tmp_path, TAPE__URL="memory:") as running:
+        yield ConsoleReads(replace(running.services, store=SlowStore(side)))
+
+
+async def test_a_page_of_long_entries_is_asked_for_in_parts(tmp_path: Path) -> None:
+    side = SlowTapes(most=40)
+    async for reads in reads_of(tmp_path, side):
+        assert await reads.page(Query("room")) == []
+        assert side.asked == [500, 125, 31]
+        side.most = 0
+        with pytest.raises(ReadTooSlow):
+            await reads.page(Query("room"))
+        assert side.asked[-2:] == [31, 8]
+
+
+async def test_too_many_reads_at_once_are_refused(tmp_path: Path) -> None:
+    gate = anyio.Event()
+    side = SlowTapes(most=500, gate=gate)
+    async for reads in reads_of(tmp_path, side):
+        async with anyio.create_task_group() as group:
+            for _ in range(MAX_WAITING + 1):
+                group.start_soon(reads.page, Query("room"))
+            while reads.waiting < MAX_WAITING:
+                await anyio.lowlevel.checkpoint()
+            with pytest.raises(ConsoleBusy, match="too much at once"):
+                await reads.page(Query("room"))
+            gate.set()
+        assert len(side.asked) == MAX_WAITING + 1
+        assert len(await reads.page(Query("room"))) == 0
+
+
+async def test_a_read_does_not_wait_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.01)
+    gate = anyio.Event()
+    side = SlowTapes(most=500, gate=gate)
+    async for reads in reads_of(tmp_path, side):
+        async with anyio.create_task_group() as group:
+            group.start_soon(reads.page, Query("room"))
+            while not side.asked:
+                await anyio.lowlevel.checkpoint()
+            with pytest.raises(ConsoleBusy):
+                await reads.page(Query("room"))
+            gate.set()
+        assert await reads.page(Query("room")) == []

@@ -1,0 +1,262 @@
+"""What the timeline shows: rows, bins, chapters; a room as it was; chapters as files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.console_tape import fill
+from gateway.app import Gateway
+from gateway.console.reads import ConsoleReads
+from gateway.console.timeline.chapter import NO_CHAPTER, chapter_text
+from gateway.console.timeline.marks import MAX_TEXT
+from gateway.console.timeline.overview import (
+    MAX_BINS,
+    chapter_beside,
+    chapters_before,
+    hits_of,
+    joined,
+    lanes_between,
+    map_of,
+    page_around,
+)
+from gateway.console.timeline.past import room_at, steps_after
+from gateway.console.timeline.sparks import sparks_of
+from gateway.errors import AdminError
+from tape.deletions import deletion
+from tape.entry import NewEntry, anchor, event, message, tool_call
+from tape.erasing import tombstone
+from tape.handle import Tape
+from tape.rollups import Stretch
+from tape.store import ErasingStore
+from tests.gateways import gateway_of, tape_of
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "the key is under the mat"
+KINDS = "chapter other chapter said turn tool answer out end edit said delete refused said error"
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
+    async with gateway_of(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def reads(gateway: Gateway) -> ConsoleReads:
+    return ConsoleReads(gateway.services)
+
+
+@pytest.fixture
+def tape(gateway: Gateway) -> Tape:
+    return tape_of(gateway)
+
+
+def at(minute: int, new: NewEntry) -> NewEntry:
+    return NewEntry(new.kind, new.payload, new.meta, f"2026-01-02T10:{minute:02}:00.000000+00:00")
+
+
+def said(text: str, number: int) -> NewEntry:
+    how: dict[str, Any] = {"inbox": number, "author": "7", "name": "Ada", "lane": "said:1"}
+    return message("user", f"[Ada] {text}", **how, text=text, message_id=str(number))
+
+
+async def talked(tape: Tape) -> None:
+    """Append a little of everything; the entries have the kinds of KINDS."""
+    how = {"turn": "t1", "lane": "said:1"}
+    await tape.append(
+        at(0, anchor("Bread and tea")),
+        at(1, said("what is bread?", 1)),
+        at(1, event("turn.start", {"turn": "t1", "takes": [4]}, **how)),
+        at(2, tool_call([{"id": "1", "function": {"name": "web.fetch"}}], **how)),
+        at(3, message("assistant", "Bread is <b>baked</b>.", final=True, **how)),
+        at(3, event("outbound", {"idem": "1", "kind": "answer"}, **how)),
+        at(3, event("turn.end", {"turn": "t1", "status": "done"}, **how)),
+        at(
+            4,
+            event(
+                "message.edit",
+                {"entry": 4, "content": "[Ada] what is rye bread?", "text": "what is rye bread?"},
+            ),
+        ),
+        at(5, said(SECRET, 2)),
+        at(6, deletion(11, "2")),
+        at(7, event("access.refused", {"author": "9", "why": "closed", "inbox": 3})),
+        at(8, said("thanks", 4)),
+        at(9, NewEntry("error", {"message": "lost"}, {})),
+    )
+
+
+async def test_rows_have_what_is_drawn_and_no_deleted_text(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    page = await page_around(reads, tape.name, {})
+    rows = {row["id"]: row for row in page["rows"]}
+    assert " ".join(row["kind"] for row in page["rows"]) == KINDS
+    assert (page["first"], page["last"], page["size"], page["at"]) == (1, 15, 15, 15)
+    assert rows[4] | {"at": ""} == {
+        "id": 4,
+        "at": "",
+        "kind": "said",
+        "lane": "said:1",
+        "who": "Ada",
+        "text": "what is rye bread?",
+        "inbox": 1,
+    }
+    assert rows[6]["text"] == "web.fetch"
+    assert (rows[9]["turn"], rows[9]["status"]) == ("t1", "done")
+    assert (rows[10]["to"], rows[12]["to"]) == (4, 11)
+    assert rows[11]["gone"] is True
+    assert rows[3]["text"] == "Bread and tea"
+    assert SECRET not in str(page)
+
+
+async def test_an_erased_message_is_a_place_without_words(
+    gateway: Gateway, tape: Tape, reads: ConsoleReads
+) -> None:
+    await talked(tape)
+    store = gateway.services.store
+    assert isinstance(store, ErasingStore)
+    await store.erase(tape.name, [tombstone((await tape.entries([4]))[4], "2026-01-31")])
+    page = await page_around(reads, tape.name, {"around": 4, "limit": 2})
+    assert [row["kind"] for row in page["rows"]] == ["chapter", "erased"]
+    assert page["rows"][1].keys() == {"id", "at", "kind"}
+
+
+async def test_a_page_is_found_around_an_entry_a_date_and_beside_another(
+    tape: Tape, reads: ConsoleReads
+) -> None:
+    await talked(tape)
+
+    async def ids(**where: Any) -> list[int]:
+        return [row["id"] for row in (await page_around(reads, tape.name, where))["rows"]]
+
+    assert await ids(around=8, limit=4) == [6, 7, 8, 9]
+    assert await ids(after=12, limit=500) == [13, 14, 15]
+    assert await ids(before=4, limit=2) == [2, 3]
+    assert await ids(around=10**9, limit=2) == [14, 15]
+    date = await page_around(reads, tape.name, {"date": "2026-01-02T10:05:30+00:00", "limit": 2})
+    assert date["at"] == 12
+    late = await page_around(reads, tape.name, {"date": "2030-01-01T00:00:00+00:00", "limit": 2})
+    assert late["at"] == 15
+    assert (await page_around(reads, "nowhere", {}))["rows"] == []
+
+
+async def test_a_long_text_is_cut_short(tape: Tape, reads: ConsoleReads) -> None:
+    await tape.append(said("x" * 5000, 1))
+    page = await page_around(reads, tape.name, {})
+    assert len(page["rows"][-1]["text"]) == MAX_TEXT
+
+
+async def test_the_whole_tape_is_in_a_few_bins(
+    gateway: Gateway, tape: Tape, reads: ConsoleReads
+) -> None:
+    await fill(tape, 3000, lanes=20)
+    await gateway.services.store.indexed()  # type: ignore[attr-defined]
+    found = await map_of(reads, tape.name)
+    assert (found["size"], found["low"], found["high"]) == (3002, 1, 3002)
+    bins = found["bins"]
+    assert 3 < len(bins) <= MAX_BINS
+    assert sum(one[4] for one in bins) == 3002
+    assert sum(one[5] for one in bins) > 300
+    assert [one[0] for one in bins] == sorted(one[0] for one in bins)
+    lanes = (await lanes_between(reads, tape.name, 1, 3002))["lanes"]
+    assert len(lanes) == 20
+
+
+def test_neighbours_are_joined_until_they_are_few() -> None:
+    many = [Stretch(n, 1, 1, 0, 0, 0, 0, 0, n, n, f"{n:09}", f"{n:09}") for n in range(10_000)]
+    few = joined(many)
+    assert len(few) <= MAX_BINS
+    assert sum(one.entries for one in few) == 10_000
+    assert (few[-1].last, few[0].first) == (9999, 0)
+    assert joined([]) == []
+
+
+async def test_a_spark_has_a_number_for_each_hour_of_a_day(
+    gateway: Gateway, tape: Tape, reads: ConsoleReads
+) -> None:
+    await talked(tape)
+    await gateway.services.store.indexed()  # type: ignore[attr-defined]
+    now = datetime(2026, 1, 2, 12, 30, tzinfo=UTC)
+    found = await sparks_of(reads, [tape.name, "nowhere"], now)
+    assert found == {tape.name: [0] * 21 + [4, 0, 0], "nowhere": [0] * 24}
+
+
+async def test_chapters_are_listed_and_stepped_through(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    found = await chapters_before(reads, tape.name, None)
+    assert [(one["id"], one["cut"], one["text"]) for one in found["chapters"]] == [
+        (1, "start", ""),
+        (3, "checkpoint", "Bread and tea"),
+    ]
+    assert await chapter_beside(reads, tape.name, 3, back=True) == {"id": 1}
+    assert await chapter_beside(reads, tape.name, 1, back=False) == {"id": 3}
+    assert await chapter_beside(reads, tape.name, 3, back=False) == {"id": None}
+
+
+async def test_a_search_finds_no_deleted_message(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    assert [row["id"] for row in (await hits_of(reads, tape.name, "bread"))["rows"]] == [7, 4, 3]
+    assert (await hits_of(reads, tape.name, "mat"))["rows"] == []
+
+
+async def test_a_room_is_shown_as_it_was_but_nothing_deleted_since(
+    tape: Tape, reads: ConsoleReads
+) -> None:
+    await talked(tape)
+    early = await room_at(reads, tape.name, "2026-01-02T10:02:30Z")
+    assert [one["text"] for one in early["messages"]] == ["what is bread?"]
+    assert [one["turn"] for one in early["working"]] == ["t1"]
+    assert early["next"].startswith("2026-01-02T10:03")
+    later = await room_at(reads, tape.name, "2026-01-02T10:05:30Z")
+    assert later["entry"] == 11
+    assert [one["text"] for one in later["messages"]] == [
+        "what is rye bread?",
+        "Bread is <b>baked</b>.",
+    ]
+    assert later["working"] == []
+    before = await room_at(reads, tape.name, "2020-01-01T00:00:00Z")
+    assert (before["entry"], before["messages"]) == (0, [])
+
+
+async def test_a_replay_goes_on_with_what_followed(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    found = await steps_after(reads, tape.name, 3)
+    kinds = [step["kind"] for step in found["steps"]]
+    assert kinds == ["said", "turn", "answer", "end", "edit", "said"]
+    assert found["steps"][0]["text"] == "what is bread?"
+    assert found["steps"][4]["text"] == "what is rye bread?"
+    assert (found["upto"], found["more"]) == (15, False)
+    assert SECRET not in str(found)
+
+
+async def test_a_chapter_is_a_file_of_what_was_said(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    await tape.append(at(20, anchor("Another")), at(21, said("not of this chapter", 9)))
+    found = await chapter_text(reads, tape.name, 3, "Lobby")
+    markdown, page = found.markdown("Tapeway"), found.html("Tapeway")
+    assert markdown.startswith("# Bread and tea\n\n3 messages since 2026-01-02 10:00 UTC\n")
+    assert "**Ada**, 2026-01-02 10:01 UTC\n\n> what is rye bread?\n" in markdown
+    assert "&lt;b&gt;baked&lt;/b&gt;" in page
+    assert "<b>baked" not in page
+    for text in (markdown, page):
+        assert SECRET not in text
+        assert "not of this chapter" not in text
+    with pytest.raises(AdminError, match=NO_CHAPTER):
+        await chapter_text(reads, tape.name, 4, "Lobby")
+
+
+async def test_a_name_cannot_break_out_of_a_chapter(tape: Tape, reads: ConsoleReads) -> None:
+    new = said("hello\n# not a heading", 1)
+    meta = {**new.meta, "name": "**<script>**\n# Eve"}
+    await tape.append(anchor("x <script> *y*"), NewEntry(new.kind, new.payload, meta, ""))
+    found = await chapter_text(reads, tape.name, 3, "Lobby")
+    markdown = found.markdown("Tapeway")
+    assert "\n# " not in markdown.removeprefix("# ")
+    assert "\\<script\\>" in markdown
+    assert "<script>" not in found.html("Tapeway")

@@ -1,0 +1,217 @@
+"""Readers beside a store: the same answers, the same counts, and no read without an end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tape.entry import Entry, NewEntry, anchor, event, message
+from tape.erasing import tombstone
+from tape.errors import ReadTooSlow, StoreUnavailable
+from tape.query import Query
+from tape.rollups import BLOCK, HOUR, Stretch, counts_of, hour_of
+from tape.store import SideReader, TapeStore
+from tape.stores.jsonl.store import FileStore
+from tape.stores.memory import MemoryStore
+from tape.stores.plain_beside import PlainBeside
+from tape.stores.postgres.store import PostgresStore
+from tape.stores.sqlite import SqliteStore
+from tests.postgres import fresh_database
+
+pytestmark = pytest.mark.anyio
+
+T = "room"
+LONG = 60.0  # seconds that no read of these tests takes
+KINDS = ["sqlite", "memory", "file", pytest.param("postgres", marks=pytest.mark.postgresql)]
+
+
+@asynccontextmanager
+async def opened(kind: str, folder: Path) -> AsyncIterator[tuple[Any, SideReader]]:
+    """Open a store of a kind, and a reader beside it."""
+    if kind == "postgres":
+        with fresh_database() as url:
+            there = PostgresStore.open(url)
+            try:
+                yield there, there.beside(LONG)
+            finally:
+                await there.close()
+        return
+    if kind == "sqlite":
+        here = SqliteStore.open(folder / "tapeway.db")
+        try:
+            yield here, here.beside(LONG)
+        finally:
+            await here.close()
+        return
+    store: TapeStore = MemoryStore() if kind == "memory" else FileStore.open(folder / "tapes")
+    try:
+        yield store, PlainBeside(store, MemoryStore(), LONG)
+    finally:
+        await store.close()
+
+
+@pytest.fixture(params=KINDS)
+async def pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
+    async with opened(request.param, tmp_path) as found:
+        yield found
+
+
+async def settled(store: Any) -> None:
+    if hasattr(store, "indexed"):
+        await store.indexed()
+
+
+def talk(count: int, seed: int = 1, day: int = 1) -> list[NewEntry]:
+    """Make entries of every sort that is counted, over some hours, in some lanes."""
+    random = Random(seed)
+    made = []
+    for number in range(count):
+        meta = {"lane": f"said:{random.randrange(7)}", "inbox": number, "author": "1", "text": "x"}
+        one = random.choice(
+            [
+                message("user", "hello", **meta),
+                message("assistant", "hi", final=True, turn="t", lane="said:1"),
+                event("turn.end", {"turn": "t", "status": random.choice(["done", "failed"])}),
+                event("access.refused", {"author": "1", "why": "", "inbox": number}),
+                event("message.edit", {"entry": 1, "content": "other"}),
+                anchor(f"chapter {number}"),
+            ]
+        )
+        hour, minute = divmod(number * 7 % 1440, 60)
+        date = f"2026-01-{day:02}T{hour:02}:{minute:02}:00.000000+00:00"
+        made.append(NewEntry(one.kind, one.payload, one.meta, date))
+    return made
+
+
+async def counted(reader: SideReader, grain: str) -> list[Stretch]:
+    found: list[Stretch] = []
+    while True:
+        rolled = await reader.rolled(T, grain, found[-1].slot if found else -1, 3)
+        found += rolled.stretches
+        if not rolled.stretches:
+            return found
+
+
+async def test_the_counts_are_those_of_the_entries(pair: tuple[Any, SideReader]) -> None:
+    store, reader = pair
+    for day in range(1, 8):
+        await store.append(T, talk(450, seed=day, day=day))
+        await settled(store)
+    entries = await store.query(Query(T))
+    wanted = counts_of(entries)
+    assert (await reader.rolled(T, BLOCK, -1, 1)).high == len(entries)
+    assert await counted(reader, BLOCK) == [wanted.blocks[slot] for slot in sorted(wanted.blocks)]
+    assert await counted(reader, HOUR) == [wanted.hours[slot] for slot in sorted(wanted.hours)]
+    assert sum(one.said for one in wanted.blocks.values()) > 300
+    assert sum(one.failed for one in wanted.blocks.values()) > 100
+    lanes = {one.lane: one for one in await reader.lanes(T, 0, 10**6)}
+    assert set(lanes) == {f"said:{number}" for number in range(7)}
+    ids = [entry.id for entry in entries if entry.meta.get("lane") == "said:3"]
+    assert lanes["said:3"].entries == len(ids)
+    assert (lanes["said:3"].first, lanes["said:3"].last) == (ids[0], ids[-1])
+
+
+async def test_what_is_old_is_counted_after_what_is_new_and_each_entry_once(
+    pair: tuple[Any, SideReader],
+) -> None:
+    store, reader = pair
+    for seed in range(5):
+        await store.append(T, talk(2500, seed=seed))
+    for _ in range(2):
+        await settled(store)
+        await reader.rolled(T, BLOCK, -1, 1)
+    blocks = await counted(reader, BLOCK)
+    assert sum(one.entries for one in blocks) == await store.size(T) == 12_502
+    assert (await reader.rolled(T, BLOCK, -1, 1)).low == 1
+
+
+async def test_a_spark_has_what_was_said_and_answered_by_the_hour(
+    pair: tuple[Any, SideReader],
+) -> None:
+    store, reader = pair
+    await store.append(T, talk(600))
+    await store.append("other", talk(30, seed=9))
+    await settled(store)
+    since = hour_of("2026-01-01T12:00:00+00:00")
+    found = await reader.sparks([T, "other", "nowhere"], since)
+    wanted = counts_of(await store.query(Query(T))).hours
+    of_room = {one.hour: (one.said, one.answered) for one in found[T]}
+    hours = {
+        hour: (one.said, one.answered)
+        for hour, one in wanted.items()
+        if hour >= since and one.said + one.answered
+    }
+    assert {hour: counts for hour, counts in of_room.items() if any(counts)} == hours
+    assert hours
+    assert found["nowhere"] == []
+
+
+async def test_a_reader_answers_queries_as_its_store_does(pair: tuple[Any, SideReader]) -> None:
+    store, reader = pair
+    await store.append(T, talk(40))
+    query = Query(T, after=5, kinds=("message",), limit=7)
+    assert await reader.query(query) == await store.query(query)
+    assert await reader.size(T) == await store.size(T) == 42
+    assert await reader.query(Query("nowhere")) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
+async def test_the_lanes_of_erased_entries_are_gone(kind: str, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as (store, reader):
+        await store.append(T, talk(1500))
+        await settled(store)
+        of_lane: list[Entry] = await store.query(Query(T, lane="said:2"))
+        assert "said:2" in {one.lane for one in await reader.lanes(T, 0, 9)}
+        await store.erase(T, [tombstone(entry, "2026-01-31") for entry in of_lane])
+        await store.purge()
+        lanes = {one.lane: one.entries for one in await reader.lanes(T, 0, 9)}
+        assert "said:2" not in lanes
+        left = await store.query(Query(T, lane="said:3"))
+        assert lanes["said:3"] == len(left)
+        blocks = await counted(reader, BLOCK)
+        assert sum(one.entries for one in blocks) == 1502
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
+async def test_an_index_that_is_made_once_more_counts_as_before(kind: str, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as (store, reader):
+        await store.append(T, talk(1500))
+        await settled(store)
+        before = await counted(reader, BLOCK)
+        store.reindex()
+        await store.indexed()
+        assert await counted(reader, BLOCK) == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
+async def test_a_read_ends_at_its_limit_and_the_next_one_answers(kind: str, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as (store, _reader):
+        for seed in range(4):
+            await store.append(T, talk(2500, seed=seed))
+        reader = store.beside(0.001)
+        with pytest.raises(ReadTooSlow, match=r"longer than 0\.001 s"):
+            await reader.query(Query(T))
+        again = store.beside(LONG)
+        assert len(await again.query(Query(T, limit=3))) == 3
+
+
+async def test_a_store_that_closes_closes_its_readers(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "tapeway.db")
+    await store.append(T, talk(3))
+    reader = store.beside(LONG)
+    assert await reader.size(T) == 5
+    await store.close()
+    assert not (tmp_path / "tapeway.db-wal").exists()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await reader.size(T)
+
+
+async def test_nothing_is_counted_before_there_is_an_index(tmp_path: Path) -> None:
+    async with opened("sqlite", tmp_path) as (_store, reader):
+        assert (await reader.rolled("nowhere", BLOCK, -1, 5)).stretches == ()
+        assert await reader.lanes("nowhere", 0, 5) == []

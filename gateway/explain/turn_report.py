@@ -7,10 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateway.explain.report import ReportLine, StoreReads, bounded, cut, quoted
+from gateway.explain.facts import MAX_ENTRIES
+from gateway.explain.report import ReportLine, bounded, cut, quoted
 from gateway.wording import counted
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
-from tape.query import Query
 from tape.turn_events import (
     LOOP_STEP,
     OUTBOUND,
@@ -25,14 +25,11 @@ from tape.turn_events import (
 )
 from tape.unit_of_work import Row
 
-MAX_ENTRIES: Final = 1000
-MAX_SENDS: Final = 200
 SILENT: Final = frozenset({"handoff"})
 
 
-async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine]:
+def turn_lines(tape: str, turn: str, entries: Sequence[Entry]) -> list[ReportLine]:
     """Return the lines about a turn, from its entries and in their order."""
-    entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
     names = _names_of_calls(entries)
     done = {_data(entry).get("call_id") for entry in entries if entry.name == TOOL_DONE}
     lines: list[ReportLine] = []
@@ -73,9 +70,8 @@ def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
     return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 
-async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
-    """Return the lines about the outbox's messages for a turn or a notice, given its key."""
-    rows = await reads.select("ledger.told_sends", {"key": key, "limit": MAX_SENDS})
+def send_lines(rows: Sequence[Row]) -> list[ReportLine]:
+    """Return the lines about the outbox's messages for a turn or a notice."""
     return [line for row in rows for line in outbox_lines(row)]
 
 

@@ -17,6 +17,7 @@ from tape.snapshot import TapeSnapshot
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM
 
 UNMARKED: Final = "may differ from what was sent: no digest was recorded"
+_PLACE: Final = "entry"  # a key of messages on their way into a prompt, and not in it
 DIFFERENT: Final = "differs from what was sent: a plugin built the view, or the tape lost some text"
 
 
@@ -27,6 +28,8 @@ class ReplayedPrompt:
     exact    whether the prompt matches its recorded digest, byte for byte
     why      a sentence that says why it does not match, or ""
     entries  the entries that the prompt shows, in order
+    places   the entry that each message shows, 0 for the system prompt; empty where an earlier
+             version joined the messages of several entries
     """
 
     step: int
@@ -35,6 +38,7 @@ class ReplayedPrompt:
     why: str
     entries: tuple[int, ...]
     messages: tuple[Message, ...]
+    places: tuple[int, ...] = ()
 
 
 async def prompts_of(tape: Tape, turn: str, newest: int = 0) -> list[ReplayedPrompt]:
@@ -56,18 +60,30 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
     then = TapeSnapshot(tape, upto if type(upto) is int else step.id - 1)
     entries = as_said(await view_entries(then, LATEST, lane, turn))
     system = await _system(tape, data.get("system_entry"))
-    prompt = as_prompt(attach(to_messages(entries), entries), system)
+    prompt, places = _placed(entries, system)
     # Earlier versions joined neighbours here, for servers with strict roles.
     prompts = [prompt, merge_neighbours(prompt)]
     exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
+    messages = (exact or prompts)[0]
     return ReplayedPrompt(
         step=data["step"] if type(data.get("step")) is int else 0,
         status=str(data.get("status", "")),
         exact=bool(exact),
         why="" if exact else DIFFERENT if "prompt" in data else UNMARKED,
         entries=tuple(entry.id for entry in entries),
-        messages=tuple(without_wire((exact or prompts)[0])),
+        messages=tuple(without_wire(messages)),
+        places=places if len(places) == len(messages) else (),
     )
+
+
+def _placed(entries: Sequence[Entry], system: str) -> tuple[list[Message], tuple[int, ...]]:
+    """Return the prompt that shows entries, and for each message the entry, 0 for the system."""
+    shown = attach(to_messages(entries), entries)
+    ids = [entry.id for entry in entries for _message in to_messages([entry])]
+    for message, number in zip(shown, ids, strict=True):
+        message[_PLACE] = number
+    prompt = as_prompt(shown, system)
+    return prompt, tuple(message.pop(_PLACE, 0) for message in prompt)
 
 
 async def _system(tape: Tape, entry_id: object) -> str:

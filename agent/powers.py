@@ -68,6 +68,7 @@ POWERS: Final[Mapping[str, Power]] = MappingProxyType(
         ",forget": _ANYBODY,
         ",open": Power(Role.OWNER, Role.ADMIN),  # in private, it opens other chats
         ",grant": Power(Role.OWNER, None),
+        ",console": Power(Role.ADMIN, None),  # the link must not be read by others
     }
 )
 

@@ -30,6 +30,9 @@ from gateway.admin.tape_admin import TapeAdmin
 from gateway.assembly import make_services, open_tape_store, register_builtin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
+from gateway.console.parts import ConsoleParts
+from gateway.console.reads import ConsoleReads
+from gateway.console.routes import console_routes
 from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
 from gateway.explain.explainer import Explainer
@@ -285,18 +288,21 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         return dict(services.redactor.value(body, lines=True))
 
     metrics = Exposition(services.meters, Gauges(services, status).read).route()
+    wrong, console = WrongLogins(services.clock), console_parts(gateway)
+    gateway.parts.door.open(gateway.url, token)
     routes = [
         metrics,
-        *access_routes(access_admin(gateway)),
-        *ledger_routes(LedgerAdmin(services, gateway.parts.recovery, status.states)),
+        *access_routes(console.access_admin),
+        *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
-        *erase_routes(EraseAdmin(services, gateway.parts.eraser)),
+        *erase_routes(console.erase),
         *explain_routes(Explainer(services.store, services.settings)),
+        *console_routes(console, wrong),
     ]
     sessions = Sessions(services, token)
     if gateway.rooms is not None:
         sessions.share(gateway.rooms)
-    gate = Gatekeeper(sessions, WrongLogins(services.clock), token, bearer)
+    gate = Gatekeeper(sessions, wrong, token, bearer)
     app = make_app(list(gateway.channels.values()), health, routes, gate)
     app.add_middleware(MetricsPort, metrics=metrics, http=services.settings.http)
     return app
@@ -306,6 +312,24 @@ def access_admin(gateway: Gateway) -> AccessAdmin:
     """Return what changes a gateway's access."""
     parts = gateway.parts
     return AccessAdmin(gateway.services, parts.requests.openings, parts.pairing)
+
+
+def console_parts(gateway: Gateway) -> ConsoleParts:
+    """Return what the screens of the console use."""
+    services, parts = gateway.services, gateway.parts
+    openings = parts.requests.openings
+    return ConsoleParts(
+        services=services,
+        reads=ConsoleReads(services),
+        access=openings.access,
+        roles=openings.roles,
+        door=parts.door,
+        status=gateway.status,
+        models=gateway.models,
+        ledger=LedgerAdmin(services, parts.recovery, gateway.status.states),
+        access_admin=access_admin(gateway),
+        erase=EraseAdmin(services, parts.eraser),
+    )
 
 
 def _address(host: str, port: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from gateway.access.access import Access
+from gateway.access.console_door import ConsoleDoor
 from gateway.access.pairing import Pairing
 from gateway.access.roles import Roles
 from gateway.context.lane_assignment import LaneAssigner
@@ -52,6 +53,7 @@ class GatewayParts:
     requests: AccessRequests
     pairing: Pairing
     eraser: Eraser
+    door: ConsoleDoor
     claimer: Claimer | None  # None: this process works alone
 
 
@@ -77,7 +79,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
         SUGGESTION: Suggestions(services, roles.of),
     }
     presses = Presses(services, sender, handlers)
-    commands = Commands(services, stopper.stop, presses, requests)
+    door = ConsoleDoor(services)
+    commands = Commands(services, stopper.stop, presses, requests, door)
     pairer = Pairer(services, access, sender)
     dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses, pairer)
     presses.handlers[CONFIRM] = Confirmations(services, access, roles, dispatcher.ask_again)
@@ -93,4 +96,4 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
         shared.controls.on(ERASE, eraser.erase_for)
         pairing.voided = lambda code: spawn("pairing", partial(shared.void_code, code))
         claimer = Claimer(services, shared, recovery, memories, access, pairing)
-    return GatewayParts(*handling, presses, requests, pairing, eraser, claimer)
+    return GatewayParts(*handling, presses, requests, pairing, eraser, door, claimer)

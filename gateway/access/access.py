@@ -102,6 +102,12 @@ class Access:
                 return rule.role
         return "member" if f"{channel}:{one}" in self._allowed else None
 
+    def named(self, channel: str, account: str, one: str) -> str:
+        """Return what people call an id that has a rule, or ""."""
+        places = (account_id(channel, account), channel)
+        found = (self._rules.get((place, one)) for place in places)
+        return next((rule.name for rule in found if rule is not None), "")
+
     def owners(self, channel: str, account: str) -> list[AccessRule]:
         """Return the owners of an account."""
         places = (account_id(channel, account), channel)

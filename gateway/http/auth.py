@@ -27,9 +27,12 @@ from gateway.http.sessions import Sessions
 from tape.errors import StoreUnavailable
 
 COOKIE: Final = "tapeway_session"
-OPEN_PATHS: Final = ("/health/", "/login", "/static/")
+OPEN_PATHS: Final = ("/health/", "/login", "/static/", "/console")
 MEMBER_PATHS: Final = ("/api/rooms/", "/api/session/")
 """What a member may use besides the page; the rooms check which one."""
+
+CONSOLE_PATHS: Final = ("/api/console/",)
+"""What the console decides about itself: also for people of the platforms, who have its cookie."""
 
 PROGRAM_PATHS: Final = ("/api/", "/metrics")
 """What programs ask for: without a login, they get a 401 and not a page."""
@@ -40,7 +43,7 @@ OWN_GUARD: Final = ("/webhooks/", "/slack/")
 BEHIND_LOGIN: Final = ("/slack/install",)
 """Paths below those of OWN_GUARD that are for the owner."""
 
-Audience = Literal["platforms", "everybody", "members", "owner"]
+Audience = Literal["platforms", "everybody", "console", "members", "owner"]
 
 FORWARDING: Final = ("forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip")
 
@@ -147,7 +150,7 @@ class Guard:
         with suppress(*(StoreUnavailable,) if may == "everybody" else ()):
             session = await self._gate.session(scope)
         scope.setdefault("state", {})["session"] = session or NOBODY
-        if may == "everybody":
+        if may in ("everybody", "console"):
             return None
         if session is not None:
             if path == "/" and not session.admits(_room(scope)):
@@ -168,6 +171,8 @@ def audience(path: str) -> Audience:
         return "platforms"
     if path.startswith(OPEN_PATHS):
         return "everybody"
+    if path.startswith(CONSOLE_PATHS):
+        return "console"
     return "members" if path == "/" or path.startswith(MEMBER_PATHS) else "owner"
 
 

@@ -24,6 +24,7 @@ from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
 from channels.base import Channel
 from channels.message import MessageLink
+from gateway.access.console_door import ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
@@ -45,12 +46,14 @@ OWN: Final = {
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
     "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
     "forget": "erase what you wrote (`,forget me`: I'll ask once more first)",
+    "console": "a link to the console, where owners and admins see what I heard, did and spent",
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
 DENIED: Final = {
     ",stop all": "Only admins may stop others' answers; `,stop` stops yours.",
     ",reset": "Only admins may reset a group: it affects everyone here.",
+    ",console": "Only owners and admins get into the console, by a link that I give in private.",
     ",rewind": "Only admins may rewind a group: it affects everyone here.",
 }
 
@@ -92,6 +95,7 @@ class Commands:
     _stop: Callable[[Question, bool], Awaitable[int]]
     _presses: Presses
     _requests: AccessRequests
+    _door: ConsoleDoor
 
     async def run_as_author(self, question: Question) -> str:
         """Run a command with the role that its author has now."""
@@ -111,6 +115,7 @@ class Commands:
                 "forget": self._forget,
                 "reset": self._reset,
                 "rewind": self._rewind,
+                "console": self._console,
                 "handoff": self._handoff,
                 "help": self._help,
             }
@@ -141,6 +146,9 @@ class Commands:
 
     async def _forget(self, question: Question, _command: Command) -> str:
         return await self._presses.ask("forget", question)
+
+    async def _console(self, question: Question, _command: Command) -> str:
+        return await self._door.link(question.message)
 
     async def _stopped(self, question: Question, command: Command) -> str:
         everything = command.words == ("all",)

@@ -46,6 +46,11 @@ class HttpSettings(Section):
         " Ignored if a token is set.",
         example="http-token",
     )
+    public_url: str = setting(
+        "",
+        "The address under which browsers reach the gateway, for the links that it gives in chats.",
+        example="https://tapeway.example.org/",
+    )
     trusted_proxies: str = setting(
         "127.0.0.1",
         "Reverse proxies whose X-Forwarded-Proto and X-Forwarded-For headers are trusted:"
@@ -65,6 +70,13 @@ class HttpSettings(Section):
         "The address of that port. Whoever reaches it reads the metrics: on a loopback address, the"
         " users of this machine.",
     )
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
+            raise ValueError("it must be an address such as https://tapeway.example.org/")
+        return f"{value.rstrip('/')}/" if value else ""
 
     @field_validator("metrics_port")
     @classmethod

@@ -1,0 +1,134 @@
+"""The way into the console for people of the platforms: a link from a private chat.
+
+A link works once, for two minutes, for the person on the platform who asked for it. What it opens
+is a session of twelve hours. Codes and cookies are random, the database holds only their digests,
+and all of them are void with another access token. A session says who somebody is; what they may
+see is decided for each request.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from channels.message import InboundMessage
+from gateway.errors import CommandRefused
+from gateway.services import Services
+from gateway.storage.ledger.rows import account_id, run_alone
+from tape.entry import utc_iso
+from tape.errors import UnitFailed
+from tape.unit_of_work import Unit
+
+LINK_SECONDS: Final = 120
+SESSION_HOURS: Final = 12
+NO_PAGE: Final = "I can't give you a link: the gateway that answers you serves no page."
+LINK: Final = "The console, for you alone: {link}\nThe link works once, for two minutes."
+SIGNED_IN: Final = "The console is at {page}; `tapeway open` signs a browser in."
+LOCAL: Final = (
+    "\nIt only opens on the machine where I run. Whoever runs me can set TAPEWAY_HTTP__PUBLIC_URL"
+    " to the address under which browsers reach me."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleGuest:
+    """A person of a platform: the platform's id of theirs, and the account that they wrote to."""
+
+    account_id: str
+    person: str
+
+    @property
+    def channel(self) -> str:
+        return self.account_id.partition(":")[0]
+
+    @property
+    def account(self) -> str:
+        return self.account_id.partition(":")[2]
+
+
+class ConsoleDoor:
+    """The links and sessions of the console; closed until the gateway serves its page."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._store = services.store
+        self._clock = services.clock
+        self._address = ""
+        self._token = ""
+
+    def open(self, address: str, token: str) -> None:
+        """Give links from now on, to the page at an address and under an access token, or ""."""
+        self._address = address
+        self._token = digest_of(f"token {token}") if token else ""
+
+    async def link(self, message: InboundMessage) -> str:
+        """Return the sentences that give the author of a private message a link."""
+        if not self._address:
+            raise CommandRefused(NO_PAGE)
+        public = self._services.settings.http.public_url
+        page = f"{public or self._address}console"
+        if message.owner:
+            return SIGNED_IN.format(page=page)
+        code = secrets.token_hex(16)  # without characters that Markdown could take for its own
+        self._services.redactor.keep_off_tapes(code)
+        account = account_id(message.channel, message.account)
+        now, unit = self._clock.now(), Unit()
+        who = {"account_id": account, "person": message.sender.id}
+        unit.run("ledger.drop_console_codes", now=utc_iso(now), **who)
+        unit.run(
+            "ledger.issue_console_code",
+            digest=digest_of(code),
+            token=self._token,
+            expires_at=utc_iso(now + timedelta(seconds=LINK_SECONDS)),
+            **who,
+        )
+        await self._store.commit(unit)
+        text = LINK.format(link=f"{page}#code={code}")
+        return text if public else f"{text}{LOCAL}"
+
+    async def holder(self, code: str) -> ConsoleGuest | None:
+        """Return who a code is for, or None if it can't be used."""
+        rows = await self._store.select("ledger.console_code", self._values(code))
+        return ConsoleGuest(**rows[0]) if rows else None
+
+    async def redeem(self, code: str, guest: ConsoleGuest) -> str | None:
+        """Use a code of a guest; return the cookie of a new session, or None."""
+        now, unit, cookie = self._clock.now(), Unit(), secrets.token_urlsafe(32)
+        unit.run("ledger.use_console_code", expect=1, **self._values(code))
+        unit.run("ledger.drop_console_sessions", now=utc_iso(now))
+        unit.run(
+            "ledger.open_console_session",
+            digest=digest_of(cookie),
+            account_id=guest.account_id,
+            person=guest.person,
+            token=self._token,
+            opened_at=utc_iso(now),
+            expires_at=utc_iso(now + timedelta(hours=SESSION_HOURS)),
+        )
+        try:
+            await self._store.commit(unit)
+        except UnitFailed:  # somebody else was faster
+            return None
+        return cookie
+
+    async def find(self, cookie: str) -> ConsoleGuest | None:
+        """Return whose session a cookie has, or None; raises StoreUnavailable."""
+        if not cookie:
+            return None
+        rows = await self._store.select("ledger.console_session", self._values(cookie))
+        return ConsoleGuest(**rows[0]) if rows else None
+
+    async def end(self, cookie: str) -> None:
+        """End the session of a cookie."""
+        await run_alone(self._store, "ledger.end_console_session", digest=digest_of(cookie))
+
+    def _values(self, secret: str) -> dict[str, str]:
+        now = utc_iso(self._clock.now())
+        return {"digest": digest_of(secret), "token": self._token, "now": now}
+
+
+def digest_of(secret: str) -> str:
+    return sha256(f"tapeway-console {secret}".encode()).hexdigest()

@@ -1,0 +1,36 @@
+// Ask the gateway; what it refuses is an error whose message is a sentence.
+
+import { t } from './words.js';
+
+export class Refused extends Error {
+  constructor(sentence, status) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+// Return what a path below /api/console/ answers. `signal` aborts it, which throws an AbortError.
+export function get(path, { signal } = {}) {
+  return ask(path, { signal });
+}
+
+export function post(path, body = {}, { signal } = {}) {
+  return ask(path, {
+    method: 'POST', signal, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
+  });
+}
+
+async function ask(path, options) {
+  let response;
+  try {
+    response = await fetch(`/api/console/${path}`, { ...options, credentials: 'same-origin' });
+  } catch (cause) {
+    if (cause.name === 'AbortError') throw cause;
+    throw new Refused(t('unreachable'), 0);
+  }
+  const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
+  const found = isJson ? await response.json() : await response.text();
+  if (response.ok) return found;
+  if (response.status === 401) window.dispatchEvent(new CustomEvent('console:signed-out'));
+  throw new Refused((isJson ? found.error : found.trim()) || t('refused', response.status), response.status);
+}

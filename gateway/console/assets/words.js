@@ -1,0 +1,82 @@
+// The words of the page in each language. A screen adds its own with `addWords`.
+
+const KEY = 'tapeway.language';
+const known = { en: {}, zh: {} };
+
+export const LANGUAGES = { en: 'English', zh: '中文' };
+export let language = chosen();
+
+function chosen() {
+  let kept = null;
+  try { kept = localStorage.getItem(KEY); } catch { /* not allowed: nothing was kept */ }
+  if (kept in known) return kept;
+  return (navigator.language ?? '').toLowerCase().startsWith('zh') ? 'zh' : 'en';
+}
+
+export function addWords(words) {
+  for (const [name, table] of Object.entries(words)) Object.assign(known[name], table);
+}
+
+// Return a sentence, with `values` in the place of {0}, {1}. A key with `|` has a singular: "{0} chat|{0} chats".
+export function t(key, ...values) {
+  let text = known[language][key] ?? known.en[key] ?? key;
+  const [one, many] = text.split('|');
+  if (many !== undefined) text = Number(values[0]) === 1 ? one : many;
+  return text.replace(/\{(\d)\}/g, (_all, at) => String(values[at] ?? ''));
+}
+
+export function setLanguage(name) {
+  language = name;
+  try { localStorage.setItem(KEY, name); } catch { /* it holds for this page */ }
+}
+
+const locale = () => (language === 'zh' ? 'zh-CN' : navigator.language.startsWith('en') ? navigator.language : 'en');
+const made = new Map();
+
+function format(name, make) {
+  const key = `${language} ${name}`;
+  if (!made.has(key)) made.set(key, make(locale()));
+  return made.get(key);
+}
+
+const isToday = (date) => date.toDateString() === new Date().toDateString();
+
+// Dates for people; "" stays a dash, because a date is never guessed.
+export function when(iso) {
+  const date = new Date(iso ?? '');
+  if (Number.isNaN(+date)) return '–';
+  return isToday(date)
+    ? format('time', (l) => new Intl.DateTimeFormat(l, { hour: '2-digit', minute: '2-digit' })).format(date)
+    : format('day', (l) => new Intl.DateTimeFormat(l, { dateStyle: 'medium', timeStyle: 'short' })).format(date);
+}
+
+export const number = (value) => format('number', (l) => new Intl.NumberFormat(l)).format(value ?? 0);
+export const short = (value) => format('short', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumFractionDigits: 1 })).format(value ?? 0);
+
+// Money in the currency of the prices, which the settings do not name.
+export const money = (value) => format(value && value < 0.1 ? 'mills' : 'money', (l) => new Intl.NumberFormat(l, {
+  minimumFractionDigits: 2, maximumFractionDigits: value && value < 0.1 ? 4 : 2,
+})).format(value ?? 0);
+
+addWords({
+  en: {
+    console: 'console', navigation: 'Screens', skip: 'Skip to the screen', leave: 'Sign out',
+    palette: 'Go to… (Ctrl-K)', 'palette.label': 'Go to a screen or a chat', 'palette.none': 'Nothing of that name.',
+    unreachable: 'The gateway cannot be reached. Try again in a moment.', refused: 'The gateway refused this (status {0}).',
+    'live.away': 'not live: reconnecting', 'no-screen': 'There is no such screen.', loading: 'Loading…',
+    'signed-out.title': 'Who are you?',
+    'signed-out.chat': 'Send /console to the agent in a private chat: owners and admins get a link that works once.',
+    'signed-out.token': 'Sign in with the access token', 'signed-out.used': 'This link opened nothing.',
+    'again': 'Try again', close: 'Close', private: 'private',
+  },
+  zh: {
+    console: '控制台', navigation: '页面', skip: '跳到内容', leave: '退出',
+    palette: '前往…（Ctrl-K）', 'palette.label': '前往某个页面或聊天', 'palette.none': '没有这个名称。',
+    unreachable: '无法连接网关，请稍后再试。', refused: '网关拒绝了请求（状态 {0}）。',
+    'live.away': '未实时更新：正在重新连接', 'no-screen': '没有这个页面。', loading: '正在载入…',
+    'signed-out.title': '您是谁？',
+    'signed-out.chat': '请在私聊中向助手发送 /console：所有者和管理员会得到一个一次性链接。',
+    'signed-out.token': '用访问令牌登录', 'signed-out.used': '此链接未能打开控制台。',
+    'again': '重试', close: '关闭', private: '私聊',
+  },
+});

@@ -1,0 +1,32 @@
+"""What the screens of the console use of the gateway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway.access.access import Access
+from gateway.access.console_door import ConsoleDoor
+from gateway.access.roles import Roles
+from gateway.admin.access_admin import AccessAdmin
+from gateway.admin.erase_admin import EraseAdmin
+from gateway.admin.ledger_admin import LedgerAdmin
+from gateway.console.reads import ConsoleReads
+from gateway.services import Services
+from gateway.supervision.model_board import ModelBoard
+from gateway.supervision.status import StatusBoard
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleParts:
+    """The parts of a running gateway that screens may use."""
+
+    services: Services
+    reads: ConsoleReads
+    access: Access
+    roles: Roles
+    door: ConsoleDoor
+    status: StatusBoard
+    models: ModelBoard
+    ledger: LedgerAdmin
+    access_admin: AccessAdmin
+    erase: EraseAdmin

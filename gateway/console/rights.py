@@ -1,0 +1,90 @@
+"""Find the visitor of each request, and the chat that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from agent.tool import Role
+from channels.room.session import PageSession
+from gateway.access.console_door import ConsoleGuest
+from gateway.console.chats import ConsoleChat, session_of_key
+from gateway.console.parts import ConsoleParts
+from gateway.console.visitor import Visitor, role_of
+from gateway.storage.ledger.rows import run_alone
+from tape.entry import utc_iso
+
+COOKIE: Final = "tapeway_console"
+LOG_IN: Final = (
+    "Log in first: send `/console` to the agent in a private chat, or sign in with the access"
+    " token."
+)
+NOT_FOR_YOU: Final = "The console is for owners and admins."
+NO_CHAT: Final = "There is no such chat, or you may not see it."
+NOT_YOURS: Final = "Only the owner of this instance may do this."
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """Decides, for each request and from what is known now, who somebody is."""
+
+    _parts: ConsoleParts
+
+    async def visitor(self, request: Request) -> Visitor:
+        """Return who sent a request; raises HTTPException 401 or 403."""
+        session: PageSession = request.state.session
+        if session.owner:
+            return self._visitor(f"web:{session.person}", Role.OWNER, None)
+        guest = await self._parts.door.find(request.cookies.get(COOKIE, ""))
+        found = guest and await self.visitor_of(guest)
+        if found is not None:
+            return found
+        if guest is not None or session.person:
+            raise HTTPException(403, NOT_FOR_YOU)
+        raise HTTPException(401, LOG_IN)
+
+    async def visitor_of(self, guest: ConsoleGuest) -> Visitor | None:
+        """Return a person of a platform with the role that they have now, or None without one."""
+        role = role_of(self._parts.access, guest, guest.account)
+        if role < Role.ADMIN:
+            return None
+        return self._visitor(f"{guest.channel}:{guest.person}", role, guest)
+
+    async def owner(self, request: Request) -> Visitor:
+        """Return who sent a request, if they own the instance; raises HTTPException."""
+        visitor = await self.visitor(request)
+        if not visitor.is_instance_owner:
+            raise HTTPException(403, NOT_YOURS)
+        return visitor
+
+    async def chat(self, request: Request) -> tuple[Visitor, ConsoleChat]:
+        """Return who sent a request, and the chat whose key is its `{chat}`.
+
+        Opening somebody else's private chat is recorded, once an hour. Raises HTTPException: 404
+        alike for what does not exist and for what one may not see.
+        """
+        visitor = await self.visitor(request)
+        chat = await visitor.chat(session_of_key(request.path_params["chat"]))
+        if chat is None:
+            raise HTTPException(404, NO_CHAT)
+        if chat.is_private and not await visitor.takes_part(chat):
+            await self._record(visitor, chat)
+        return visitor, chat
+
+    async def _record(self, visitor: Visitor, chat: ConsoleChat) -> None:
+        now = utc_iso(self._parts.services.clock.now())
+        await run_alone(
+            self._parts.services.store,
+            "ledger.record_opening",
+            person=visitor.person,
+            session_id=chat.session_id,
+            hour=now[:13],
+            opened_at=now,
+        )
+
+    def _visitor(self, person: str, role: Role, guest: ConsoleGuest | None) -> Visitor:
+        known = guest and self._parts.access.named(guest.channel, guest.account, guest.person)
+        return Visitor(person, known or "", role, guest, self._parts.access, self._parts.reads)

@@ -1,0 +1,1 @@
+"""What each screen of the console shows: one module for each."""

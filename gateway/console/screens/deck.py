@@ -1,0 +1,174 @@
+"""The deck: a strip for each chat, sorted by what needs the visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import anyio
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from gateway.console.answers import console_route
+from gateway.console.chats import ConsoleChat
+from gateway.console.parts import ConsoleParts
+from gateway.console.reads import ConsoleReads
+from gateway.console.rights import Rights
+from tape.deletions import deleted, source_message
+from tape.entry import MESSAGE, Entry, parse_date, utc_iso
+from tape.handle import Tape
+from tape.unit_of_work import Row
+
+MAX_STRIPS: Final = 60
+"""Maximum chats shown at once; those that need somebody come first."""
+
+MAX_NAMED: Final = 1_000  # maximum chats that the palette knows
+FAILED_DAYS: Final = 1
+WAITS_TOO_LONG: Final = timedelta(minutes=2)
+"""How long a message may wait, with none running in its chat, until the chat counts as stalled."""
+
+LAMPS: Final = ("stalled", "failed", "held", "waiting", "running", "quiet")
+EXCERPT: Final = 140
+READ_AT_ONCE: Final = 4
+LOOKED_AT: Final = 5
+"""Newest messages of which the last that is not deleted is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the ledger counts for each chat, as rows by session."""
+
+    open: Mapping[str, Row] = field(default_factory=dict)
+    failed: Mapping[str, Row] = field(default_factory=dict)
+    unsent: Mapping[str, Row] = field(default_factory=dict)
+    held: Mapping[str, Row] = field(default_factory=dict)
+    used: Mapping[str, Row] = field(default_factory=dict)
+
+    @classmethod
+    async def read(cls, reads: ConsoleReads, now: datetime) -> Counts:
+        since = utc_iso(now - timedelta(days=FAILED_DAYS))
+        return cls(
+            open=_by_chat(await reads.select("ledger.open_by_chat", {})),
+            failed=_by_chat(await reads.select("ledger.failed_by_chat", {"since": since})),
+            unsent=_by_chat(await reads.select("ledger.unsent_by_chat", {})),
+            held=_by_chat(await reads.select("ledger.held_by_chat", {})),
+            used=_by_chat(
+                await reads.select("ledger.used_by_chat", {"day": now.date().isoformat()})
+            ),
+        )
+
+    def strip(self, chat: ConsoleChat, now: datetime, deaf_since: str) -> dict[str, Any]:
+        """Return a chat's numbers and its lamp; `deaf_since` is when its channel fell silent."""
+        one = chat.session_id
+        open_, used = self.open.get(one, {}), self.used.get(one, {})
+        waiting, running = int(open_.get("waiting", 0)), int(open_.get("running", 0))
+        failed = _number(self.failed, one) + _number(self.unsent, one)
+        held = _number(self.held, one)
+        oldest = str(open_.get("oldest") or "")
+        stuck = bool(waiting and not running and now - parse_date(oldest) > WAITS_TOO_LONG)
+        since = oldest if stuck else deaf_since
+        lit = (bool(since), failed, held, waiting, running, True)
+        return {
+            "lamp": next(lamp for lamp, on in zip(LAMPS, lit, strict=True) if on),
+            "since": since,
+            "waiting": waiting,
+            "running": running,
+            "failed": failed,
+            "held": held,
+            "tokens": int(used.get("tokens") or 0),
+            "cost": float(used.get("cost") or 0),
+        }
+
+
+def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
+    """Return the routes of the deck."""
+
+    async def deck(request: Request) -> Any:
+        visitor = await rights.visitor(request)
+        now = parts.services.clock.now()
+        counts = await Counts.read(parts.reads, now)
+        states, deaf = parts.status.everywhere(), parts.status.deaf()
+        strips = []
+        for chat in await visitor.chats():
+            silent = chat.channel in deaf or (
+                chat.channel in states and states[chat.channel].state in ("waiting", "unfit")
+            )
+            since = states[chat.channel].since if silent else ""
+            strips.append((counts.strip(chat, now, since), chat))
+        strips.sort(key=lambda one: one[1].heard_at, reverse=True)
+        strips.sort(key=lambda one: LAMPS.index(one[0]["lamp"]))
+        shown = strips[:MAX_STRIPS]
+        last = await _last_messages(parts.reads, [chat for _strip, chat in shown])
+        return {
+            "chats": [
+                {**about(chat), **strip, "last": last.get(chat.session_id)} for strip, chat in shown
+            ],
+            "total": len(strips),
+        }
+
+    async def chats(request: Request) -> Any:
+        visitor = await rights.visitor(request)
+        known = sorted(await visitor.chats(), key=lambda one: one.heard_at, reverse=True)
+        return {"chats": [about(chat) for chat in known[:MAX_NAMED]]}
+
+    return [console_route("/deck", deck), console_route("/chats", chats)]
+
+
+def about(chat: ConsoleChat) -> dict[str, Any]:
+    """Return what every screen says about a chat."""
+    return {
+        "chat": chat.key,
+        "title": chat.title,
+        "channel": chat.channel,
+        "account": chat.account,
+        "private": chat.is_private,
+        "heard": chat.heard_at,
+    }
+
+
+async def _last_messages(
+    reads: ConsoleReads, chats: list[ConsoleChat]
+) -> dict[str, dict[str, Any] | None]:
+    """Return the last message of each chat by session; None for private ones, which stay closed."""
+    found: dict[str, dict[str, Any] | None] = {}
+    limit = anyio.CapacityLimiter(READ_AT_ONCE)
+
+    async def read(chat: ConsoleChat) -> None:
+        async with limit:
+            found[chat.session_id] = await _last_of(reads.tape(chat.tape))
+
+    async with anyio.create_task_group() as group:
+        for chat in chats:
+            if not chat.is_private:
+                group.start_soon(read, chat)
+    return found
+
+
+async def _last_of(tape: Tape) -> dict[str, Any] | None:
+    newest = await tape.find(kinds=(MESSAGE,), limit=LOOKED_AT, newest=True)
+    said = [one for one in newest if "inbox" in one.meta or one.meta.get("final")]
+    about = tuple(number for one in said if (number := source_message(one)) is not None)
+    gone = await deleted(tape, about=about) if about else set()
+    return next((_shown(one) for one in reversed(said) if source_message(one) not in gone), None)
+
+
+def _shown(entry: Entry) -> dict[str, Any]:
+    by_agent = "inbox" not in entry.meta
+    text = " ".join((entry.text if by_agent else str(entry.meta.get("text", ""))).split())
+    return {
+        "id": entry.id,
+        "agent": by_agent,
+        "name": "" if by_agent else str(entry.meta.get("name", "")),
+        "text": f"{text[: EXCERPT - 1]}…" if len(text) > EXCERPT else text,
+        "date": entry.date,
+    }
+
+
+def _number(rows: Mapping[str, Row], one: str) -> int:
+    return int(rows[one]["messages"]) if one in rows else 0
+
+
+def _by_chat(rows: list[Row]) -> dict[str, Row]:
+    return {str(row["session_id"]): row for row in rows}

@@ -1,0 +1,114 @@
+"""Who looks at the console, and what they may see.
+
+The access token's holder owns the instance. An owner of an account sees what belongs to that
+account; an admin sees the chats of the account in which they have written. Nobody else sees
+anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from agent.tool import Role
+from gateway.access.access import ROLES, Access
+from gateway.access.console_door import ConsoleGuest
+from gateway.console.chats import ConsoleChat
+from gateway.console.reads import ConsoleReads
+from tape.entry import MESSAGE
+
+EVERY_CHAT: Final = ""
+TAKES_PART: Final = "ledger.takes_part"
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A person who looks, for one request; an open stream asks again every few seconds.
+
+    person  the person, as in the settings of access: `channel:id`
+    name    what to call them, or ""
+    role    OWNER or ADMIN of the account that they came from; OWNER for the instance's owner
+    guest   who they are on the platform, or None for the access token's holder
+    """
+
+    person: str
+    name: str
+    role: Role
+    guest: ConsoleGuest | None
+    _access: Access
+    _reads: ConsoleReads
+
+    @property
+    def is_instance_owner(self) -> bool:
+        """Whether they hold the access token."""
+        return self.guest is None
+
+    async def sees_account(self, channel: str, account: str) -> bool:
+        """Return whether they own an account, and so see all that belongs to it."""
+        if self.guest is None:
+            return True
+        if channel != self.guest.channel:
+            return False
+        role = role_of(self._access, self.guest, account)
+        return role == Role.OWNER
+
+    async def sees_chat(self, session_id: str) -> bool:
+        """Return whether they may see a chat; without one of that id, only the owner may."""
+        if self.guest is None:
+            return True
+        return any([await self.sees(chat) for chat in await self._chats(session_id)])
+
+    async def chats(self) -> list[ConsoleChat]:
+        """Return the chats that they may see."""
+        found = await self._chats(EVERY_CHAT)
+        if self.guest is None:
+            return found
+        named = await self._named(EVERY_CHAT)
+        return [chat for chat in found if await self._sees(chat, named)]
+
+    async def chat(self, session_id: str) -> ConsoleChat | None:
+        """Return a chat that they may see, or None."""
+        found = await self._chats(session_id) if session_id else []
+        return found[0] if found and await self.sees(found[0]) else None
+
+    async def sees(self, chat: ConsoleChat) -> bool:
+        """Return whether they may see a chat."""
+        return self.guest is None or await self._sees(chat, await self._named(chat.session_id))
+
+    async def takes_part(self, chat: ConsoleChat) -> bool:
+        """Return whether they have written in a chat."""
+        if self.guest is None or chat.account_id != self.guest.account_id:
+            return False
+        if chat.newest.chat_kind == "private":
+            return chat.newest.sender.id == self.guest.person
+        # Who was only quoted or forwarded there has a number, too, but is the author of nothing.
+        tape = self._reads.tape(chat.tape)
+        return bool(await tape.find(author=self.guest.person, kinds=(MESSAGE,), limit=1))
+
+    async def _sees(self, chat: ConsoleChat, named: set[str]) -> bool:
+        if await self.sees_account(chat.channel, chat.account):
+            return True
+        return chat.session_id in named and await self.takes_part(chat)
+
+    async def _named(self, session_id: str) -> set[str]:
+        assert self.guest is not None
+        values = {"person": self.guest.person, "session_id": session_id}
+        return {str(row["session_id"]) for row in await self._reads.select(TAKES_PART, values)}
+
+    async def _chats(self, session_id: str) -> list[ConsoleChat]:
+        statement = "ledger.console_chat" if session_id else "ledger.console_chats"
+        values = {"session_id": session_id} if session_id else {}
+        rows = await self._reads.select(statement, values)
+        return [chat for chat in map(ConsoleChat.read, rows) if chat is not None]
+
+
+def role_of(access: Access, guest: ConsoleGuest, account: str) -> Role:
+    """Return a guest's role in an account of their platform.
+
+    What they may do in another account than their own must be said for all accounts: elsewhere,
+    the same id may be somebody else.
+    """
+    own = access.rule_of(guest.channel, account, guest.person)
+    if account != guest.account and own != access.rule_of(guest.channel, "", guest.person):
+        return Role.STRANGER
+    return ROLES.get(own, Role.STRANGER) if own else Role.STRANGER

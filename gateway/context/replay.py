@@ -50,10 +50,13 @@ async def prompts_of(tape: Tape, turn: str, newest: int = 0) -> list[ReplayedPro
     steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not own:
         raise AdminError(f"this tape has no turn {turn}; `tapeway tape show` lists its entries")
-    return [await _again(tape, turn, own, step) for step in steps[-newest:]]
+    return [await prompt_of_step(tape, turn, own, step) for step in steps[-newest:]]
 
 
-async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> ReplayedPrompt:
+async def prompt_of_step(
+    tape: Tape, turn: str, own: Sequence[Entry], step: Entry
+) -> ReplayedPrompt:
+    """Return the prompt of one model call, given its turn's entries and its `loop.step`."""
     data = step.payload["data"]  # An imported entry may contain anything.
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     upto = data.get("upto")

@@ -7,18 +7,19 @@ since then is not in it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from agent.anchoring import FRAMED
 from agent.anchors import HINT
-from gateway.context.replay import ReplayedPrompt, prompts_of
+from gateway.context.replay import ReplayedPrompt, prompt_of_step
 from gateway.errors import AdminError
 from tape.context import Message
 from tape.entry import ANCHOR, EVENT, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.handle import Tape
 from tape.tokens import estimate_message
-from tape.turn_events import LOOP_STEP, is_take, read_take
+from tape.turn_events import LOOP_STEP, TURN_START, is_take, read_take
 
 Json = dict[str, Any]
 Origin = Literal["system", "anchor", "lane", "elsewhere", "evidence", "question"]
@@ -31,18 +32,20 @@ MAX_PARTS: Final = 500  # maximum parts of one prompt; the oldest ones are left 
 class ShownView:
     """The prompt of one model call.
 
-    steps   the facts of each of the turn's calls (`loop.step`), in order; `at` is this one's place
+    own     the entries of its turn, in order
+    steps   of them, the facts of each of the turn's calls (`loop.step`); `at` is this one's place
     places  the entries that the prompt's messages show, by their ids
-    before  the prompt of the call before it in the same lane, or None
+    before  the prompt of the call before it in the same lane, or None; `before_turn` is its turn
     """
 
     turn: str
     lane: str | None
     at: int
+    own: Sequence[Entry]
     steps: Sequence[Entry]
     prompt: ReplayedPrompt
     places: Mapping[int, Entry]
-    before: ReplayedPrompt | None
+    before: ReplayedPrompt | None = None
     before_turn: str = ""
 
 
@@ -50,36 +53,34 @@ async def read_view(tape: Tape, turn: str, at: int = -1) -> ShownView:
     """Return the prompt of a turn's call, by its place (-1 is the last); raises AdminError."""
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
-    prompts = await prompts_of(tape, turn)
-    if not prompts:
-        raise AdminError("no model was asked in this turn")
-    place = at if 0 <= at < len(prompts) else len(prompts) - 1
-    prompt = prompts[place]
+    if not steps:
+        raise AdminError("No model was asked in this turn, or there is no such turn.")
+    place = at if 0 <= at < len(steps) else len(steps) - 1
+    prompt = await prompt_of_step(tape, turn, own, steps[place])
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
-    found = await tape.entries(sorted({number for number in prompt.places if number}))
-    view = ShownView(turn, lane, place, steps, prompt, found, None)
+    shown = await tape.entries(sorted({number for number in prompt.places if number}))
+    view = ShownView(turn, lane, place, own, steps, prompt, shown)
     if place:
-        return _after(view, prompts[place - 1], turn)
-    return await _after_earlier_turn(view, tape)
-
-
-async def _after_earlier_turn(view: ShownView, tape: Tape) -> ShownView:
-    conditions: Json = {"kinds": (EVENT,), "name": LOOP_STEP, "limit": 1, "newest": True}
-    earlier = await tape.find(before=view.steps[0].id, lane=view.lane, **conditions)
-    turn = earlier[0].meta.get("turn") if earlier else None
-    if not isinstance(turn, str) or turn == view.turn:
+        before = await prompt_of_step(tape, turn, own, steps[place - 1])
+        return replace(view, before=before, before_turn=turn)
+    earlier = await _step_before(tape, steps[0], lane)
+    before_turn = earlier.meta.get("turn") if earlier is not None else None
+    if earlier is None or not isinstance(before_turn, str):
         return view
-    return _after(view, (await prompts_of(tape, turn, newest=1))[0], turn)
+    others = await tape.find(turn=before_turn)
+    before = await prompt_of_step(tape, before_turn, others, earlier)
+    return replace(view, before=before, before_turn=before_turn)
 
 
-def _after(view: ShownView, before: ReplayedPrompt, turn: str) -> ShownView:
-    return ShownView(
-        view.turn, view.lane, view.at, view.steps, view.prompt, view.places, before, turn
+async def _step_before(tape: Tape, step: Entry, lane: str | None) -> Entry | None:
+    found = await tape.find(
+        before=step.id, lane=lane, kinds=(EVENT,), name=LOOP_STEP, limit=1, newest=True
     )
+    return found[0] if found else None
 
 
-def view_json(view: ShownView, own: Sequence[Entry], asked: Collection[int]) -> Json:
-    """Return a view as JSON; `own` are its turn's entries, `asked` the ids of its questions.
+def view_json(view: ShownView, asked: Collection[int]) -> Json:
+    """Return a view as JSON; `asked` are the ids of the entries that its turn answers.
 
     parts    the messages in order: `origin`, `role`, `entry` (0 for the system prompt), `tokens`
              (estimated), `text` (shortened by `more` characters), `calls`, `images`, and whether
@@ -91,13 +92,12 @@ def view_json(view: ShownView, own: Sequence[Entry], asked: Collection[int]) -> 
              (`unchanged`), and how many of its messages are `gone`
     """
     prompt = view.prompt
-    questions = {*asked, *(n for one in own if is_take(one) for n in _questions(one))}
+    questions = {*asked, *(n for one in view.own if is_take(one) for n in _questions(one))}
     same = _common(prompt.messages, view.before.messages if view.before else ())
+    places = prompt.places or [0] * len(prompt.messages)
     parts = [
-        _part(message, place, view, questions) | {"same": number < same}
-        for number, (message, place) in enumerate(
-            zip(prompt.messages, _places(prompt), strict=True)
-        )
+        {**_part(message, place, view, questions), "same": number < same}
+        for number, (message, place) in enumerate(zip(prompt.messages, places, strict=True))
     ]
     origins: dict[str, int] = {}
     for part in parts:
@@ -116,17 +116,15 @@ def view_json(view: ShownView, own: Sequence[Entry], asked: Collection[int]) -> 
     }
 
 
-def _places(prompt: ReplayedPrompt) -> Sequence[int]:
-    return prompt.places or [0] * len(prompt.messages)
-
-
 def _questions(take: Entry) -> Sequence[int]:
     """Return the entries that a turn took to answer them; the others are what was said before."""
     read = read_take(take)
-    return read.takes if read.steered else read.takes[-1:]
+    if take.name == TURN_START:
+        return read.takes[-1:]
+    return read.takes if read.steered else ()
 
 
-def _part(message: Message, place: int, view: ShownView, questions: Collection[int]) -> Json:
+def _part(message: Message, place: int, view: ShownView, questions: AbstractSet[int]) -> Json:
     content = message.get("content")
     pieces = content if isinstance(content, list) else []
     text = content if isinstance(content, str) else _text(pieces)
@@ -152,7 +150,7 @@ def _text(pieces: Sequence[Any]) -> str:
 
 
 def origin_of(
-    message: Message, entry: Entry | None, lane: str | None, questions: Collection[int]
+    message: Message, entry: Entry | None, lane: str | None, questions: AbstractSet[int]
 ) -> Origin:
     """Return where a message of a prompt comes from."""
     if message.get("role") == "system" or (entry is not None and HINT in entry.meta):
@@ -163,7 +161,7 @@ def origin_of(
         return "anchor"
     if entry.kind in (TOOL_CALL, TOOL_RESULT):
         return "evidence"
-    if questions & {entry.id, entry.meta.get("prompt_of")}:
+    if {entry.id, entry.meta.get("prompt_of")} & questions:
         return "question"
     return "lane" if entry.meta.get("lane") == lane else "elsewhere"
 

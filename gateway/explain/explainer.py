@@ -61,19 +61,7 @@ class Explainer:
         facts = await read_facts(self._reads, row, await self._tape(row))
         lines += await message_lines(self._reads, facts, quotes=quotes)
         return Report(
-            asked,
-            head_of(row, payload),
-            lines,
-            joints=joints_of(facts),
-            place={
-                "row": row["id"],
-                "session": row["session_id"],
-                "account": row["account_id"],
-                "tape": facts.tape,
-                "entry": row["entry_id"],
-                "turn": row["turn_id"],
-                "status": row["status"],
-            },
+            asked, head_of(row, payload), lines, joints=joints_of(facts), place=facts.place()
         )
 
     async def _subject(self, row: Row) -> Row | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gateway.explain.report import StoreReads, payload_of
+from gateway.explain.report import StoreReads, cut, payload_of
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry
 from tape.erasing import ERASED
@@ -55,6 +55,21 @@ class MessageFacts:
         """Return whether it was refused: its text is on no tape, and must not be shown."""
         refused = self.row["status"] == "refused"
         return refused and (self.entry is None or self.entry.kind == EVENT)
+
+    def place(self) -> dict[str, Any]:
+        """Return where it is, and by whom; its text only if that may be shown."""
+        row, entry = self.row, self.entry
+        names = {"id": "row", "session_id": "session", "account_id": "account"}
+        names |= {"entry_id": "entry", "turn_id": "turn"}
+        own = {name: row[column] for column, name in names.items()}
+        own |= {name: row[name] for name in ("message_id", "lane", "status", "received_at", "why")}
+        own |= {"tape": self.tape, "erased": self.is_erased, "name": None, "text": None}
+        sender = self.payload.get("sender")
+        if entry is None or self.is_closed or self.is_deleted or not isinstance(sender, Mapping):
+            return own
+        text = entry.meta.get("text")
+        name = sender.get("name") or entry.meta.get("name")
+        return {**own, "name": name, "text": cut(str(text)) if text else None}
 
 
 async def read_facts(reads: StoreReads, row: Row, tape: str) -> MessageFacts:

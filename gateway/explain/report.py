@@ -87,7 +87,7 @@ class Report:
     missing  why nothing was found, and what to try
     options  the candidates, if there are several
     joints   the message's way, from its channel to its receipt
-    place    where it is: `row`, `session`, `account`, `tape`, `entry`, `turn` and `status`
+    place    the message's ids, status and author, and its text if that may be shown
     """
 
     asked: str

@@ -3,4 +3,6 @@
 
 export const screens = [
   { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
+  { route: ['why/inbox/:id', 'why/entry/:chat/:entry'], load: () => import('./why.js') },
+  { route: ['turn/:chat/:turn', 'turn/:chat/:turn/:at'], load: () => import('./turn.js') },
 ];

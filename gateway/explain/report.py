@@ -105,10 +105,10 @@ class Report:
     def from_json(cls, raw: Mapping[str, Any]) -> Report:
         lines = [ReportLine(**line) for line in raw["lines"]]
         options = [Option(**option) for option in raw["options"]]
-        joints = [
-            Joint(**{**joint, "spans": [Duration(**span) for span in joint["spans"]]})
+        joints = tuple(
+            Joint(**{**joint, "spans": tuple(Duration(**span) for span in joint["spans"])})
             for joint in raw["joints"]
-        ]
+        )
         return cls(raw["asked"], raw["head"], lines, raw["missing"], options, joints, raw["place"])
 
 

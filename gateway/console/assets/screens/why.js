@@ -18,6 +18,10 @@ addWords({
     'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.failed': 'The answer failed.', 'why.is.stopped': 'Stopped. {0}',
     'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
     'why.unknown': 'no reason is recorded',
+    'why.said to the group': 'it was said to the group, without a mention of the agent, a reply to it, or its name.',
+    'why.said to the channel': 'it was said to the channel, without a mention of the agent, a reply to it, or its name.',
+    'why.said to the room': 'it was said to the room, and not to the agent.', 'why.forwarded': 'it was forwarded from elsewhere.',
+    'why.a mention of somebody else': 'it begins with the name of somebody else.',
   },
   zh: {
     'why.title': '原因', 'why.of': '消息 {0} 的路径', 'why.way': '逐节路径', 'why.story': '完整经过',
@@ -30,6 +34,10 @@ addWords({
     'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.failed': '回答失败。', 'why.is.stopped': '已停止。{0}',
     'why.is.dead': '已放弃：{0}', 'why.is.dropped': '已丢弃，未回答。{0}', 'why.is.held': '恢复备份后保留。', 'why.is.joined': '属于另一条消息，已在那里回答。', 'why.is.erased': '已抹除：仅保留编号和日期。',
     'why.unknown': '没有记录原因',
+    'why.said to the group': '它是对群组说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
+    'why.said to the channel': '它是对频道说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
+    'why.said to the room': '它是对房间说的，不是对助手说的。', 'why.forwarded': '它是从别处转发的。',
+    'why.a mention of somebody else': '它以别人的名字开头。',
   },
 });
 
@@ -109,7 +117,13 @@ function verdict(place, joints, lines) {
     return bad ? `${said} ${t(`why.${NAME[bad.name] ?? bad.name}`)}: ${bad.says}` : said;
   }
   const reasons = { taped: of('addressed').why, refused: of('access').rule };
-  return t(`why.is.${place.status}`, reasons[place.status] || place.why || bad?.says || t('why.unknown'));
+  return t(`why.is.${place.status}`, reason(reasons[place.status] || place.why || bad?.says || 'unknown'));
+}
+
+// A reason in the page's language, if it is one of those that channels give.
+function reason(text) {
+  const found = t(`why.${text}`);
+  return found === `why.${text}` ? text : found;
 }
 
 const NAME = { tape: 'on-tape' };

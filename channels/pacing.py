@@ -139,6 +139,13 @@ class Gate:
         """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
         return self._closed_until - now
 
+    def left(self, now: float) -> tuple[int, int] | None:
+        """Return how many writes the window still takes, and of how many; None without a limit."""
+        if not self._budget.count:
+            return None
+        taken = 0 if self.closed_for(now) <= 0 else self._budget.count
+        return self._budget.count - max(taken, self._in_window(now)), self._budget.count
+
     def idle(self, now: float) -> bool:
         """Return whether dropping this gate would change nothing."""
         return not self.waiters and not self._in_window(now) and self.wait(now, Priority.FINAL) <= 0
@@ -265,6 +272,18 @@ class Pacing:
         """Return whether a typing sign may be sent now; typing signs need no permit."""
         now = self._clock.monotonic()
         return max(self._chat(chat).closed_for(now), self.bot.closed_for(now)) <= 0
+
+    def left(self, most: int) -> list[tuple[str, int, int]]:
+        """Return the chats with the fewest writes left: their ids, what is left, and of how many.
+
+        The bot's own limit comes first, under the id "", if this process knows it.
+        """
+        now = self._clock.monotonic()
+        bot = self.bot.left(now) if isinstance(self.bot, Gate) else None
+        known = [(name, gate.left(now)) for name, gate in self.chats.items()]
+        chats = [(name, *left) for name, left in known if left is not None and left[0] < left[1]]
+        chats.sort(key=lambda one: one[1] / one[2])
+        return [*([("", *bot)] if bot else []), *chats[:most]]
 
     def _chat(self, chat: str) -> Gate:
         gate = self.chats.get(chat)

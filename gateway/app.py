@@ -31,6 +31,7 @@ from gateway.assembly import make_services, open_tape_store, register_builtin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
 from gateway.console.parts import ConsoleParts
+from gateway.console.pulse import Pulse
 from gateway.console.reads import ConsoleReads
 from gateway.console.routes import console_routes
 from gateway.context.vision_model import VisionModel
@@ -91,6 +92,7 @@ class Gateway:
     parts: GatewayParts
     models: ModelBoard
     rooms: SharedRooms | None  # None: this process works alone
+    pulse: Pulse
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
         """Run a message through the pipeline without a channel; return the text of the answer."""
@@ -175,6 +177,7 @@ async def running_gateway(
                 finally:
                     gateway.services.guard.end()
                     with anyio.CancelScope(shield=True):
+                        gateway.pulse.close()
                         await manager.stop()
                         withdraw(settings.home_path)
                         if server is not None:
@@ -235,7 +238,9 @@ async def _opened(
             if rooms is not None:
                 stack.push_async_callback(_shielded, rooms.leave)
                 group.start_soon(rooms.run, name="rooms")
-            gateway = Gateway(services, channels, status, url, failures, parts, models, rooms)
+            pulse = Pulse(services, ConsoleReads(services), status)
+            named = (channels, status, url, failures, parts, models, rooms, pulse)
+            gateway = Gateway(services, *named)
             yield gateway, ChannelManager(clock, running, status, make_host, leases)
             group.cancel_scope.cancel()
 
@@ -297,7 +302,7 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),
         *explain_routes(Explainer(services.store, services.settings)),
-        *console_routes(console, wrong),
+        *console_routes(console, wrong, gateway.pulse),
     ]
     sessions = Sessions(services, token)
     if gateway.rooms is not None:

@@ -39,10 +39,12 @@ class AccessAdmin:
             "waiting": [asdict(request) for request in await self._openings.waiting()],
         }
 
-    async def grant(self, who: str, role: str = "member", account: str = "") -> str:
+    async def grant(
+        self, who: str, role: str = "member", account: str = "", *, by: str = BY
+    ) -> str:
         """Give a person a role or open a chat (`channel:id`), or open the former groups."""
         if who == FORMER:
-            return f"groups opened: {await self._openings.open_former(BY)}"
+            return f"groups opened: {await self._openings.open_former(by)}"
         channel, one = _parsed(who)
         if role not in set(get_args(RuleRole)) - {"none"}:
             raise AdminError(f"there is no role {role}: use owner, admin or member")
@@ -55,13 +57,14 @@ class AccessAdmin:
             raise AdminError(f"{who} is a chat: it can be opened (member), but it is no {role}")
         if place is not None:
             place = replace(place, id=one, account=account or place.account)
-            await self._openings.apply(self._openings.rule(place, "member", BY), place)
+            await self._openings.apply(self._openings.rule(place, "member", by), place)
             return f"opened {who}"
-        rule = self._rule(account_id(channel, account), one, role)  # type: ignore[arg-type]
+        named = account_id(channel, account)
+        rule = self._rule(named, one, role, by)  # type: ignore[arg-type]
         await self._openings.apply(rule)
         return f"{who} is now {'a' if role == 'member' else 'an'} {role}"
 
-    async def revoke(self, who: str, account: str = "") -> str:
+    async def revoke(self, who: str, account: str = "", *, by: str = BY) -> str:
         """Take every role from a person, or close a chat or server (`channel:id`)."""
         channel, one = _parsed(who)
         named = account_id(channel, account)
@@ -71,7 +74,7 @@ class AccessAdmin:
             if rule.id == one and named in (rule.account_id, rule.account_id.partition(":")[0])
         }
         for place in sorted(found | {named}):
-            await self._openings.apply(self._rule(place, one, "none"))
+            await self._openings.apply(self._rule(place, one, "none", by))
         return f"{who} has no access of its own any more"
 
     async def pair(self) -> dict[str, Any]:
@@ -87,9 +90,9 @@ class AccessAdmin:
             )
         return {"code": code, "hints": hints, "seconds": int(CODE_SECONDS)}
 
-    def _rule(self, account: str, one: str, role: RuleRole) -> AccessRule:
+    def _rule(self, account: str, one: str, role: RuleRole, by: str) -> AccessRule:
         moment = utc_iso(self._services.clock.now())
-        return AccessRule(account, one, role, granted_by=BY, granted_at=moment)
+        return AccessRule(account, one, role, granted_by=by, granted_at=moment)
 
 
 def _parsed(who: str) -> tuple[str, str]:

@@ -80,6 +80,11 @@ class LedgerAdmin:
             payload = row["payload"]
         return {**row, "id": f"{short}-{row['id']}", "payload": payload}
 
+    async def session_of(self, name: str) -> str | None:
+        """Return the session of a row, or None while it has none; raises AdminError."""
+        _short, row = await self._row(name)
+        return None if row["session_id"] is None else str(row["session_id"])
+
     async def retry(self, name: str) -> str:
         """Answer a question again, or send a message again; say in a sentence what will happen."""
         short, row = await self._row(name)

@@ -5,6 +5,7 @@ visitor   a person who looks, and what they may see
 rights    finds the visitor of each request, and the chat that it is about
 chats     the chats of the ledger, as far as they are known without their tapes
 reads     reads the store for the screens, so that no chat waits for them
+said      what was said, without what was deleted or erased
 answers   the routes' answers: JSON, and refusals as sentences
 entrance  the use of one-time links
 pages     the page and its files

@@ -7,20 +7,33 @@ from starlette.routing import BaseRoute
 from gateway.console.entrance import Entrance
 from gateway.console.inspect.turns import turn_routes
 from gateway.console.inspect.why import why_routes
+from gateway.console.live import LiveStreams
 from gateway.console.pages import page_routes
 from gateway.console.parts import ConsoleParts
+from gateway.console.pulse import Pulse
 from gateway.console.rights import Rights
+from gateway.console.screens.channels import channel_routes
 from gateway.console.screens.deck import deck_routes
+from gateway.console.screens.ledger import ledger_routes
+from gateway.console.screens.money import money_routes
+from gateway.console.screens.people import PeopleScreen
+from gateway.console.screens.settings import settings_routes
 from gateway.http.auth import WrongLogins
 
 
-def console_routes(parts: ConsoleParts, wrong: WrongLogins) -> list[BaseRoute]:
+def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> list[BaseRoute]:
     """Return the routes of the console; `wrong` slows down who tries codes."""
     rights = Rights(parts)
     return [
         *page_routes(),
         *Entrance(parts, rights, wrong).routes(),
+        *LiveStreams(pulse, rights).routes(),
         *deck_routes(parts, rights),
+        *ledger_routes(parts, rights),
+        *channel_routes(parts, rights),
+        *PeopleScreen(parts, rights).routes(),
+        *money_routes(parts, rights),
+        *settings_routes(parts, rights),
         *why_routes(parts, rights),
         *turn_routes(parts, rights),
     ]

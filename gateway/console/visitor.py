@@ -8,14 +8,14 @@ anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from agent.tool import Role
 from gateway.access.access import ROLES, Access
 from gateway.access.console_door import ConsoleGuest
 from gateway.console.chats import ConsoleChat
 from gateway.console.reads import ConsoleReads
-from tape.entry import MESSAGE
+from tape.entry import MESSAGE, dump
 
 EVERY_CHAT: Final = ""
 TAKES_PART: Final = "ledger.takes_part"
@@ -70,6 +70,11 @@ class Visitor:
         """Return a chat that they may see, or None."""
         found = await self._chats(session_id) if session_id else []
         return found[0] if found and await self.sees(found[0]) else None
+
+    async def scope(self) -> dict[str, Any]:
+        """Return the values `every` and `sessions` of a statement about the chats they may see."""
+        known = [] if self.guest is None else [one.session_id for one in await self.chats()]
+        return {"every": int(self.guest is None), "sessions": dump(known)}
 
     async def sees(self, chat: ConsoleChat) -> bool:
         """Return whether they may see a chat."""

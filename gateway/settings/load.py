@@ -8,11 +8,11 @@ files that are named, the home folder's `.env` and `tapeway.toml`. The module
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
@@ -32,7 +32,14 @@ from gateway.settings import sections
 from gateway.settings.files import DEFAULT_HOME, settings_files
 from gateway.settings.local import LocalModelSettings
 from gateway.settings.sections import setting
-from gateway.settings.sources import PREFIX, SettingsSource, not_a_setting, read_sources, variable
+from gateway.settings.sources import (
+    PREFIX,
+    Kind,
+    SettingsSource,
+    not_a_setting,
+    read_sources,
+    variable,
+)
 
 
 class Settings(BaseSettings):
@@ -79,6 +86,7 @@ class Settings(BaseSettings):
     cli: CliSettings = Field(default_factory=CliSettings)
     log: sections.LogSettings = Field(default_factory=sections.LogSettings)
     _models_in_use: dict[str, ModelSettings] = PrivateAttr(default_factory=dict)
+    _origins: dict[str, tuple[Kind, Path | None]] = PrivateAttr(default_factory=dict)
 
     @classmethod
     def settings_customise_sources(
@@ -106,6 +114,18 @@ class Settings(BaseSettings):
         if name not in self._models_in_use:
             self._models_in_use[name] = self.agent.model_settings(name, self.models)
         return self._models_in_use[name]
+
+    def set_by(self, sources: Sequence[SettingsSource]) -> Settings:
+        """Remember the places of these sources, the one that wins first; return these settings."""
+        for path, _section, _field in paths():
+            source = next((one for one in sources if one.names(path)), None)
+            if source is not None:
+                self._origins[path] = (source.kind, source.path)
+        return self
+
+    def origin(self, path: str) -> tuple[Kind | Literal["default"], Path | None]:
+        """Return the kind of source that set a setting, as in http.port, and its file or folder."""
+        return self._origins.get(path, ("default", None))
 
     @property
     def tape_url(self) -> str:
@@ -149,7 +169,7 @@ def load_with_sources(
         merged: dict[str, Any] = {}
         for source in reversed(sources):
             _merge(merged, source.values)
-        settings = Settings(**merged)
+        settings = Settings(**merged).set_by(sources)
     except ValidationError as cause:
         lines += [_explain(error, sources) for error in cause.errors(include_url=False)]
         raise SettingsError("\n".join(lines)) from None

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
-
-from pydantic import BaseModel, SecretStr
+from collections.abc import Iterable
+from typing import Any
 
 from gateway.cli.screen import print_note, safe
 from gateway.cli.table import print_line
@@ -16,9 +13,7 @@ from gateway.errors import SettingsError
 from gateway.redaction import Redactor, secrets_of
 from gateway.settings import EffectiveSetting, effective_settings, load_with_sources
 from gateway.settings.files import with_remembered
-
-HIDDEN: Final = "(set, hidden)"
-SECRET: Final = re.compile(r"token|secret|passw|key|auth|signature", re.IGNORECASE)
+from gateway.settings.shown import shown
 
 
 def show_config(as_json: bool, changed: bool) -> int:
@@ -48,27 +43,11 @@ def _as_json(one: EffectiveSetting) -> dict[str, Any]:
     return {
         "name": one.name,
         "section": one.section,
-        "value": _shown(one.value),
+        "value": shown(one.value),
         "origin": one.origin,
         "path": str(one.path) if one.path else None,
         "former": one.former,
     }
-
-
-def _shown(value: Any) -> Any:
-    """Return a value as JSON data, with every secret in it hidden."""
-    if isinstance(value, SecretStr):
-        return HIDDEN if value.get_secret_value() else ""
-    if isinstance(value, BaseModel):
-        return {name: _shown(getattr(value, name)) for name in sorted(value.model_fields_set)}
-    if isinstance(value, Mapping):
-        return {str(key): _shown_in_json(str(key), one) for key, one in value.items()}
-    return value if isinstance(value, bool | int | float | str | None) else str(value)
-
-
-def _shown_in_json(key: str, value: Any) -> Any:
-    """Return a value of a setting that is JSON, such as a request's body: it may hold a key."""
-    return HIDDEN if isinstance(value, str) and SECRET.search(key) else _shown(value)
 
 
 def _table(found: Iterable[EffectiveSetting]) -> Iterable[str]:
@@ -78,7 +57,7 @@ def _table(found: Iterable[EffectiveSetting]) -> Iterable[str]:
         if one.section != section:
             section = one.section
             yield f"[{section or 'general'}]"
-        value = _shown(one.value)
+        value = shown(one.value)
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         yield f"{'*' if _is_set(one) else ' '} {one.name}={'' if value is None else text}"
         if _is_set(one):

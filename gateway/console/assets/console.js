@@ -2,8 +2,9 @@
 
 import { get, post } from './api.js';
 import { make } from './dom.js';
+import * as live from './live.js';
 import { setUpPalette } from './palette.js';
-import { current, show } from './router.js';
+import { current, leave, show } from './router.js';
 import { screens } from './screens/index.js';
 import { LANGUAGES, addWords, language, setLanguage, t } from './words.js';
 
@@ -14,6 +15,7 @@ addWords({
   zh: { 'nav.deck': '总览', 'nav.ledger': '账本', 'nav.channels': '渠道', 'nav.people': '人员', 'nav.money': '费用', 'nav.settings': '设置' },
 });
 
+const SLOW = 4000; // milliseconds without the stream before the page says so
 let me = null;
 
 function frame() {
@@ -40,6 +42,9 @@ function onShown(screen, title) {
 
 function signedOut(sentence = '') {
   me = null;
+  live.stop();
+  leave();
+  $('live').hidden = true;
   document.body.classList.add('signed-out');
   for (const id of ['nav', 'palette-open', 'leave']) $(id).hidden = true;
   $('screen').replaceChildren(make('section', { class: 'column door' },
@@ -79,8 +84,17 @@ async function enter() {
   $('leave').hidden = me.instance;
   $('agent').textContent = me.agent;
   frame();
+  live.start();
   await show({ onShown });
 }
+
+let awayTimer = 0;
+live.on('state', (state) => {
+  clearTimeout(awayTimer);
+  if (state === 'gone') enter();
+  if (state === 'open') $('live').hidden = true;
+  else if (state === 'away') awayTimer = setTimeout(() => { $('live').textContent = t('live.away'); $('live').hidden = !me; }, SLOW);
+});
 
 $('language').addEventListener('click', () => {
   setLanguage(language === 'zh' ? 'en' : 'zh');

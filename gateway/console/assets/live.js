@@ -1,7 +1,15 @@
-// What changes, as it changes: `on('chat', ({ chat }) => ...)`; the call returns what ends it.
-// Topics: chat, ledger, channels; `all` is said after a gap, when anything may have changed.
+// What changes, as it changes: `on('chat', ({ chat, size }) => ...)` returns what ends it. Topics:
+// chat, ledger, channels; `all` after a gap, when anything may have changed; `state` of the stream.
+//
+// All tabs of a browser share one stream: by a SharedWorker, or else one tab has it and passes on to the
+// others what it hears. Browsers allow six connections to a gateway, and a room's page needs some of them.
 
+import { Stream } from './stream.js';
+
+const NAME = 'tapeway-console';
+const HERE = 25_000; // milliseconds between two signs of life of a tab
 const listeners = new Map();
+let link = null;
 
 export function on(topic, fn) {
   if (!listeners.has(topic)) listeners.set(topic, new Set());
@@ -9,6 +17,64 @@ export function on(topic, fn) {
   return () => listeners.get(topic).delete(fn);
 }
 
-export function publish(topic, data) {
+function publish(topic, data) {
   for (const fn of [...(listeners.get(topic) ?? [])]) fn(data);
+}
+
+function take({ changes, state }) {
+  if (state) publish('state', state);
+  for (const { topic, data } of changes ?? []) publish(topic, data);
+}
+
+// Begin to follow, if the tab does not yet.
+export function start() {
+  link ??= 'SharedWorker' in window ? throughWorker() : throughTabs();
+}
+
+export function stop() {
+  link?.end();
+  link = null;
+}
+
+function throughWorker() {
+  const worker = new SharedWorker('/console/assets/live-worker.js', { type: 'module', name: NAME });
+  const { port } = worker;
+  const bye = () => port.postMessage('bye');
+  const again = (event) => { if (event.persisted) port.postMessage('start'); };
+  const timer = setInterval(() => port.postMessage('here'), HERE);
+  const end = () => {
+    clearInterval(timer);
+    window.removeEventListener('pagehide', bye);
+    window.removeEventListener('pageshow', again);
+    bye();
+    port.close();
+  };
+  port.onmessage = ({ data }) => take(data);
+  worker.onerror = () => { end(); if (link) link = throughTabs(); };
+  window.addEventListener('pagehide', bye);
+  window.addEventListener('pageshow', again);
+  port.postMessage('start');
+  return { end };
+}
+
+// The tab that holds the lock has the stream; when it closes, another one gets the lock.
+function throughTabs() {
+  const channel = 'BroadcastChannel' in window ? new BroadcastChannel(NAME) : null;
+  const share = (message) => { take(message); channel?.postMessage(message); };
+  const stream = new Stream((changes) => share({ changes }), (state) => share({ state }));
+  let release = () => {};
+  const held = new Promise((resolve) => { release = resolve; });
+  let ended = false;
+  if (channel) channel.onmessage = ({ data }) => take(data);
+  const hold = () => { if (!ended) stream.start(); return held; };
+  if (channel && navigator.locks) navigator.locks.request(NAME, hold);
+  else hold();
+  return {
+    end() {
+      ended = true;
+      stream.stop();
+      release();
+      channel?.close();
+    },
+  };
 }

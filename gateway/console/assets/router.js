@@ -27,6 +27,14 @@ function find(hash) {
 
 export const current = () => shown.screen;
 
+// Take the screen away.
+export function leave() {
+  round += 1;
+  shown.unmount?.();
+  shown = { screen: null, unmount: null };
+  root.replaceChildren();
+}
+
 // `onShown` hears the screen and its title. A function that `mount` returned may have a method
 // `update(params)`: if it returns true, the screen stays and shows other params.
 export async function show({ onShown, again = false }) {

@@ -11,12 +11,13 @@ import anyio
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from agent.names import fit
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
-from tape.deletions import deleted, source_message
+from gateway.console.said import excerpt, is_ours, text_of, without_gone
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
 from tape.unit_of_work import Row
@@ -30,7 +31,6 @@ WAITS_TOO_LONG: Final = timedelta(minutes=2)
 """How long a message may wait, with none running in its chat, until the chat counts as stalled."""
 
 LAMPS: Final = ("stalled", "failed", "held", "waiting", "running", "quiet")
-EXCERPT: Final = 140
 READ_AT_ONCE: Final = 4
 LOOKED_AT: Final = 5
 """Newest messages of which the last that is not deleted is shown."""
@@ -148,20 +148,18 @@ async def _last_messages(
 
 async def _last_of(tape: Tape) -> dict[str, Any] | None:
     newest = await tape.find(kinds=(MESSAGE,), limit=LOOKED_AT, newest=True)
-    said = [one for one in newest if "inbox" in one.meta or one.meta.get("final")]
-    about = tuple(number for one in said if (number := source_message(one)) is not None)
-    gone = await deleted(tape, about=about) if about else set()
-    return next((_shown(one) for one in reversed(said) if source_message(one) not in gone), None)
+    shown = await without_gone(tape, newest)
+    return _shown(shown[-1]) if shown else None
 
 
 def _shown(entry: Entry) -> dict[str, Any]:
-    by_agent = "inbox" not in entry.meta
-    text = " ".join((entry.text if by_agent else str(entry.meta.get("text", ""))).split())
+    by_agent = is_ours(entry)
+    name = "" if by_agent else fit(str(entry.meta.get("name", "")))
     return {
         "id": entry.id,
         "agent": by_agent,
-        "name": "" if by_agent else str(entry.meta.get("name", "")),
-        "text": f"{text[: EXCERPT - 1]}…" if len(text) > EXCERPT else text,
+        "name": name,
+        "text": excerpt(text_of(entry)),
         "date": entry.date,
     }
 

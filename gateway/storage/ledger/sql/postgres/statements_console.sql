@@ -65,8 +65,8 @@ WHERE person = :person AND (:session_id = '' OR session_id = :session_id)
 -- name: open_by_chat
 -- What is open in each chat: messages that wait, and those that a turn has taken.
 SELECT session_id,
-       sum(CASE WHEN status = 'taken' THEN 0 ELSE 1 END) AS waiting,
-       sum(CASE WHEN status = 'taken' THEN 1 ELSE 0 END) AS running,
+       sum(CASE WHEN status = 'taken' THEN 0 ELSE 1 END)::bigint AS waiting,
+       sum(CASE WHEN status = 'taken' THEN 1 ELSE 0 END)::bigint AS running,
        min(received_at) AS oldest
 FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken') AND session_id IS NOT NULL
@@ -94,6 +94,85 @@ GROUP BY session_id
 
 -- name: used_by_chat
 -- What each chat used on a day.
-SELECT session_id, sum(input + cached + output) AS tokens, sum(cost) AS cost FROM usage
+SELECT session_id, sum(input + cached + output)::bigint AS tokens, sum(cost) AS cost FROM usage
 WHERE day = :day
 GROUP BY session_id
+
+-- name: waiting_inbox
+-- The newest messages that have not ended: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       json_text(payload, '{sender,name}') AS name
+FROM inbox
+WHERE status IN ('accepted', 'waiting', 'taken') AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: waiting_outbox
+-- The newest sends that have not ended: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       json_text(payload, '{date}') AS sent_at
+FROM outbox
+WHERE status IN ('draft', 'pending', 'sending') AND status <> 'draft'
+  AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: failed_inbox
+-- The newest messages that ended without what was wanted: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       json_text(payload, '{sender,name}') AS name
+FROM inbox
+WHERE status IN ('failed', 'dead') AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: failed_outbox
+-- The newest sends that ended without what was wanted: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       json_text(payload, '{date}') AS sent_at
+FROM outbox
+WHERE status IN ('dead', 'ambiguous') AND op <> 'draft'
+  AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: held_inbox
+-- The newest messages that a restore holds: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       json_text(payload, '{sender,name}') AS name
+FROM inbox
+WHERE status = 'held' AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: held_outbox
+-- The newest sends that a restore holds: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       json_text(payload, '{date}') AS sent_at
+FROM outbox
+WHERE status = 'held'
+  AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: console_usage
+-- The usage of some days by day, chat, person or model, or in total: of every chat, or of some.
+SELECT * FROM (
+    SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' THEN person
+                    WHEN 'model' THEN model ELSE 'total' END AS key,
+           CASE WHEN :by = 'person' THEN (array_agg(name ORDER BY day DESC))[1] ELSE '' END AS name,
+           max(day) AS latest, count(DISTINCT turn_id) AS turns, sum(calls)::bigint AS calls,
+           sum(input)::bigint AS input, sum(cached)::bigint AS cached,
+           sum(output)::bigint AS output, sum(cost) AS cost, sum(estimated)::bigint AS estimated
+    FROM usage
+    WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
+    GROUP BY 1) AS summed
+ORDER BY CASE WHEN :by = 'day' THEN latest END DESC NULLS LAST, cost DESC, input + output DESC
+LIMIT :limit
+
+-- name: used_by_person
+-- What each person used on a day, by chat: of every chat, or of some.
+SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,
+       max(budget.refused) AS refused,
+       coalesce(sum(usage.input + usage.cached + usage.output), 0)::bigint AS tokens,
+       coalesce(sum(usage.cost), 0) AS cost
+FROM budget LEFT JOIN usage ON usage.day = budget.day AND usage.person = budget.person
+  AND usage.session_id = budget.session_id
+WHERE budget.day = :day
+  AND (:every = 1 OR budget.session_id = ANY (text_list(:sessions)))
+GROUP BY budget.person, budget.session_id
+ORDER BY turns DESC, budget.person LIMIT :limit

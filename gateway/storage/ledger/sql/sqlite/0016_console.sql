@@ -27,7 +27,10 @@ CREATE TABLE console_opening (
     PRIMARY KEY (person, session_id, hour)
 ) STRICT, WITHOUT ROWID;
 
+-- The chats in which somebody is known.
+CREATE INDEX person_chats ON person (person, session_id);
+
 -- The newest message of each chat, and what ended without an answer.
 CREATE INDEX inbox_session ON inbox (session_id, id);
-CREATE INDEX inbox_failed ON inbox (session_id, received_at) WHERE status IN ('failed', 'dead');
-CREATE INDEX outbox_failed ON outbox (session_id) WHERE status IN ('dead', 'ambiguous');
+CREATE INDEX inbox_failed ON inbox (id) WHERE status IN ('failed', 'dead');
+CREATE INDEX outbox_failed ON outbox (id) WHERE status IN ('dead', 'ambiguous') AND op <> 'draft';

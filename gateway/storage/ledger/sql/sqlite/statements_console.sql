@@ -68,26 +68,27 @@ SELECT session_id,
        sum(CASE WHEN status = 'taken' THEN 0 ELSE 1 END) AS waiting,
        sum(CASE WHEN status = 'taken' THEN 1 ELSE 0 END) AS running,
        min(received_at) AS oldest
-FROM inbox
+FROM inbox INDEXED BY inbox_open
 WHERE status IN ('accepted', 'waiting', 'taken') AND session_id IS NOT NULL
 GROUP BY session_id
 
 -- name: failed_by_chat
 -- What ended in each chat without an answer since a moment, or could not be read.
-SELECT session_id, count(*) AS messages FROM inbox
+SELECT session_id, count(*) AS messages FROM inbox INDEXED BY inbox_failed
 WHERE status IN ('failed', 'dead') AND (status = 'dead' OR received_at >= :since)
 GROUP BY session_id
 
 -- name: unsent_by_chat
 -- The messages of each chat of which it is unknown whether they were sent, or that were given up.
-SELECT session_id, count(*) AS messages FROM outbox
+SELECT session_id, count(*) AS messages FROM outbox INDEXED BY outbox_failed
 WHERE status IN ('dead', 'ambiguous') AND op <> 'draft'
 GROUP BY session_id
 
 -- name: held_by_chat
 -- What each chat has that a restore holds.
 SELECT session_id, count(*) AS messages FROM (
-    SELECT session_id FROM inbox WHERE status = 'held' AND session_id IS NOT NULL
+    SELECT session_id FROM inbox INDEXED BY inbox_held
+    WHERE status = 'held' AND session_id IS NOT NULL
     UNION ALL
     SELECT session_id FROM outbox WHERE status = 'held') AS held
 GROUP BY session_id
@@ -97,3 +98,80 @@ GROUP BY session_id
 SELECT session_id, sum(input + cached + output) AS tokens, sum(cost) AS cost FROM usage
 WHERE day = :day
 GROUP BY session_id
+
+-- name: waiting_inbox
+-- The newest messages that have not ended: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name
+FROM inbox INDEXED BY inbox_open
+WHERE status IN ('accepted', 'waiting', 'taken') AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: waiting_outbox
+-- The newest sends that have not ended: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at
+FROM outbox INDEXED BY outbox_open
+WHERE status IN ('draft', 'pending', 'sending') AND status <> 'draft'
+  AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: failed_inbox
+-- The newest messages that ended without what was wanted: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name
+FROM inbox INDEXED BY inbox_failed
+WHERE status IN ('failed', 'dead') AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: failed_outbox
+-- The newest sends that ended without what was wanted: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at
+FROM outbox INDEXED BY outbox_failed
+WHERE status IN ('dead', 'ambiguous') AND op <> 'draft'
+  AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: held_inbox
+-- The newest messages that a restore holds: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, entry_id, turn_id, status, attempts, received_at, why,
+       iif(json_valid(payload), payload ->> '$.sender.name', NULL) AS name
+FROM inbox INDEXED BY inbox_held
+WHERE status = 'held' AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: held_outbox
+-- The newest sends that a restore holds: of every chat, or of some.
+SELECT id, session_id, account_id, chat_id, turn_id, status, attempts, why,
+       iif(json_valid(payload), payload ->> '$.date', NULL) AS sent_at
+FROM outbox INDEXED BY outbox_held
+WHERE status = 'held'
+  AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+ORDER BY id DESC LIMIT :limit
+
+-- name: console_usage
+-- The usage of some days by day, chat, person or model, or in total: of every chat, or of some.
+SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' THEN person
+                WHEN 'model' THEN model ELSE 'total' END AS key,
+       CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
+       count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
+       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost, sum(estimated) AS estimated
+FROM usage
+WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
+GROUP BY 1
+ORDER BY CASE WHEN :by = 'day' THEN latest END DESC, cost DESC, input + output DESC
+LIMIT :limit
+
+-- name: used_by_person
+-- What each person used on a day, by chat: of every chat, or of some.
+SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,
+       max(budget.refused) AS refused,
+       coalesce(sum(usage.input + usage.cached + usage.output), 0) AS tokens,
+       coalesce(sum(usage.cost), 0) AS cost
+FROM budget LEFT JOIN usage ON usage.day = budget.day AND usage.person = budget.person
+  AND usage.session_id = budget.session_id
+WHERE budget.day = :day
+  AND (:every = 1 OR budget.session_id IN (SELECT value FROM json_each(:sessions)))
+GROUP BY budget.person, budget.session_id
+ORDER BY turns DESC, budget.person LIMIT :limit

@@ -1,0 +1,44 @@
+// The connection to the stream of changes. It comes back by itself, and says what it has seen.
+
+const SLOWEST = 15_000;
+
+export class Stream {
+  #source = null;
+  #timer = 0;
+  #tries = 0;
+  #last = '';
+
+  // `onChanges` hears lists of { topic, data }; `onState` hears open, away, or gone: not let in.
+  constructor(onChanges, onState) {
+    this.onChanges = onChanges;
+    this.onState = onState;
+  }
+
+  start() {
+    if (this.#source || this.#timer) return;
+    const source = new EventSource(`/api/console/live?last=${encodeURIComponent(this.#last)}`);
+    this.#source = source;
+    source.onopen = () => { this.#tries = 0; this.onState('open'); };
+    source.onmessage = ({ data, lastEventId }) => {
+      this.#last = lastEventId;
+      const changes = JSON.parse(data);
+      if (changes.length) this.onChanges(changes);
+    };
+    source.addEventListener('gone', () => { this.stop(); this.onState('gone'); });
+    source.onerror = () => {
+      this.onState('away');
+      if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
+      this.#source = null;
+      this.#tries += 1;
+      const wait = Math.min(SLOWEST, 1000 * 2 ** this.#tries) * (0.8 + Math.random() * 0.4);
+      this.#timer = setTimeout(() => { this.#timer = 0; this.start(); }, wait);
+    };
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#source?.close();
+    this.#source = null;
+  }
+}

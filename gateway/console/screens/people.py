@@ -1,0 +1,162 @@
+"""People: who may do what, who waits, what they used today; pairing, roles and erasing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from agent.names import fit
+from agent.tool import Role
+from gateway.console.answers import console_route
+from gateway.console.parts import ConsoleParts
+from gateway.console.rights import Rights
+from gateway.console.visitor import Visitor
+from gateway.errors import AdminError
+from gateway.http.json_route import json_body
+from gateway.turn.budgets import limits_of
+
+MAX_PEOPLE: Final = 500
+MAX_OPENINGS: Final = 100
+OWNERS_ONLY: Final = "Only an owner may do this."
+UNSURE: Final = "Erasing can't be undone: confirm it."
+NOT_YOUR_ACCOUNT: Final = "This belongs to an account that isn't yours."
+OWNERS_STAY: Final = "An owner's role is changed by whoever holds the access token."
+
+
+class PeopleScreen:
+    """Shows and changes what people may do, as far as the visitor owns their account."""
+
+    def __init__(self, parts: ConsoleParts, rights: Rights) -> None:
+        self._parts = parts
+        self._rights = rights
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            console_route("/people", self._people),
+            console_route("/people/grant", self._grant, "POST"),
+            console_route("/people/revoke", self._revoke, "POST"),
+            console_route("/people/pair", self._pair, "POST"),
+            console_route("/people/erase", self._erase, "POST"),
+            console_route("/people/erasures/{name}", self._erasure),
+        ]
+
+    async def _people(self, request: Request) -> Any:
+        visitor = await self._rights.visitor(request)
+        budget = self._parts.services.settings.budget
+        known = {chat.session_id: chat for chat in await visitor.chats()}
+        day = self._parts.services.clock.now().date().isoformat()
+        values = {**await visitor.scope(), "day": day, "limit": MAX_PEOPLE}
+        used = [
+            {
+                "person": row["person"],
+                "name": fit(row["name"]),
+                "chat": known[row["session_id"]].key if row["session_id"] in known else "",
+                "title": known[row["session_id"]].title if row["session_id"] in known else "",
+                **{name: row[name] for name in ("turns", "refused", "tokens", "cost")},
+            }
+            for row in await self._parts.reads.select("ledger.used_by_person", values)
+        ]
+        limits = limits_of(budget, Role.MEMBER), limits_of(budget, Role.STRANGER)
+        return {
+            **await self._rules(visitor),
+            "used": used,
+            "limits": {
+                name: vars(limit) if limit else None
+                for name, limit in zip(("member", "stranger"), limits, strict=True)
+            },
+            "openings": await self._openings(visitor),
+            "may": await self._owns_any(visitor),
+        }
+
+    async def _rules(self, visitor: Visitor) -> dict[str, Any]:
+        """Return the rules and the requests of the accounts that a visitor owns."""
+        found = await self._parts.access_admin.rules()
+        own = {
+            name: [row for row in found[name] if await self._owns(visitor, row["account_id"])]
+            for name in ("rules", "waiting")
+        }
+        return {**own, "mode": found["mode"] if visitor.is_instance_owner else ""}
+
+    async def _openings(self, visitor: Visitor) -> list[dict[str, Any]]:
+        """Return who opened private chats here: each owner sees those of their account."""
+        values = {"limit": MAX_OPENINGS}
+        rows = await self._parts.reads.select("ledger.console_openings", values)
+        known = {chat.session_id: chat for chat in await visitor.chats()}
+        if not await self._owns_any(visitor):
+            return []
+        return [
+            {"person": row["person"], "title": known[one].title, "date": row["opened_at"]}
+            for row in rows
+            if (one := row["session_id"]) in known
+        ]
+
+    async def _grant(self, request: Request) -> Any:
+        visitor, body = await self._owner(request)
+        role, who, account = body["role"] or "member", body["who"], body["account"]
+        if role == "owner" and not visitor.is_instance_owner:
+            raise HTTPException(403, OWNERS_STAY)
+        await self._check(visitor, who, account)
+        done = await self._parts.access_admin.grant(who, role, account, by=visitor.person)
+        return {"done": done}
+
+    async def _revoke(self, request: Request) -> Any:
+        visitor, body = await self._owner(request)
+        await self._check(visitor, body["who"], body["account"])
+        done = await self._parts.access_admin.revoke(
+            body["who"], body["account"], by=visitor.person
+        )
+        return {"done": done}
+
+    async def _pair(self, request: Request) -> Any:
+        await self._rights.owner(request)
+        return await self._parts.access_admin.pair()
+
+    async def _erase(self, request: Request) -> Any:
+        """Begin to erase a person everywhere or in a chat, a whole chat, or one message of it."""
+        visitor, body = await self._owner(request)
+        if body["sure"] != "erase":
+            raise AdminError(UNSURE)
+        what, tape = body["what"], ""
+        if body["chat"]:
+            request.path_params["chat"] = body["chat"]
+            _visitor, chat = await self._rights.chat(request)
+            if not await visitor.sees_account(chat.channel, chat.account):
+                raise HTTPException(403, OWNERS_ONLY)
+            tape = chat.tape
+        elif what != "person" or not visitor.is_instance_owner:
+            raise AdminError("name the chat to erase in")
+        return await self._parts.erase.begin(what, tape, body["name"])
+
+    async def _erasure(self, request: Request) -> Any:
+        visitor = await self._rights.visitor(request)
+        if not await self._owns_any(visitor):
+            raise HTTPException(403, OWNERS_ONLY)
+        return await self._parts.erase.state(request.path_params["name"])
+
+    async def _owner(self, request: Request) -> tuple[Visitor, dict[str, str]]:
+        visitor = await self._rights.visitor(request)
+        if not await self._owns_any(visitor):
+            raise HTTPException(403, OWNERS_ONLY)
+        body = await json_body(request)
+        names = ("who", "role", "account", "what", "name", "chat", "sure")
+        return visitor, {name: str(body.get(name) or "")[:200] for name in names}
+
+    async def _check(self, visitor: Visitor, who: str, account: str) -> None:
+        """Raise HTTPException unless a visitor may change what an id may do in an account."""
+        if visitor.is_instance_owner:
+            return
+        channel, _, one = who.partition(":")
+        if not await visitor.sees_account(channel, account):
+            raise HTTPException(403, NOT_YOUR_ACCOUNT)
+        if self._parts.access.rule_of(channel, account, one) == "owner":
+            raise HTTPException(403, OWNERS_STAY)
+
+    async def _owns(self, visitor: Visitor, account_id: str) -> bool:
+        channel, _, account = account_id.partition(":")
+        return await visitor.sees_account(channel, account)
+
+    async def _owns_any(self, visitor: Visitor) -> bool:
+        return visitor.role == Role.OWNER

@@ -11,6 +11,7 @@ from agent.loop import as_prompt, digest
 from agent.wire import attach, without_wire
 from gateway.errors import AdminError
 from tape.context import LATEST, Message, merge_neighbours, to_messages, view_entries
+from tape.deletions import without_deleted
 from tape.entry import Entry, dump
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
@@ -30,6 +31,7 @@ class ReplayedPrompt:
     entries  the entries that the prompt shows, in order
     places   the entry that each message shows, 0 for the system prompt; empty where an earlier
              version joined the messages of several entries
+    blanked  how many messages show that they, or what they quote, have been deleted since then
     """
 
     step: int
@@ -39,6 +41,7 @@ class ReplayedPrompt:
     entries: tuple[int, ...]
     messages: tuple[Message, ...]
     places: tuple[int, ...] = ()
+    blanked: int = 0
 
 
 async def prompts_of(tape: Tape, turn: str, newest: int = 0) -> list[ReplayedPrompt]:
@@ -54,9 +57,12 @@ async def prompts_of(tape: Tape, turn: str, newest: int = 0) -> list[ReplayedPro
 
 
 async def prompt_of_step(
-    tape: Tape, turn: str, own: Sequence[Entry], step: Entry
+    tape: Tape, turn: str, own: Sequence[Entry], step: Entry, *, as_of_now: bool = False
 ) -> ReplayedPrompt:
-    """Return the prompt of one model call, given its turn's entries and its `loop.step`."""
+    """Return the prompt of one model call, given its turn's entries and its `loop.step`.
+
+    as_of_now  whether to show as deleted what has been deleted since then
+    """
     data = step.payload["data"]  # An imported entry may contain anything.
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     upto = data.get("upto")
@@ -68,6 +74,8 @@ async def prompt_of_step(
     prompts = [prompt, merge_neighbours(prompt)]
     exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
     messages = (exact or prompts)[0]
+    if as_of_now:
+        messages, places = _placed(await without_deleted(tape, entries), system)
     return ReplayedPrompt(
         step=data["step"] if type(data.get("step")) is int else 0,
         status=str(data.get("status", "")),
@@ -76,6 +84,9 @@ async def prompt_of_step(
         entries=tuple(entry.id for entry in entries),
         messages=tuple(without_wire(messages)),
         places=places if len(places) == len(messages) else (),
+        blanked=sum(one != two for one, two in zip(messages, prompt, strict=True))
+        if as_of_now
+        else 0,
     )
 
 

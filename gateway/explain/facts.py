@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.explain.report import StoreReads, cut, payload_of
-from tape.deletions import MESSAGE_DELETE
+from tape.deletions import MESSAGE_DELETE, without_deleted
 from tape.entry import EVENT, Entry
 from tape.erasing import ERASED
 from tape.query import Query
+from tape.reads import Reads
 from tape.unit_of_work import Row
 
 MAX_ENTRIES: Final = 1000
@@ -96,8 +97,20 @@ async def read_facts(reads: StoreReads, row: Row, tape: str) -> MessageFacts:
 
 
 async def turn_entries(reads: StoreReads, tape: str, turn: str) -> list[Entry]:
-    """Return the entries of a turn, at most MAX_ENTRIES."""
-    return await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
+    """Return the entries of a turn, at most MAX_ENTRIES, without the text of deleted messages."""
+    entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
+    return await without_deleted(_TapeReads(reads, tape), entries)
+
+
+class _TapeReads(Reads):
+    """A tape as a report reads it."""
+
+    def __init__(self, reads: StoreReads, name: str) -> None:
+        self._reads = reads
+        self.name = name
+
+    async def run_query(self, query: Query) -> list[Entry]:
+        return await self._reads.query(query)
 
 
 async def sends_of(reads: StoreReads, key: str) -> list[Row]:

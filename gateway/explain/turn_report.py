@@ -30,14 +30,17 @@ SILENT: Final = frozenset({"handoff"})
 
 def turn_lines(tape: str, turn: str, entries: Sequence[Entry]) -> list[ReportLine]:
     """Return the lines about a turn, from its entries and in their order."""
-    names = _names_of_calls(entries)
+    names, results = _names_of_calls(entries), _results_of_calls(entries)
     done = {_data(entry).get("call_id") for entry in entries if entry.name == TOOL_DONE}
     lines: list[ReportLine] = []
     called: tuple[int, str] | None = None
     for entry in entries:
         if called is None and _calls(entry):
             called = len(lines), entry.date
-        found = _lines(entry, done, names)
+        if entry.name == TOOL_DONE:
+            found: Sequence[ReportLine] = [_done(entry, names, results)]
+        else:
+            found = _lines(entry, done)
         if entry.name == LOOP_STEP and called is not None:
             # A step is recorded after its tools have run, but its reply came before they ran.
             place, moment = called
@@ -63,6 +66,19 @@ def _calls(entry: Entry) -> bool:
 def _names_of_calls(entries: Sequence[Entry]) -> dict[Any, str]:
     calls = [call for entry in entries if entry.kind == TOOL_CALL for call in _calls_of(entry)]
     return {call.get("id"): str((call.get("function") or {}).get("name")) for call in calls}
+
+
+def _results_of_calls(entries: Sequence[Entry]) -> dict[Any, Any]:
+    """Map the ids of a turn's calls to their results, as they may be shown."""
+    found: dict[Any, Any] = {}
+    calls: Sequence[Mapping[str, Any]] = ()
+    for entry in entries:
+        if entry.kind == TOOL_CALL:
+            calls = _calls_of(entry)
+        elif entry.kind == TOOL_RESULT:
+            results = entry.payload.get("results") or ()
+            found |= {call.get("id"): text for call, text in zip(calls, results, strict=False)}
+    return found
 
 
 def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
@@ -94,9 +110,7 @@ def outbox_lines(row: Row) -> list[ReportLine]:
     return [*lines, ReportLine("", "send", says, data)]
 
 
-def _lines(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
-    if entry.name == TOOL_DONE:
-        return [_done(entry, names)]
+def _lines(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
     by_name = _EVENTS.get(entry.name or "")
     if by_name is not None:
         return by_name(entry, _data(entry))
@@ -198,12 +212,14 @@ def _call(entry: Entry, call: Mapping[str, Any]) -> ReportLine:
     return _line(entry, "tool", says, call=call)
 
 
-def _done(entry: Entry, names: Mapping[Any, str]) -> ReportLine:
-    data = _data(entry)
-    name = names.get(data.get("call_id"), "a tool")
-    result = quoted(str(data.get("result", "")))
-    says = f"{name} returned, after {data.get('elapsed_ms')} ms, {result}"
-    return _line(entry, "tool", says, **data)
+def _done(entry: Entry, names: Mapping[Any, str], results: Mapping[Any, Any]) -> ReportLine:
+    data = {name: value for name, value in _data(entry).items() if name != "result"}
+    call = data.get("call_id")
+    says = f"{names.get(call, 'a tool')} returned, after {data.get('elapsed_ms')} ms"
+    if call not in results:  # the step did not end: nothing says what may be shown of its results
+        return _line(entry, "tool", says, **data)
+    result = str(results[call])
+    return _line(entry, "tool", f"{says}, {quoted(result)}", **data, result=result)
 
 
 def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:

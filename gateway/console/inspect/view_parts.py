@@ -1,7 +1,7 @@
 """What a model was shown in one call of a turn: the parts of its prompt, and what changed in it.
 
-The prompt is rebuilt from the tape (`gateway.context.replay`), so that what was deleted or erased
-since then is not in it.
+The prompt is rebuilt from the tape (`gateway.context.replay`). What was deleted or erased since
+then is blank in it.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ async def read_view(tape: Tape, turn: str, at: int = -1) -> ShownView:
     if not steps:
         raise AdminError("No model was asked in this turn, or there is no such turn.")
     place = at if 0 <= at < len(steps) else len(steps) - 1
-    prompt = await prompt_of_step(tape, turn, own, steps[place])
+    prompt = await prompt_of_step(tape, turn, own, steps[place], as_of_now=True)
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     shown = await tape.entries(sorted({number for number in prompt.places if number}))
     view = ShownView(turn, lane, place, own, steps, prompt, shown)
     if place:
-        before = await prompt_of_step(tape, turn, own, steps[place - 1])
+        before = await prompt_of_step(tape, turn, own, steps[place - 1], as_of_now=True)
         return replace(view, before=before, before_turn=turn)
     earlier = await _step_before(tape, steps[0], lane)
     before_turn = earlier.meta.get("turn") if earlier is not None else None
     if earlier is None or not isinstance(before_turn, str):
         return view
     others = await tape.find(turn=before_turn)
-    before = await prompt_of_step(tape, before_turn, others, earlier)
+    before = await prompt_of_step(tape, before_turn, others, earlier, as_of_now=True)
     return replace(view, before=before, before_turn=before_turn)
 
 
@@ -109,6 +109,7 @@ def view_json(view: ShownView, asked: Collection[int]) -> Json:
         "steps": [_step(step) for step in view.steps],
         "exact": prompt.exact,
         "why": prompt.why,
+        "blanked": prompt.blanked,
         "left_out": max(0, len(parts) - MAX_PARTS),
         "parts": parts[-MAX_PARTS:],
         "tokens": _tokens(view, origins),

@@ -103,7 +103,9 @@ async def test_of_what_nobody_asked_the_way_ends_in_its_lane_with_the_reason(
 ) -> None:
     channel = PlainChannel()
     async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([replace(MESSAGE, addressed=False, why="not mentioned")])
+        now = utc_iso(datetime.now(UTC))
+        unasked = replace(MESSAGE, addressed=False, why="not mentioned", date=now)
+        await channel.host.accept([unasked])
         await settled(gateway, "plain:-100")
         way = await way_of(gateway)
     assert conditions(way) == ["ok", "ok", "ok", "ended", *["unused"] * 4]
@@ -130,7 +132,7 @@ async def test_of_what_was_refused_the_way_ends_before_its_lane_and_its_text_is_
 async def test_a_turn_that_failed_is_red_at_its_model(tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
     async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Failure(500))
+        server.enqueue(Failure(500, "down"))
         await ask(gateway, channel)
         way = await way_of(gateway)
     assert way["model"].condition == "failed"
@@ -191,7 +193,7 @@ async def test_a_platform_s_date_of_whole_seconds_says_no_milliseconds(tmp_path:
 async def test_a_message_that_waits_is_open_in_its_lane(tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
     async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Failure(500))
+        server.enqueue(Failure(500, "down"))
         await ask(gateway, channel)
         await run_alone(gateway.services.store, "ledger.retry_inbox", id=1)
         way = await way_of(gateway)

@@ -14,7 +14,7 @@ addWords({
     'turn.system': 'System', 'turn.anchor': 'Anchor', 'turn.lane': 'Its lane', 'turn.elsewhere': 'From elsewhere', 'turn.evidence': 'Evidence', 'turn.question': 'Question', 'turn.tools': 'Tool descriptions',
     'turn.same': '{0} tokens compared with the call before it; its prefix is unchanged ({1} tokens).', 'turn.changed': '{0} tokens compared with the call before it; the prefix holds for {1} tokens, then {2} of its messages changed or left.',
     'turn.first': 'No earlier call is recorded in this lane.', 'turn.before': 'The call before it',
-    'turn.exact': 'Exactly what was sent, byte for byte.', 'turn.parts': 'The prompt', 'turn.new': 'new', 'turn.splice': 'The call before it began with the same messages up to here',
+    'turn.exact': 'Exactly what was sent, byte for byte.', 'turn.blanked': 'Since then, {0} message was deleted, or quotes one that was: it is blank here.|Since then, {0} messages were deleted, or quote one that was: they are blank here.', 'turn.parts': 'The prompt', 'turn.new': 'new', 'turn.splice': 'The call before it began with the same messages up to here',
     'turn.entry': 'entry {0}', 'turn.more': '{0} more character|{0} more characters', 'turn.images': '{0} image|{0} images', 'turn.calls': 'calls {0}', 'turn.left': '{0} older part is not shown.|{0} older parts are not shown.',
   },
   zh: {
@@ -24,7 +24,7 @@ addWords({
     'turn.system': '系统', 'turn.anchor': '锚点', 'turn.lane': '本对话', 'turn.elsewhere': '来自别处', 'turn.evidence': '依据', 'turn.question': '问题', 'turn.tools': '工具说明',
     'turn.same': '与上一次调用相比 {0} 个词元；前缀未变（{1} 个词元）。', 'turn.changed': '与上一次调用相比 {0} 个词元；前缀保持 {1} 个词元，其后 {2} 条消息已变或移除。',
     'turn.first': '此对话中没有更早的调用记录。', 'turn.before': '上一次调用',
-    'turn.exact': '与发送内容逐字节一致。', 'turn.parts': '提示内容', 'turn.new': '新增', 'turn.splice': '到此为止与上一次调用相同',
+    'turn.exact': '与发送内容逐字节一致。', 'turn.blanked': '此后有 {0} 条消息被删除或引用了已删除的消息，此处留空。', 'turn.parts': '提示内容', 'turn.new': '新增', 'turn.splice': '到此为止与上一次调用相同',
     'turn.entry': '记录 {0}', 'turn.more': '还有 {0} 个字符', 'turn.images': '{0} 张图片', 'turn.calls': '调用 {0}', 'turn.left': '较早的 {0} 个部分未显示。',
   },
 });
@@ -68,7 +68,7 @@ function draw(view, path, signal) {
     bar(parts, tokens, before),
     legend(tokens),
     make('p', { class: 'change' }, change(before), before && before.turn !== turn ? [' ', make('a', { href: `#/turn/${chat.chat}/${before.turn}` }, t('turn.before'))] : null),
-    make('p', { class: 'why-note' }, view.exact ? t('turn.exact') : view.why),
+    make('p', { class: 'why-note' }, view.exact ? t('turn.exact') : view.why, view.blanked ? ` ${t('turn.blanked', view.blanked)}` : ''),
     make('h2', { id: 'turn-parts' }, t('turn.parts')),
     view.left_out ? make('p', { class: 'why-note' }, t('turn.left', number(view.left_out))) : null,
     list,

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import httpx2
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway, access_admin
 from gateway.console.chats import key_of
+from tape.entry import utc_iso
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled
@@ -29,6 +31,7 @@ def said(number: int, text: str, by: str = "7", **more: Any) -> InboundMessage:
     """Return a message of a group, from somebody whose name is Alice or Bob."""
     name = {"7": "Alice", "8": "Bob"}.get(by, "Somebody")
     own = {"ext_id": f"-100/{number}", "message_id": str(number), "text": text}
+    own["date"] = utc_iso(datetime.now(UTC))
     return replace(MESSAGE, sender=Author(by, name), **{**own, **more})
 
 

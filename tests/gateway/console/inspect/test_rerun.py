@@ -62,7 +62,7 @@ async def test_a_message_that_is_left_out_is_not_sent(tmp_path: Path) -> None:
         said = await post(owner, f"{path}/again", body)
         request = home.server.requests[-1].body
     assert said["text"] == "I do not know."
-    assert [one["role"] for one in request["messages"]] == ["system", "user"]
+    assert [one["role"] for one in request["messages"]] == ["system", "assistant", "user"]
     assert "with Anna" not in str(request["messages"])
 
 
@@ -98,6 +98,8 @@ async def test_a_call_that_the_model_wants_is_said_and_not_run(tmp_path: Path) -
 async def test_a_model_that_fails_is_a_sentence(tmp_path: Path) -> None:
     async with house(tmp_path) as home, home.owner() as owner:
         path = await asked(home)
-        home.server.enqueue(Failure(500))
+        home.server.enqueue(Failure(500, "down"))
         refused = await post(owner, f"{path}/again", {"model": "model", "agreed": True}, 422)
-    assert refused["error"] == "The model did not answer: the model service failed."
+    assert refused["error"] == (
+        "The model did not answer: the model service is having trouble; please try again later."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from channels.message import InboundMessage
 from gateway.console.inspect.turns import NO_TURN
+from tape.entry import utc_iso
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.gateway.console.inspect.people import GROUP, House, get, house, said
 from tests.gateways import tape_of
@@ -26,8 +28,9 @@ async def asked(home: House) -> str:
     """Ask a question that is answered with a search; return the path of its turn."""
     search = Call("call-1", "tape_search", '{"query": "spare key"}')
     home.server.enqueue(ToolCalls((search,)), Text(("Anna ", "has it.")))
+    before = utc_iso(datetime.now(UTC) - timedelta(hours=3))
     await home.hear(
-        said(1, "the spare key is with Anna", "8", addressed=False),
+        said(1, "the spare key is with Anna", "8", addressed=False, date=before),
         said(2, "who has the spare key?"),
     )
     (turn,) = await turns_of(home)
@@ -99,8 +102,9 @@ async def test_what_was_deleted_since_then_is_not_shown(tmp_path: Path) -> None:
         views = [await get(owner, path), await get(owner, f"{path}?at=0")]
     assert "spare key is with" not in str(views)
     assert "who has the spare key?" not in str(views)
-    assert [view["exact"] for view in views] == [False, False]
-    assert all("differs" in view["why"] for view in views)
+    assert [view["exact"] for view in views] == [True, True]
+    assert [view["blanked"] for view in views] == [3, 2]
+    assert [view["before"] and view["before"]["unchanged"] for view in views] == [True, None]
 
 
 def gone(message: InboundMessage) -> InboundMessage:

@@ -75,7 +75,7 @@ async def test_a_row_without_dates_says_nothing_of_its_times(tmp_path: Path) -> 
         await ask(gateway, channel)
         found = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
         explainer = Explainer(_Undated(gateway), gateway.services.settings)
-        report = await explainer.explain_row(found[0] | {"taken_at": None})
+        report = await explainer.explain_row({**found[0], "taken_at": None})
     way = {joint.name: joint for joint in report.joints}
     assert [way[name].at for name in ("lane", "model", "outbox", "receipt")] == [""] * 4
     assert conditions(way)[3:] == ["ok", "ok", "unused", "ok", "ok"]

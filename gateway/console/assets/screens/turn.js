@@ -67,6 +67,7 @@ function draw(view, path, signal) {
     facts(own, tokens),
     bar(parts, tokens, before),
     legend(tokens),
+    make('p', { class: 'why-note' }, t('turn.estimated', number(tokens.estimated + (tokens.tools ?? 0)))),
     make('p', { class: 'change' }, change(before), before && before.turn !== turn ? [' ', make('a', { href: `#/turn/${chat.chat}/${before.turn}` }, t('turn.before'))] : null),
     make('p', { class: 'why-note' }, view.exact ? t('turn.exact') : view.why, view.blanked ? ` ${t('turn.blanked', view.blanked)}` : ''),
     make('h2', { id: 'turn-parts' }, t('turn.parts')),

@@ -34,7 +34,7 @@ def make_model(
     learned = learned or Learned()
     names = settings.models()
     found = [settings.model_settings(name, sections) for name in names]
-    models = [_one(name, own, learned, watched) for name, own in zip(names, found, strict=True)]
+    models = [make_one(name, own, learned, watched) for name, own in zip(names, found, strict=True)]
     return (
         models[0]
         if len(models) == 1
@@ -42,7 +42,10 @@ def make_model(
     )
 
 
-def _one(name: str, settings: ModelSettings, learned: Learned, watched: Watch) -> ChatModel:
+def make_one(
+    name: str, settings: ModelSettings, learned: Learned, watched: Watch = lambda model: model
+) -> ChatModel:
+    """Return one model with its retries, and without fallbacks; raises KeyMissing."""
     if name == OFFLINE:
         return watched(OfflineModel())
     model = watched(WiredModel(_served(name, settings, learned)))

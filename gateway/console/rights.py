@@ -67,12 +67,16 @@ class Rights:
         alike for what does not exist and for what one may not see.
         """
         visitor = await self.visitor(request)
-        chat = await visitor.chat(session_of_key(request.path_params["chat"]))
+        return visitor, await self.opened(visitor, session_of_key(request.path_params["chat"]))
+
+    async def opened(self, visitor: Visitor, session_id: str) -> ConsoleChat:
+        """Return a chat that a visitor opens, as `chat` does; raises HTTPException 404."""
+        chat = await visitor.chat(session_id)
         if chat is None:
             raise HTTPException(404, NO_CHAT)
         if chat.is_private and not await visitor.takes_part(chat):
             await self._record(visitor, chat)
-        return visitor, chat
+        return chat
 
     async def _record(self, visitor: Visitor, chat: ConsoleChat) -> None:
         now = utc_iso(self._parts.services.clock.now())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from starlette.routing import BaseRoute
 
 from gateway.console.entrance import Entrance
+from gateway.console.inspect.turns import turn_routes
+from gateway.console.inspect.why import why_routes
 from gateway.console.live import LiveStreams
 from gateway.console.pages import page_routes
 from gateway.console.parts import ConsoleParts
@@ -34,4 +36,6 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
         *money_routes(parts, rights),
         *settings_routes(parts, rights),
         *timeline_routes(parts, rights),
+        *why_routes(parts, rights),
+        *turn_routes(parts, rights),
     ]

@@ -25,15 +25,20 @@ async def commit_with_sends(
     sends: Sequence[OutboundMessage],
     session_id: str,
     lane: str | None,
+    first_text_at: str | None = None,
 ) -> list[OutboxRow]:
-    """Commit a unit of work with messages for the outbox; return the rows to send."""
+    """Commit a unit of work with messages for the outbox; return the rows to send.
+
+    `first_text_at` is when the first text of the turn that ends came from its model.
+    """
     unit = replace(unit, steps=list(unit.steps), for_sessions=set(unit.for_sessions))
     moment = utc_iso(services.clock.now())
     clean = [replace(send, text=services.redactor.clean(send.text)) for send in sends]
     dated = [
         replace(piece, date=moment) for send in clean for piece in await _pieces(services, send)
     ]
-    steps = [services.ledger.outbox.send_later(unit, send, session_id, lane) for send in dated]
+    outbox = services.ledger.outbox
+    steps = [outbox.send_later(unit, send, session_id, lane, first_text_at) for send in dated]
     outcomes = await services.store.commit(unit)
     rows = []
     for step, send in zip(steps, dated, strict=True):

@@ -33,7 +33,7 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import ANSWER, SENDS
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow
-from tape.entry import event, parse_date
+from tape.entry import event, parse_date, utc_iso
 from tape.errors import SessionLost, StoreUnavailable
 from tape.unit_of_work import Unit
 
@@ -60,6 +60,7 @@ class _Send:
     may_be_drafted: bool  # a draft with an unknown id may have reached the platform
     failures: int = 0  # attempts that failed for a known reason
     resends: int = 0  # attempts with an unknown outcome
+    began_at: str | None = None  # when the newest attempt began, if the ledger was not asked to
     retry: Backoff = field(default_factory=lambda: Backoff(1.0, MAX_WAIT_SECONDS))
     outage: Backoff = field(default_factory=lambda: Backoff(0.5, MAX_OUTAGE_WAIT_SECONDS))
 
@@ -128,9 +129,10 @@ class OutboxSender:
             if channel is None:
                 await self._end(row, "dead", f"no channel is named {row.message.channel}")
                 return
-            receipts = await self._send(_Send.of(channel, row))
+            send = _Send.of(channel, row)
+            receipts = await self._send(send)
             if receipts is not None:
-                await self._record_receipts(row, receipts)
+                await self._record_receipts(row, receipts, send.began_at)
         except SessionLost:
             get_log().info("delivery.taken_over", idem=row.message.idem)
         finally:
@@ -179,7 +181,9 @@ class OutboxSender:
         send.row = replace(send.row, message=message)
         if send.is_unclear and was_repeatable and not self._is_repeatable(send):
             return None
-        if not _always_idempotent(send.channel):
+        if _always_idempotent(send.channel):
+            send.began_at = utc_iso(self._clock.now())
+        else:
             await self._guard.retrying("delivery", lambda: self._outbox.sending(send.row))
         await self._wait_for_lease(send)
         return await send.channel.transmit(message)
@@ -281,10 +285,12 @@ class OutboxSender:
         await self._guard.retrying("delivery", lambda: self._outbox.unplaced(row, unsure=unsure))
         send.row = replace(row, platform_id=None, message=replace(row.message, edits=None))
 
-    async def _record_receipts(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
+    async def _record_receipts(
+        self, row: OutboxRow, receipts: Sequence[Receipt], began_at: str | None
+    ) -> None:
         unit = Unit()
         first = receipts[0].platform_id if receipts else None
-        self._outbox.sent(unit, row, first)
+        self._outbox.sent(unit, row, first, began_at)
         ids = [receipt.platform_id for receipt in receipts]
         await self._commit(unit, row, "send.receipt", platform_ids=ids)
         self._meters.add(SENDS, row.message.channel, "sent")

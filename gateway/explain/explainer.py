@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.wire import WIRE
+from gateway.explain.facts import read_facts, turn_entries
+from gateway.explain.joints import joints_of
 from gateway.explain.lookup import Match, find
 from gateway.explain.message_report import first_of, head_of, is_about_another, message_lines
 from gateway.explain.report import MAX_MATCHES, Report, ReportLine, StoreReads, payload_of, quoted
@@ -23,8 +25,16 @@ class Explainer:
         self._redactor = Redactor(secrets_of(settings))
 
     async def explain(self, asked: str) -> Report:
+        """Return the report about what an id, a link or a row names (see `lookup`)."""
         found = await find(self._reads, asked)
-        report = await self._report(asked, found)
+        return self._clean(await self._report(asked, found))
+
+    async def explain_row(self, row: Row) -> Report:
+        """Return the report about a row of the inbox, without what repeats a deleted message."""
+        asked = f"in-{row['id']}"
+        return self._clean(await self._of_message(asked, row, quotes=False))
+
+    def _clean(self, report: Report) -> Report:
         return Report.from_json(self._redactor.value(report.to_json()))
 
     async def _report(self, asked: str, found: Match) -> Report:
@@ -39,15 +49,20 @@ class Explainer:
         assert found.entry is not None
         return Report(asked, *self._of_entry(found.tape, found.entry))
 
-    async def _of_message(self, asked: str, row: Row, before: Sequence[ReportLine] = ()) -> Report:
+    async def _of_message(
+        self, asked: str, row: Row, before: Sequence[ReportLine] = (), *, quotes: bool = True
+    ) -> Report:
         payload = payload_of(row)
         lines = list(before)
         other = await self._subject(row)
         if other is not None:
             lines.append(ReportLine(row["received_at"], "asked", head_of(row, payload)))
             row, payload = other, payload_of(other)
-        lines += await message_lines(self._reads, row, await self._tape(row))
-        return Report(asked, head_of(row, payload), lines)
+        facts = await read_facts(self._reads, row, await self._tape(row))
+        lines += await message_lines(self._reads, facts, quotes=quotes)
+        return Report(
+            asked, head_of(row, payload), lines, joints=joints_of(facts), place=facts.place()
+        )
 
     async def _subject(self, row: Row) -> Row | None:
         """Return the message that this row edits or deletes or is part of, or None."""
@@ -76,7 +91,9 @@ class Explainer:
             return await self._of_message(asked, question, [own])
         lines = [own, *outbox_lines(row)]
         if row["turn_id"]:
-            lines += await turn_lines(self._reads, await self._tape(row), row["turn_id"])
+            tape = await self._tape(row)
+            entries = await turn_entries(self._reads, tape, row["turn_id"])
+            lines += turn_lines(tape, row["turn_id"], entries)
         return Report(asked, head, lines)
 
     async def _question(self, row: Row, answers: object) -> Row | None:

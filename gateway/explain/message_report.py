@@ -5,43 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.explain.facts import MessageFacts
+from gateway.explain.joints import joints_of, times_of
 from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
 from gateway.explain.turn_report import send_lines, turn_lines
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry
-from tape.erasing import ERASED
 from tape.linking.utterance import AGENT
 from tape.query import Query
 from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
 LOOK_AHEAD: Final = 1000  # maximum entries to check for turns that showed an unaddressed message
-NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
-"""Notices about a single message; their keys end with the number of its row."""
 
 
-async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLine]:
-    payload = payload_of(row)
-    if payload.get("why") == ERASED:
+async def message_lines(
+    reads: StoreReads, facts: MessageFacts, *, quotes: bool = True
+) -> list[ReportLine]:
+    """Return the lines about a message; `quotes` looks for what repeats a deleted one, too."""
+    row, payload, entry = facts.row, facts.payload, facts.entry
+    if facts.is_erased:
         return _erased(row)
-    entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
-    entry = entries[0] if entries else None
-    lines = [_seen(row, payload, entry), _addressed(payload), _access(row, entry)]
-    if entry is not None and not _is_closed(row, entry):
+    lines = [_seen(facts), _addressed(payload), _access(facts)]
+    if entry is not None and not facts.is_closed:
         lines += _lane(entry, _own_mention(payload))
-        lines += await _changes(reads, tape, entry)
+        lines += _changes(facts)
+        if quotes and facts.is_deleted:
+            lines += await quote_lines(reads, facts.tape, entry, facts.changes)
     if row["turn_id"]:
-        lines += await turn_lines(reads, tape, row["turn_id"])
-        lines += await send_lines(reads, row["turn_id"])
+        lines += turn_lines(facts.tape, row["turn_id"], facts.turn)
+        lines += send_lines(facts.sends)
     elif entry is not None and row["status"] == "taped":
-        lines += await _shown(reads, tape, entry)
-    for notice in NOTICES:
-        lines += await send_lines(reads, f"n-{notice}:{row['id']}")
-    if _is_closed(row, entry):
-        where = f"{payload.get('channel')}:{payload.get('account', '')}:{row['chat_id']}"
-        lines += await send_lines(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
+        lines += await _shown(reads, facts.tape, entry)
+    lines += send_lines(facts.notices)
+    if times := times_of(joints_of(facts)):
+        lines.append(ReportLine("", "times", times))
     lines.append(ReportLine("", "outcome", outcome(row, payload), {"status": row["status"]}))
     return lines
 
@@ -56,12 +56,8 @@ def _erased(row: Row) -> list[ReportLine]:
     ]
 
 
-def _is_closed(row: Row, entry: Entry | None) -> bool:
-    # A refused message's text is on no tape, and must not be shown.
-    return row["status"] == "refused" and (entry is None or entry.kind == EVENT)
-
-
-def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLine:
+def _seen(facts: MessageFacts) -> ReportLine:
+    row, payload, entry = facts.row, facts.payload, facts.entry
     number = f" (delivery {row['alt_id']})" if row["alt_id"] else ""
     says = f"accepted by {row['account_id']} as {row['ext_id']}{number}"
     if payload.get("backlog"):
@@ -78,7 +74,7 @@ def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLi
     # An edit changes the row, but the entry keeps the original text. A chat without an entry may
     # never have been let in.
     text = entry.meta.get("text") if entry is not None else ""
-    if text and not _is_closed(row, entry):
+    if text and not (facts.is_closed or facts.is_deleted):
         says += f": {quoted(str(text))}"
     names = ("account_id", "ext_id", "alt_id", "chat_id", "message_id", "session_id", "entry_id")
     data = {name: row[name] for name in names} | {"row": f"in-{row['id']}"}
@@ -103,9 +99,10 @@ def _addressed(payload: Mapping[str, Any]) -> ReportLine:
     return ReportLine("", "addressed", f"yes: {yes}" if asked else f"no: {no}", data)
 
 
-def _access(row: Row, entry: Entry | None) -> ReportLine:
-    if _is_closed(row, entry):
-        rule = row["why"]
+def _access(facts: MessageFacts) -> ReportLine:
+    entry = facts.entry
+    if facts.is_closed:
+        rule = facts.row["why"]
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")
         says = f"refused: {rule or 'the rule was not recorded'}"
@@ -163,18 +160,17 @@ def _addressees(to: object, own: str) -> str:
     return f", addressed to {', '.join(named)}" if named else ""
 
 
-async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:
-    events = await reads.query(Query(tape, kinds=(EVENT,), about=(entry.id,), limit=100))
+def _changes(facts: MessageFacts) -> list[ReportLine]:
     lines = []
-    for event in events:
+    for event in facts.changes:
         data = bounded(dict(event.payload["data"]))
-        if event.name == MESSAGE_EDIT:
+        if event.name == MESSAGE_EDIT and facts.is_deleted:
+            lines.append(ReportLine(event.date, "changed", "edited", {"event": event.id}))
+        elif event.name == MESSAGE_EDIT:
             says = f"edited; its new text: {quoted(str(data.get('content', '')))}"
             lines.append(ReportLine(event.date, "changed", says, {"event": event.id, **data}))
         elif event.name == MESSAGE_DELETE:
             lines.append(ReportLine(event.date, "changed", "deleted on its platform", data))
-    if any(event.name == MESSAGE_DELETE for event in events):
-        lines += await quote_lines(reads, tape, entry, events)
     return lines
 
 

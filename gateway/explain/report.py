@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from gateway.wording import counted
 from tape.entry import Entry, load
@@ -43,6 +43,34 @@ class ReportLine:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
+Condition = Literal["ok", "slow", "failed", "open", "ended", "unused"]
+"""Of a joint: passed, passed late, failed there, is there now, ends there, did not come there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """How long something took, in milliseconds; None if one of the two dates is not known."""
+
+    what: str
+    ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """One joint of a message's way through the gateway, from its channel to its receipt.
+
+    at     when the message came there (ISO 8601, UTC), or "" if that was not recorded
+    spans  how long it took to come there, and what took long there
+    says   the sentence
+    """
+
+    name: str
+    condition: Condition
+    at: str = ""
+    spans: Sequence[Duration] = ()
+    says: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One of several candidates; enter `write` to choose it."""
@@ -58,6 +86,8 @@ class Report:
     head     one line that identifies the message, or "" if none was found
     missing  why nothing was found, and what to try
     options  the candidates, if there are several
+    joints   the message's way, from its channel to its receipt
+    place    the message's ids, status and author, and its text if that may be shown
     """
 
     asked: str
@@ -65,6 +95,8 @@ class Report:
     lines: Sequence[ReportLine] = ()
     missing: str = ""
     options: Sequence[Option] = ()
+    joints: Sequence[Joint] = ()
+    place: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -73,7 +105,11 @@ class Report:
     def from_json(cls, raw: Mapping[str, Any]) -> Report:
         lines = [ReportLine(**line) for line in raw["lines"]]
         options = [Option(**option) for option in raw["options"]]
-        return cls(raw["asked"], raw["head"], lines, raw["missing"], options)
+        joints = tuple(
+            Joint(**{**joint, "spans": tuple(Duration(**span) for span in joint["spans"])})
+            for joint in raw["joints"]
+        )
+        return cls(raw["asked"], raw["head"], lines, raw["missing"], options, joints, raw["place"])
 
 
 def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateway.explain.report import ReportLine, StoreReads, bounded, cut, quoted
+from gateway.explain.facts import MAX_ENTRIES
+from gateway.explain.report import ReportLine, bounded, cut, quoted
 from gateway.wording import counted
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
-from tape.query import Query
 from tape.turn_events import (
     LOOP_STEP,
     OUTBOUND,
@@ -25,22 +25,22 @@ from tape.turn_events import (
 )
 from tape.unit_of_work import Row
 
-MAX_ENTRIES: Final = 1000
-MAX_SENDS: Final = 200
 SILENT: Final = frozenset({"handoff"})
 
 
-async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine]:
+def turn_lines(tape: str, turn: str, entries: Sequence[Entry]) -> list[ReportLine]:
     """Return the lines about a turn, from its entries and in their order."""
-    entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
-    names = _names_of_calls(entries)
+    names, results = _names_of_calls(entries), _results_of_calls(entries)
     done = {_data(entry).get("call_id") for entry in entries if entry.name == TOOL_DONE}
     lines: list[ReportLine] = []
     called: tuple[int, str] | None = None
     for entry in entries:
         if called is None and _calls(entry):
             called = len(lines), entry.date
-        found = _lines(entry, done, names)
+        if entry.name == TOOL_DONE:
+            found: Sequence[ReportLine] = [_done(entry, names, results)]
+        else:
+            found = _lines(entry, done)
         if entry.name == LOOP_STEP and called is not None:
             # A step is recorded after its tools have run, but its reply came before they ran.
             place, moment = called
@@ -68,14 +68,26 @@ def _names_of_calls(entries: Sequence[Entry]) -> dict[Any, str]:
     return {call.get("id"): str((call.get("function") or {}).get("name")) for call in calls}
 
 
+def _results_of_calls(entries: Sequence[Entry]) -> dict[Any, Any]:
+    """Map the ids of a turn's calls to their results, as they may be shown."""
+    found: dict[Any, Any] = {}
+    calls: Sequence[Mapping[str, Any]] = ()
+    for entry in entries:
+        if entry.kind == TOOL_CALL:
+            calls = _calls_of(entry)
+        elif entry.kind == TOOL_RESULT:
+            results = entry.payload.get("results") or ()
+            found |= {call.get("id"): text for call, text in zip(calls, results, strict=False)}
+    return found
+
+
 def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
     calls = entry.payload.get("calls")
     return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 
-async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
-    """Return the lines about the outbox's messages for a turn or a notice, given its key."""
-    rows = await reads.select("ledger.told_sends", {"key": key, "limit": MAX_SENDS})
+def send_lines(rows: Sequence[Row]) -> list[ReportLine]:
+    """Return the lines about the outbox's messages for a turn or a notice."""
     return [line for row in rows for line in outbox_lines(row)]
 
 
@@ -98,9 +110,7 @@ def outbox_lines(row: Row) -> list[ReportLine]:
     return [*lines, ReportLine("", "send", says, data)]
 
 
-def _lines(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
-    if entry.name == TOOL_DONE:
-        return [_done(entry, names)]
+def _lines(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
     by_name = _EVENTS.get(entry.name or "")
     if by_name is not None:
         return by_name(entry, _data(entry))
@@ -202,12 +212,14 @@ def _call(entry: Entry, call: Mapping[str, Any]) -> ReportLine:
     return _line(entry, "tool", says, call=call)
 
 
-def _done(entry: Entry, names: Mapping[Any, str]) -> ReportLine:
-    data = _data(entry)
-    name = names.get(data.get("call_id"), "a tool")
-    result = quoted(str(data.get("result", "")))
-    says = f"{name} returned, after {data.get('elapsed_ms')} ms, {result}"
-    return _line(entry, "tool", says, **data)
+def _done(entry: Entry, names: Mapping[Any, str], results: Mapping[Any, Any]) -> ReportLine:
+    data = {name: value for name, value in _data(entry).items() if name != "result"}
+    call = data.get("call_id")
+    says = f"{names.get(call, 'a tool')} returned, after {data.get('elapsed_ms')} ms"
+    if call not in results:  # the step did not end: nothing says what may be shown of its results
+        return _line(entry, "tool", says, **data)
+    result = str(results[call])
+    return _line(entry, "tool", f"{says}, {quoted(result)}", **data, result=result)
 
 
 def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:

@@ -100,17 +100,18 @@ class Question:
 class TextSoFar:
     """The text that a turn has produced so far; its current step's text begins at `step`.
 
-    `begun` is called once, with the first text.
+    `begun` is called once, with the first text, and returns when that came, in UTC (ISO 8601).
     """
 
     pieces: list[str] = field(default_factory=list)
     step: int = 0
-    begun: Callable[[], None] | None = None
+    begun: Callable[[], str] | None = None
+    began_at: str | None = None
 
     def push(self, delta: str) -> None:
         self.pieces.append(delta)
         if self.begun is not None and delta.strip():
-            self.begun()
+            self.began_at = self.begun()
             self.begun = None
 
     def reset(self) -> None:

@@ -7,7 +7,6 @@ fence, so that a process cannot end a turn that another process has taken over.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from agent.turn_log import TurnLog
@@ -24,7 +23,7 @@ from gateway.turn.budgets import spend
 from gateway.turn.confirm_card import confirm_card, placed
 from gateway.turn.suggestion_card import ask
 from gateway.turn.usage import count_usage, record_usage
-from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message
+from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message, utc_iso
 from tape.handle import Tape
 from tape.turn_events import (
     OUTBOUND,
@@ -79,9 +78,14 @@ async def begin(
     )
 
 
-def _first_text(services: Services, question: Question) -> Callable[[], None]:
+def _first_text(services: Services, question: Question) -> Callable[[], str]:
     asked = question.rows[-1]
-    return partial(services.meters.first_text, asked.received_at, asked.message.channel)
+
+    def begun() -> str:
+        services.meters.first_text(asked.received_at, asked.message.channel)
+        return utc_iso(services.clock.now())
+
+    return begun
 
 
 async def take_also(services: Services, turn: Turn, question: Question) -> None:
@@ -211,7 +215,9 @@ async def _end(
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
     sends = [*sends, *asked]
-    rows = await commit_with_sends(services, unit, sends, question.session_id, question.lane)
+    rows = await commit_with_sends(
+        services, unit, sends, question.session_id, question.lane, turn.said.began_at
+    )
     newest = question.rows[-1]
     services.meters.turn_ended(newest.message.channel, status, turn.id, newest.received_at)
     count_usage(services.meters, used)

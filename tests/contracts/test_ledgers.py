@@ -6,19 +6,30 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from gateway.clock import SystemClock
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
-from gateway.storage.ledger.testing import LEDGER_CHECKS, LedgerCheck
+from gateway.storage.ledger.testing import (
+    ANSWER,
+    LEDGER_CHECKS,
+    SAID,
+    SESSION,
+    LedgerCheck,
+    committed,
+    taken_in,
+)
 from gateway.storage.ledger.usage import TOTAL, TurnUsage, UsageTable
 from gateway.storage.split_store import SplitStore
+from tape.entry import utc_iso
 from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
-from tape.unit_of_work import Unit
+from tape.unit_of_work import Run, Unit
+from tests.clock import ManualClock
 from tests.postgres import application_database
 
 pytestmark = pytest.mark.anyio
@@ -140,3 +151,104 @@ async def test_usage_is_summed_up_outside_the_thread_of_the_event_loop(tmp_path:
 
 def test_every_store_of_the_registry_holds_a_ledger() -> None:
     assert {*UNIT_STORES, *TAPE_STORES} <= {*OPENED, "postgresql"}
+
+
+def later(clock: ManualClock) -> str:
+    """Let a second pass; return the date."""
+    clock.jump(timedelta(seconds=1))
+    return utc_iso(clock.now())
+
+
+async def dates(store: UnitStore) -> list[str | None]:
+    """Return the dates of the joints that a question and its answer have passed."""
+    (asked,) = await store.select("ledger.inbox_row", {"id": 1})
+    sends = await store.select("ledger.told_sends", {"key": "t-1", "limit": 9})
+    names = ("first_text_at", "pending_at", "sending_at", "sent_at")
+    return [asked["taken_at"], *(row[name] for row in sends for name in names)]
+
+
+async def test_a_row_has_the_date_of_each_joint_that_it_passed(store: UnitStore) -> None:
+    clock = ManualClock()
+    ledger = Ledger(store, clock, "a")
+    row = await taken_in(ledger)
+    assert await dates(store) == [None]
+    taken = later(clock)
+    async with committed(ledger) as unit:
+        ledger.inbox.take(unit, [row], "t-1")
+    first_text = later(clock)
+    assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None, first_text) is not None
+    assert await dates(store) == [taken, first_text, None, None, None]
+    pending = later(clock)
+    async with committed(ledger) as unit:
+        ledger.outbox.send_later(unit, ANSWER, SESSION, None, pending)
+    assert await dates(store) == [taken, first_text, pending, None, None]
+    (send,) = await ledger.outbox.open_rows()
+    first_attempt = later(clock)
+    await ledger.outbox.sending(send)
+    assert await dates(store) == [taken, first_text, pending, first_attempt, None]
+    await ledger.outbox.unsent(send)
+    assert await dates(store) == [taken, first_text, pending, None, None]
+    attempt = later(clock)
+    await ledger.outbox.sending(send)
+    sent = later(clock)
+    async with committed(ledger) as unit:
+        ledger.outbox.sent(unit, send, "55")
+    assert await dates(store) == [taken, first_text, pending, attempt, sent]
+
+
+async def test_a_send_that_can_be_repeated_has_its_dates_from_its_receipt(store: UnitStore) -> None:
+    clock = ManualClock()
+    ledger = Ledger(store, clock, "a")
+    await taken_in(ledger)
+    first_text, pending = later(clock), later(clock)
+    async with committed(ledger) as unit:
+        ledger.outbox.send_later(unit, ANSWER, SESSION, None, first_text)
+    (send,) = await ledger.outbox.open_rows()
+    begun, sent = later(clock), later(clock)
+    async with committed(ledger) as unit:
+        ledger.outbox.sent(unit, send, "55", begun)
+    assert await dates(store) == [None, first_text, pending, begun, sent]
+
+
+async def test_a_turn_that_is_resumed_leaves_the_date_and_one_that_is_asked_again_has_its_own(
+    store: UnitStore,
+) -> None:
+    clock = ManualClock()
+    ledger = Ledger(store, clock, "a")
+    row = await taken_in(ledger)
+    taken = later(clock)
+    for _time in range(2):
+        async with committed(ledger) as unit:
+            ledger.inbox.take(unit, [row], "t-1")
+        later(clock)
+    assert await dates(store) == [taken]
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, [row], "failed")
+        unit.run("ledger.retry_inbox", id=row.id)
+    assert await dates(store) == [None]
+    again = later(clock)
+    async with committed(ledger) as unit:
+        ledger.inbox.take(unit, [row], "t-1")
+    assert await dates(store) == [again]
+
+
+def send_of(ledger: Ledger) -> Run:
+    """Return the statement that adds an answer to the outbox."""
+    unit = Unit()
+    step = unit.steps[ledger.outbox.send_later(unit, ANSWER, SESSION, None)]
+    assert isinstance(step, Run)
+    return step
+
+
+async def test_what_a_predecessor_began_gets_no_date_later(store: UnitStore) -> None:
+    clock = ManualClock()
+    ledger = Ledger(store, clock, "a")
+    row = await taken_in(ledger)
+    async with committed(ledger) as unit:
+        unit.run("ledger.take", id=row.id, turn_id="t-1", taken_at=None)
+        run = send_of(ledger)
+        unit.run(run.statement, **{**run.values, "pending_at": None})
+    async with committed(ledger) as unit:
+        ledger.inbox.take(unit, [row], "t-1")
+        ledger.outbox.send_later(unit, ANSWER, SESSION, None, later(clock))
+    assert await dates(store) == [None] * 5

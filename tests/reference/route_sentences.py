@@ -68,6 +68,19 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/ledger/resume"): "Lets rows go on that are held since a restore.",
     ("GET", "/api/usage"): "Tokens and money used.",
     ("GET", "/api/explain"): "What happened to a message, and why.",
+    ("GET", "/api/console/why/{id}"): "The way of a message of the inbox, joint by joint.",
+    ("GET", "/api/console/chats/{chat}/entries/{entry}/why"): (
+        "The message that an entry is, or that its turn answers."
+    ),
+    ("GET", "/api/console/chats/{chat}/turns/{turn}"): (
+        "What a model was shown in a call of a turn, by origin."
+    ),
+    ("GET", "/api/console/chats/{chat}/turns/{turn}/models"): (
+        "The models that can be asked again, and about what that costs."
+    ),
+    ("POST", "/api/console/chats/{chat}/turns/{turn}/again"): (
+        "Asks a model again, on a fork, without tools; nothing is sent."
+    ),
     ("GET", "/api/tapes"): "The tapes.",
     ("POST", "/api/tapes/find"): "The tape of a session or of the start of a name.",
     ("POST", "/api/tapes/entries"): "A tape's entries that meet some conditions.",

@@ -120,8 +120,9 @@ class Inbox:
 
     def take(self, unit: Unit, rows: Iterable[InboxRow], turn_id: str) -> None:
         """Record that a turn takes messages; the unit fails if one of these messages has ended."""
+        moment = utc_iso(self._clock.now())
         for row in rows:
-            unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id)
+            unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id, taken_at=moment)
 
     def end(
         self, unit: Unit, rows: Iterable[InboxRow], status: str, why: str | None = None

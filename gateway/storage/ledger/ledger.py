@@ -13,6 +13,8 @@ Guarantees on every store, checked by `gateway.storage.ledger.testing`:
 - An unreadable row is marked dead with the reason, and blocks nothing.
 - A unit whose outcome is unknown can be run again: its appends have keys, and its statements leave
   the same rows (except for the count of attempts) and return the same outcomes.
+- A row has the dates of its joints (in UTC, by the clock of the process that was there) where they
+  are known: old rows, and those of programs that know no dates, have none.
 
 Methods that take a `Unit` add statements to it; all others are transactions or reads of their own.
 Statements are named, and stand in `sql/`, so no dialect appears in this package.
@@ -64,7 +66,7 @@ class Ledger:
         self.owner = owner
         self.cursors = CursorTable(store, clock)
         self.inbox = Inbox(store, clock, self.cursors)
-        self.outbox = Outbox(store)
+        self.outbox = Outbox(store, clock)
         self.leases = Leases(store, owner, lease)
         self.usage = UsageTable(store)
         self.cards = CardTable(store)

@@ -13,7 +13,7 @@ from gateway.context.replay import DIFFERENT, UNMARKED, prompts_of
 from gateway.errors import AdminError
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deletion
-from tape.entry import Entry, event
+from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, event
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, settled, tape_of
@@ -35,6 +35,14 @@ async def assert_the_same(gateway: Gateway, server: FakeOpenAI, *, strict: bool 
     sent = [request.body["messages"] for request in server.requests]
     prompts = [list(shown.messages) for shown in found]
     assert [alternate(prompt) for prompt in prompts] == sent if strict else prompts == sent
+    known = {entry.id: entry for entry in entries}
+    for shown in found:
+        assert shown.places[0] == 0
+        for message, place in zip(shown.messages[1:], shown.places[1:], strict=True):
+            step = message["role"] == "tool" or "tool_calls" in message
+            assert step == (known[place].kind in (TOOL_CALL, TOOL_RESULT))
+            if message["role"] == "user":
+                assert str(message["content"]).splitlines()[-1] in known[place].text
 
 
 @pytest.mark.parametrize("strict", ["true", "false"])

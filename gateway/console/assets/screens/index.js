@@ -4,6 +4,8 @@
 
 export const screens = [
   { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
+  { route: ['why/inbox/:id', 'why/entry/:chat/:entry'], load: () => import('./why.js') },
+  { route: ['turn/:chat/:turn', 'turn/:chat/:turn/:at'], load: () => import('./turn.js') },
   { route: 'ledger', nav: 'ledger', load: () => import('./ledger.js') },
   { route: 'channels', nav: 'channels', load: () => import('./channels.js') },
   { route: 'people', nav: 'people', load: () => import('./people.js') },

@@ -104,8 +104,10 @@ SET status = :status, session_id = :session_id, entry_id = :entry_id, lane = :la
 WHERE id = :id AND status = 'accepted'
 
 -- name: take
--- A turn takes a message; a turn that is resumed takes it again.
-UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1, running = 1
+-- A turn takes a message; a turn that is resumed takes it again, which leaves the first date.
+UPDATE inbox
+SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1, running = 1,
+    taken_at = CASE WHEN turn_id = :turn_id THEN taken_at ELSE :taken_at END
 WHERE id = :id AND status IN ('waiting', 'taken')
 
 -- name: still_open
@@ -175,9 +177,10 @@ LIMIT 1
 -- name: open_draft
 -- Partial text is about to be shown.
 INSERT INTO outbox
-    (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status)
+    (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status, first_text_at)
 VALUES
-    (:account_id, :chat_id, :session_id, :turn_id, :part, :idem, 'draft', :lane, '{}', 'draft')
+    (:account_id, :chat_id, :session_id, :turn_id, :part, :idem, 'draft', :lane, '{}', 'draft',
+     :first_text_at)
 ON CONFLICT (idem) DO NOTHING
 
 -- name: place_draft
@@ -201,33 +204,43 @@ UPDATE outbox SET status = 'dead', why = :why WHERE id = :id
 -- Add a message to send. It replaces the draft with the same key (its op records that there was
 -- one); an existing message stays as it is.
 INSERT INTO outbox
-    (account_id, chat_id, thread_id, session_id, turn_id, part, idem, op, lane, payload, status)
+    (account_id, chat_id, thread_id, session_id, turn_id, part, idem, op, lane, payload, status,
+     first_text_at, pending_at)
 VALUES
     (:account_id, :chat_id, :thread_id, :session_id, :turn_id, :part, :idem, 'send', :lane, :payload,
-     'pending')
+     'pending', :first_text_at, :pending_at)
 ON CONFLICT (idem) DO UPDATE
 SET payload = CASE status WHEN 'draft' THEN excluded.payload ELSE payload END,
     thread_id = excluded.thread_id,
     op = CASE status WHEN 'draft' THEN 'place' ELSE op END,
-    status = 'pending'
+    status = 'pending',
+    first_text_at = CASE outbox.status
+        WHEN 'draft' THEN coalesce(outbox.first_text_at, excluded.first_text_at)
+        ELSE outbox.first_text_at END,
+    pending_at = CASE outbox.status WHEN 'draft' THEN excluded.pending_at
+                                    ELSE outbox.pending_at END
 WHERE status IN ('draft', 'pending')
 RETURNING id, platform_id, op
 
 -- name: sending
--- A send begins.
-UPDATE outbox SET status = 'sending', attempts = attempts + 1 WHERE id = :id
+-- A send begins; the date is that of the newest attempt.
+UPDATE outbox SET status = 'sending', attempts = attempts + 1, sending_at = :sending_at
+WHERE id = :id
 
 -- name: unsent
 -- A send that had begun did not happen.
-UPDATE outbox SET status = 'pending' WHERE id = :id AND status = 'sending'
+UPDATE outbox SET status = 'pending', sending_at = NULL WHERE id = :id AND status = 'sending'
 
 -- name: unplaced
 -- A send's draft is gone, so it can no longer replace it.
 UPDATE outbox SET status = :status, platform_id = NULL WHERE id = :id
 
 -- name: sent
--- The platform has it.
-UPDATE outbox SET status = 'sent', platform_id = :platform_id WHERE id = :id
+-- The platform has it. Where a send can be repeated freely, this alone records when it began.
+UPDATE outbox
+SET status = 'sent', platform_id = :platform_id, sent_at = :sent_at,
+    sending_at = coalesce(:sending_at, sending_at)
+WHERE id = :id
 
 -- name: end_send
 -- A send that will not be retried automatically: ambiguous or dead.
@@ -328,20 +341,21 @@ LIMIT :limit
 -- name: inbox_row
 -- One received message, with all columns.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, crashes, received_at, why, folded, held_as
+       payload, status, attempts, crashes, received_at, why, folded, held_as, taken_at
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
 -- One message to send, with all columns.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why, folded
+       platform_id, attempts, why, folded, first_text_at, pending_at, sending_at, sent_at
 FROM outbox WHERE id = :id
 
 -- name: retry_inbox
 -- Ask a question again that ended without an answer; one that is on no tape is accepted again.
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
-    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL, held_as = 'resumed'
+    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL, held_as = 'resumed',
+    taken_at = NULL
 WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped') AND NOT folded
 
 -- name: drop_inbox
@@ -350,7 +364,7 @@ UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'w
 
 -- name: retry_outbox
 -- Make a send again that was given up or held.
-UPDATE outbox SET status = 'pending', attempts = 0, why = NULL
+UPDATE outbox SET status = 'pending', attempts = 0, why = NULL, sending_at = NULL
 WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op <> 'draft' AND NOT folded
 
 -- name: drop_outbox
@@ -361,7 +375,7 @@ WHERE id = :id AND status IN ('pending', 'sending', 'held', 'ambiguous', 'dead')
 -- name: told_inbox
 -- What was received under a message's id, oldest first; in one chat (or thread), or in any.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why, folded
+       payload, status, attempts, received_at, why, folded, taken_at
 FROM inbox WHERE message_id = :message_id
   AND (:chat_id = '' OR chat_id = :chat_id OR thread_id = :chat_id)
   AND (:channel = '' OR account_id = :channel
@@ -371,7 +385,7 @@ ORDER BY id LIMIT :limit
 -- name: told_outbox
 -- What was sent and got this id from the platform, oldest first; in one chat, or in any.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why, folded
+       platform_id, attempts, why, folded, first_text_at, pending_at, sending_at, sent_at
 FROM outbox WHERE platform_id = :message_id
   AND (:chat_id = '' OR chat_id = :chat_id OR thread_id = :chat_id)
   AND (:channel = '' OR account_id = :channel
@@ -381,7 +395,7 @@ ORDER BY id LIMIT :limit
 -- name: told_chat_message
 -- Everything received under one message's id: itself first, then its edits and deletion.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why, folded
+       payload, status, attempts, received_at, why, folded, taken_at
 FROM inbox
 WHERE message_id = :message_id AND chat_id = :chat_id AND account_id = :account_id
 ORDER BY id LIMIT :limit
@@ -389,20 +403,20 @@ ORDER BY id LIMIT :limit
 -- name: told_key
 -- What was received under a key.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why, folded
+       payload, status, attempts, received_at, why, folded, taken_at
 FROM inbox WHERE account_id = :account_id AND ext_id = :ext_id
 
 -- name: told_turn
 -- The messages that a turn took, in order.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why, folded
+       payload, status, attempts, received_at, why, folded, taken_at
 FROM inbox WHERE turn_id = :turn_id
 ORDER BY id LIMIT :limit
 
 -- name: told_sends
 -- The sends of a turn or a notice: the keys of its parts and pieces begin with its own.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts, why, folded
+       platform_id, attempts, why, folded, first_text_at, pending_at, sending_at, sent_at
 FROM outbox
 WHERE idem = :key OR (idem > :key || ':' AND idem < :key || ';')
    OR (idem > :key || '.' AND idem < :key || '/')

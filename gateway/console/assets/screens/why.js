@@ -1,0 +1,164 @@
+// Why: the way of one message drawn as a pipe, from its channel to its receipt.
+
+import { get } from '../api.js';
+import { make, odometer, svg } from '../dom.js';
+import { on } from '../live.js';
+import { addWords, t } from '../words.js';
+import { DASH, clock, day, took } from './durations.js';
+
+addWords({
+  en: {
+    'why.title': 'Why', 'why.of': 'The way of message {0}', 'why.way': 'Its way, joint by joint', 'why.story': 'The whole story',
+    'why.tape': 'On its tape', 'why.view': 'What the model was shown', 'why.total': 'from the inbox to the receipt',
+    'why.private': 'A private chat: that you opened it is on record.', 'why.no-text': 'Its text is not shown: it was refused, deleted or erased.',
+    'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Lane', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
+    'why.ok': 'passed', 'why.slow': 'slow', 'why.failed': 'failed', 'why.open': 'here now', 'why.ended': 'ends here', 'why.unused': 'not reached', 'why.spared': 'not needed',
+    'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed',
+    'why.is.done': 'Answered.', 'why.is.timed': 'Answered, {0} after it came.', 'why.is.command': 'Answered without the model, as a command.', 'why.is.waiting': 'It waits for its turn.', 'why.is.accepted': 'Received, and not on its tape yet.',
+    'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
+    'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
+    'why.unknown': 'no reason is recorded',
+    'why.said to the group': 'it was said to the group, without a mention of the agent, a reply to it, or its name.',
+    'why.said to the channel': 'it was said to the channel, without a mention of the agent, a reply to it, or its name.',
+    'why.said to the room': 'it was said to the room, and not to the agent.', 'why.forwarded': 'it was forwarded from elsewhere.',
+    'why.a mention of somebody else': 'it begins with the name of somebody else.',
+  },
+  zh: {
+    'why.title': '原因', 'why.of': '消息 {0} 的路径', 'why.way': '逐节路径', 'why.story': '完整经过',
+    'why.tape': '在磁带上查看', 'why.view': '模型看到的内容', 'why.total': '从收件到回执',
+    'why.private': '私聊：您的打开已被记录。', 'why.no-text': '内容不予显示：已被拒绝、删除或抹除。',
+    'why.channel': '渠道', 'why.inbox': '收件箱', 'why.on-tape': '磁带', 'why.lane': '对话', 'why.model': '模型', 'why.tools': '工具', 'why.outbox': '发件箱', 'why.receipt': '回执',
+    'why.ok': '已通过', 'why.slow': '较慢', 'why.failed': '失败', 'why.open': '正在此处', 'why.ended': '止于此', 'why.unused': '未到达', 'why.spared': '不需要',
+    'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认',
+    'why.is.done': '已回答。', 'why.is.timed': '已回答，收到后 {0}。', 'why.is.command': '作为命令回答，未使用模型。', 'why.is.waiting': '正在等待处理。', 'why.is.accepted': '已收到，尚未写入磁带。',
+    'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.failed': '回答失败：{0}', 'why.is.stopped': '已停止。{0}',
+    'why.is.dead': '已放弃：{0}', 'why.is.dropped': '已丢弃，未回答。{0}', 'why.is.held': '恢复备份后保留。', 'why.is.joined': '属于另一条消息，已在那里回答。', 'why.is.erased': '已抹除：仅保留编号和日期。',
+    'why.unknown': '没有记录原因',
+    'why.said to the group': '它是对群组说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
+    'why.said to the channel': '它是对频道说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
+    'why.said to the room': '它是对房间说的，不是对助手说的。', 'why.forwarded': '它是从别处转发的。',
+    'why.a mention of somebody else': '它以别人的名字开头。',
+  },
+});
+
+const MARKS = { ok: 'M5 10.5l3.5 3.5 6.5-8', slow: 'M10 5v5.5l3.5 2', failed: 'M6 6l8 8M14 6l-8 8', open: 'M10 6.5v4M10 13.6v.1', ended: 'M5.5 10h9', unused: '' };
+
+export const title = () => t('why.title');
+
+export function mount(root, params) {
+  const section = make('section', { class: 'column why', 'aria-busy': 'true' }, make('h1', {}, t('why.title')), make('p', { class: 'empty' }, t('loading')));
+  root.append(section);
+  const ends = new AbortController();
+  let chat = null;
+  let shown = '';
+
+  async function refresh() {
+    try {
+      const id = params.id ?? (await get(`chats/${params.chat}/entries/${params.entry}/why`, { signal: ends.signal })).id;
+      const report = await get(`why/${id}`, { signal: ends.signal });
+      chat = report.chat?.chat ?? null;
+      if (JSON.stringify(report) === shown) return;
+      shown = JSON.stringify(report);
+      section.replaceChildren(...draw(report));
+    } catch (cause) {
+      if (cause.name === 'AbortError') return;
+      section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, cause.message));
+    } finally {
+      section.removeAttribute('aria-busy');
+    }
+  }
+
+  const off = [on('chat', (changed) => { if (changed.chat === chat) refresh(); }), on('all', refresh)];
+  refresh();
+  return () => {
+    off.forEach((end) => end());
+    ends.abort();
+  };
+}
+
+function draw({ place, chat, joints, lines }) {
+  const links = [
+    chat && place.entry ? make('a', { href: `#/tape/${chat.chat}/at/${place.entry}` }, t('why.tape')) : null,
+    chat && place.turn ? make('a', { href: `#/turn/${chat.chat}/${place.turn}` }, t('why.view')) : null,
+  ];
+  return [
+    make('p', { class: 'why-where' }, chat ? make('bdi', {}, chat.title) : place.account, ' · ', day(place.received_at)),
+    make('h1', {}, t('why.of', /^\S{1,16}$/.test(place.message_id) ? place.message_id : `in-${place.row}`)),
+    chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
+    label(place),
+    make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines))),
+    make('p', { class: 'why-links' }, links),
+    make('h2', { id: 'why-way' }, t('why.way')),
+    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused')))),
+    summed(joints),
+    make('h2', { id: 'why-story' }, t('why.story')),
+    make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
+      make('span', { class: 'story-at' }, line.at ? clock(line.at) : ''),
+      make('span', { class: 'story-about' }, line.about),
+      make('span', { class: 'story-says' }, line.says)))),
+  ].filter(Boolean);
+}
+
+function label(place) {
+  if (!place.text) return make('p', { class: 'why-note' }, t('why.no-text'));
+  return make('blockquote', { class: 'said' }, make('bdi', { class: 'who' }, place.name || ''), make('q', {}, place.text));
+}
+
+const ORDER = ['failed', 'open', 'ended', 'slow', 'ok'];
+const worst = (joints) => ORDER.find((one) => joints.some((joint) => joint.condition === one)) ?? 'unused';
+
+// The sentence that most people come for.
+function verdict(place, joints, lines) {
+  if (place.erased) return t('why.is.erased');
+  const of = (about) => lines.find((line) => line.about === about)?.data ?? {};
+  const bad = joints.find((joint) => joint.condition === 'ended' || joint.condition === 'failed');
+  if (place.status === 'done') {
+    const passed = total(joints);
+    const done = passed === DASH ? t('why.is.done') : t('why.is.timed', passed);
+    const said = place.turn ? done : t('why.is.command');
+    return bad ? `${said} ${t(`why.${NAME[bad.name] ?? bad.name}`)}: ${bad.says}` : said;
+  }
+  const failed = lines.find((line) => line.about === 'error')?.says;
+  const reasons = { taped: of('addressed').why, refused: of('access').rule, failed };
+  return t(`why.is.${place.status}`, reason(reasons[place.status] || place.why || bad?.says || 'unknown'));
+}
+
+// A reason in the page's language, if it is one of those that channels give.
+function reason(text) {
+  const found = t(`why.${text}`);
+  return found === `why.${text}` ? text : found;
+}
+
+const NAME = { tape: 'on-tape' };
+
+function mark(condition) {
+  return svg('svg', { class: 'mark', viewBox: '0 0 20 20', 'aria-hidden': 'true' },
+    svg('circle', { class: 'mark-ground', cx: 10, cy: 10, r: 9 }), svg('path', { class: 'mark-sign', d: MARKS[condition] }));
+}
+
+// A command for a terminal says nothing here: the page has a link for it.
+const isOfTheStory = (line) => line.at || line.about !== 'view';
+
+function joint({ name, condition, at, spans, says }, place, lines, passed) {
+  const unasked = name === 'lane' && place.status === 'taped' && lines.find((line) => line.about === 'addressed')?.data.why;
+  return make('li', { class: 'joint', 'data-condition': condition, 'data-joint': name },
+    mark(condition),
+    make('h3', {}, t(`why.${NAME[name] ?? name}`)),
+    make('p', { class: 'joint-condition' }, t(condition === 'unused' && passed ? 'why.spared' : `why.${condition}`)),
+    make('p', { class: 'joint-at' }, condition === 'unused' || name === 'tools' ? '' : clock(at)),
+    make('dl', { class: 'joint-spans' }, spans.map(({ what, ms }) => make('div', {},
+      make('dt', {}, t(`why.${what}`)), make('dd', {}, took(ms))))),
+    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : says));
+}
+
+// How long it took from the inbox to the receipt, in words, or a dash.
+function total(joints) {
+  const at = (name) => Date.parse(joints.find((joint) => joint.name === name)?.at ?? '');
+  const passed = at('receipt') - at('inbox');
+  return Number.isNaN(passed) || passed < 0 ? DASH : took(passed);
+}
+
+function summed(joints) {
+  const shown = total(joints);
+  return shown === DASH ? null : make('p', { class: 'why-total' }, odometer(shown, `${shown} ${t('why.total')}`), make('span', { 'aria-hidden': 'true' }, ` ${t('why.total')}`));
+}

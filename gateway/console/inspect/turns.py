@@ -1,0 +1,81 @@
+"""The view inspector: what a model was shown in each call of a turn."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from gateway.console.answers import console_route
+from gateway.console.chats import ConsoleChat
+from gateway.console.inspect.rerun import NOT_AGREED, Rerun, offers, run_again
+from gateway.console.inspect.view_parts import ShownView, read_view, view_json
+from gateway.console.parts import ConsoleParts
+from gateway.console.rights import Rights
+from gateway.console.screens.deck import about
+from gateway.errors import AdminError
+from gateway.explain.facts import MAX_SENDS
+from gateway.http.json_route import json_body
+from tape.entry import MESSAGE
+from tape.unit_of_work import Row
+
+TURN: Final = re.compile(r"t-[0-9a-f]{20}")
+NO_TURN: Final = "There is no such turn in this chat."
+
+
+def turn_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
+    """Return the routes of the view inspector."""
+
+    async def shown(request: Request) -> Any:
+        _visitor, chat = await rights.chat(request)
+        view, rows = await opened(parts, chat, request)
+        asked = [row["entry_id"] for row in rows if row["entry_id"]]
+        body = view_json(view, asked)
+        body["message"] = rows[-1]["id"] if rows else None
+        return {**parts.services.redactor.value(body), "chat": about(chat)}
+
+    async def models(request: Request) -> Any:
+        _visitor, chat = await rights.chat(request)
+        view, _rows = await opened(parts, chat, request)
+        return {"models": offers(parts.services, view), "answer": _answer_of(view)}
+
+    async def again(request: Request) -> Any:
+        visitor, chat = await rights.chat(request)
+        body = await json_body(request)
+        if body.get("agreed") is not True:
+            raise AdminError(NOT_AGREED)
+        without = body.get("without", [])
+        if not isinstance(without, list) or not all(type(one) is int for one in without):
+            raise AdminError("`without` must be a list of the numbers of entries.")
+        view, _rows = await opened(parts, chat, request)
+        asked = Rerun(view, str(body.get("model", "")), frozenset(without))
+        return await run_again(parts.services, chat, visitor, asked)
+
+    return [
+        console_route("/chats/{chat}/turns/{turn}", shown),
+        console_route("/chats/{chat}/turns/{turn}/models", models),
+        console_route("/chats/{chat}/turns/{turn}/again", again, "POST"),
+    ]
+
+
+def _answer_of(view: ShownView) -> str:
+    """Return what the turn answered, to be compared with another answer."""
+    finals = [one.text for one in view.own if one.kind == MESSAGE and one.meta.get("final")]
+    return finals[-1] if finals else ""
+
+
+async def opened(
+    parts: ConsoleParts, chat: ConsoleChat, request: Request
+) -> tuple[ShownView, list[Row]]:
+    """Return the view of the call that a request names, and the messages that its turn took."""
+    turn, at = request.path_params["turn"], request.query_params.get("at", "")
+    if not TURN.fullmatch(turn):
+        raise HTTPException(404, NO_TURN)
+    place = int(at) if at.isascii() and at.isdigit() and len(at) < 5 else -1
+    view = await read_view(parts.reads.tape(chat.tape), turn, place)
+    values = {"turn_id": turn, "limit": MAX_SENDS}
+    rows = await parts.reads.select("ledger.told_turn", values)
+    return view, [row for row in rows if row["session_id"] == chat.session_id]

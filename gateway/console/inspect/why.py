@@ -1,0 +1,99 @@
+"""The way of a message: what `tapeway explain` prints, for people who may see its chat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from gateway.console.answers import console_route
+from gateway.console.parts import ConsoleParts
+from gateway.console.reads import ConsoleReads
+from gateway.console.rights import Rights
+from gateway.console.screens.deck import about
+from gateway.console.visitor import Visitor
+from gateway.explain.explainer import Explainer
+from tape.entry import Entry
+from tape.query import Query
+from tape.unit_of_work import Row
+
+NO_MESSAGE: Final = "There is no such message, or you may not see it."
+NO_ROW: Final = "This entry belongs to no message."
+MAX_ROW: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainReads:
+    """What a report reads, in the way of the console: chats do not wait for it."""
+
+    _reads: ConsoleReads
+
+    async def query(self, query: Query) -> list[Entry]:
+        return await self._reads.tape(query.tape).run_query(query)
+
+    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        return await self._reads.select(statement, values)
+
+
+def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
+    """Return the routes that explain a message of the inbox, and find that of an entry."""
+    explainer = Explainer(ExplainReads(parts.reads), parts.services.settings)
+
+    async def why(request: Request) -> Any:
+        visitor = await rights.visitor(request)
+        row = await _row(parts.reads, request.path_params["id"])
+        if row is None:
+            raise HTTPException(404, NO_MESSAGE)
+        chat = await _chat(rights, visitor, row)
+        report = await explainer.explain_row(row)
+        return {**report.to_json(), "chat": chat}
+
+    async def of_entry(request: Request) -> Any:
+        _visitor, chat = await rights.chat(request)
+        found = await _message_of(parts.reads, chat.tape, request.path_params["entry"])
+        row = None if found is None else await _row(parts.reads, found)
+        if row is None or row["session_id"] != chat.session_id:
+            raise HTTPException(404, NO_ROW)
+        return {"id": row["id"], "chat": chat.key}
+
+    return [
+        console_route("/why/{id:int}", why),
+        console_route("/chats/{chat}/entries/{entry:int}/why", of_entry),
+    ]
+
+
+async def _chat(rights: Rights, visitor: Visitor, row: Row) -> dict[str, Any] | None:
+    """Return the chat of a message that a visitor opens, None without one; raises HTTPException."""
+    session_id = row["session_id"] or ""
+    if session_id and await visitor.chat(session_id) is not None:
+        return about(await rights.opened(visitor, session_id))
+    channel, _colon, account = str(row["account_id"]).partition(":")
+    if not await visitor.sees_account(channel, account):
+        raise HTTPException(404, NO_MESSAGE)
+    return None
+
+
+async def _row(reads: ConsoleReads, number: int) -> Row | None:
+    if number > MAX_ROW:
+        return None
+    rows = await reads.select("ledger.inbox_row", {"id": number})
+    return rows[0] if rows else None
+
+
+async def _message_of(reads: ConsoleReads, tape: str, number: int) -> int | None:
+    """Return the row of the message that an entry is, or to which its turn answers."""
+    entry = (await reads.tape(tape).entries([number])).get(number) if number <= MAX_ROW else None
+    if entry is None:
+        return None
+    data = entry.payload.get("data")
+    own = entry.meta.get("inbox", data.get("inbox") if isinstance(data, Mapping) else None)
+    if isinstance(own, int):
+        return own
+    turn = entry.meta.get("turn")
+    values = {"turn_id": turn, "limit": 100}
+    rows = await reads.select("ledger.told_turn", values) if isinstance(turn, str) else []
+    return int(rows[-1]["id"]) if rows else None

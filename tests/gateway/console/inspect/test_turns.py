@@ -1,0 +1,139 @@
+"""What the view inspector shows of a turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.message import InboundMessage
+from gateway.console.inspect.turns import NO_TURN
+from tape.entry import utc_iso
+from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.gateway.console.inspect.people import GROUP, House, get, house, said
+from tests.gateways import tape_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def turns_of(home: House) -> list[str]:
+    entries = await tape_of(home.gateway, GROUP).find(name="turn.start")
+    return [str(entry.meta["turn"]) for entry in entries]
+
+
+async def asked(home: House) -> str:
+    """Ask a question that is answered with a search; return the path of its turn."""
+    search = Call("call-1", "tape_search", '{"query": "spare key"}')
+    home.server.enqueue(ToolCalls((search,)), Text(("Anna ", "has it.")))
+    before = utc_iso(datetime.now(UTC) - timedelta(hours=3))
+    await home.hear(
+        said(1, "the spare key is with Anna", "8", addressed=False, date=before),
+        said(2, "who has the spare key?"),
+    )
+    (turn,) = await turns_of(home)
+    return f"chats/{home.chat}/turns/{turn}"
+
+
+def origins(view: Any) -> list[str]:
+    return [part["origin"] for part in view["parts"]]
+
+
+async def test_a_prompt_is_shown_by_the_origin_of_its_parts(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        path = await asked(home)
+        last = await get(owner, path)
+        first = await get(owner, f"{path}?at=0")
+        sent = [request.body["messages"] for request in home.server.requests]
+    assert (last["at"], first["at"]) == (1, 0)
+    assert last["exact"] is first["exact"] is True
+    assert origins(first)[0] == "system"
+    assert origins(first)[-2:] == ["elsewhere", "question"]
+    assert origins(last) == [*origins(first), "evidence", "evidence"]
+    assert [part["role"] for part in last["parts"]] == [one["role"] for one in sent[1]]
+    assert "who has the spare key?" in last["parts"][len(first["parts"]) - 1]["text"]
+    assert last["parts"][-2]["calls"] == [
+        {"name": "tape_search", "arguments": '{"query": "spare key"}'}
+    ]
+    assert last["message"] == 2
+    assert [step["status"] for step in last["steps"]] == ["tools", "ok"]
+
+
+async def test_the_difference_to_the_call_before_says_whether_its_prefix_holds(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        path = await asked(home)
+        first, last = await get(owner, f"{path}?at=0"), await get(owner, path)
+    assert first["before"] is None
+    before, shown = last["before"], len(first["parts"])
+    assert (before["prefix"], before["unchanged"], before["gone"]) == (shown, True, 0)
+    assert before["tokens"] == sum(part["tokens"] for part in last["parts"][shown:])
+    assert before["prefix_tokens"] == sum(part["tokens"] for part in first["parts"])
+    assert [part["same"] for part in last["parts"]] == [True] * shown + [False, False]
+    tokens = last["tokens"]
+    assert tokens["estimated"] == sum(tokens["origins"].values())
+    assert tokens["reported"] > 0
+    assert tokens["tools"] > 0
+
+
+async def test_the_next_turn_of_a_lane_is_compared_with_the_last_call_of_the_one_before(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        path = await asked(home)
+        home.server.enqueue(Text(("Since noon.",)))
+        await home.hear(said(3, "since when?", reply_to="2"))
+        first, second = await turns_of(home)
+        earlier = await get(owner, path)
+        view = await get(owner, f"chats/{home.chat}/turns/{second}")
+    assert view["before"]["turn"] == first
+    assert view["before"]["unchanged"] is True
+    assert view["before"]["prefix"] == len(earlier["parts"])
+    assert origins(view)[-2:] == ["lane", "question"]
+
+
+async def test_what_was_deleted_since_then_is_not_shown(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        path = await asked(home)
+        await home.hear(gone(said(1, "")), gone(said(2, "")))
+        views = [await get(owner, path), await get(owner, f"{path}?at=0")]
+    assert "spare key is with" not in str(views)
+    assert "who has the spare key?" not in str(views)
+    assert [view["exact"] for view in views] == [True, True]
+    assert [view["blanked"] for view in views] == [3, 2]
+    assert [view["before"] and view["before"]["unchanged"] for view in views] == [True, None]
+
+
+def gone(message: InboundMessage) -> InboundMessage:
+    return replace(message, kind="delete", ext_id=f"{message.ext_id}/deleted")
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [("owner", 200), ("admin", 404), ("member", 403), ("stranger", 401)]
+)
+async def test_a_turn_is_shown_to_who_may_see_its_chat(
+    tmp_path: Path, role: str, status: int
+) -> None:
+    async with house(tmp_path) as home:
+        path = await asked(home)
+        async with home.guest("9", role) as guest:
+            answer = await get(guest, path, status)
+            await get(guest, f"{path}/models", status)
+            again = await guest.post(f"api/console/{path}/again", json={"agreed": True})
+    assert again.status_code == (422 if status == 200 else status)
+    assert ("spare key" in str(answer)) == (status == 200)
+
+
+async def test_a_turn_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        await asked(home)
+        chat = f"chats/{home.chat}/turns"
+        assert await get(owner, f"{chat}/nothing", 404) == {"error": NO_TURN}
+        absent = await get(owner, f"{chat}/t-{'0' * 20}", 422)
+        assert absent["error"].startswith("No model was asked")
+        (turn,) = await turns_of(home)
+        view = await get(owner, f"{chat}/{turn}?at=99")
+        assert view["at"] == 1

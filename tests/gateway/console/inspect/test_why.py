@@ -1,0 +1,113 @@
+"""Why a message went its way, for each kind of person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.openai.script import Text
+from tests.gateway.console.inspect.people import GROUP, get, house, said
+from tests.gateways import tape_of
+
+pytestmark = pytest.mark.anyio
+
+PRIVATE = {"chat_id": "7", "chat_kind": "private", "chat_title": ""}
+
+
+async def test_the_owner_sees_the_way_of_a_message_and_the_story_behind_it(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        home.server.enqueue(Text(("It is dead.",)))
+        await home.hear(said(1, "is the plum tree dead?"))
+        report = await get(owner, "why/1")
+    assert [joint["condition"] for joint in report["joints"]] == [
+        *("ok", "ok", "ok", "ok", "ok", "unused", "ok", "ok")
+    ]
+    place = report["place"]
+    assert (place["row"], place["status"], place["name"]) == (1, "done", "Alice")
+    assert place["text"] == "is the plum tree dead?"
+    assert report["chat"]["chat"] == home.chat
+    assert report["chat"]["private"] is False
+    assert 'the answer: "It is dead."' in [line["says"] for line in report["lines"]]
+
+
+async def test_what_nobody_asked_says_why_it_was_not_answered(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        await home.hear(said(1, "lunch at noon?", addressed=False, why="no mention"))
+        report = await get(owner, "why/1")
+    ends = [joint for joint in report["joints"] if joint["condition"] == "ended"]
+    assert [(joint["name"], joint["says"]) for joint in ends] == [
+        ("lane", "not addressed: no mention")
+    ]
+    assert report["place"]["status"] == "taped"
+
+
+@pytest.mark.parametrize(
+    ("role", "wrote", "status"),
+    [
+        ("owner", False, 200),
+        ("admin", True, 200),
+        ("admin", False, 404),
+        ("member", True, 403),
+        ("stranger", True, 401),
+    ],
+)
+async def test_a_message_is_shown_to_who_may_see_its_chat(
+    tmp_path: Path, role: str, wrote: bool, status: int
+) -> None:
+    async with house(tmp_path) as home:
+        home.server.enqueue(Text(("It is dead.",)))
+        await home.hear(said(1, "is the plum tree dead?"))
+        if wrote:
+            await home.hear(said(2, "I planted it", "8", addressed=False))
+        async with home.guest("8", role) as guest:
+            answer = await get(guest, "why/1", status)
+            missing = await get(guest, "why/99", status if status != 200 else 404)
+    if status == 404:
+        assert answer == missing
+    assert ("plum tree" in str(answer)) == (status == 200)
+
+
+async def test_opening_a_private_chat_is_recorded_once_an_hour_and_not_for_its_person(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home:
+        home.server.enqueue(Text(("It is dead.",)))
+        await home.hear(said(1, "between us", **PRIVATE), session="plain:7")
+        async with home.guest("8", "owner") as other, home.guest("7", "owner") as own:
+            for client in (other, own, other):
+                report = await get(client, "why/1")
+                assert report["chat"]["private"] is True
+        store = home.gateway.services.store
+        openings = await store.select("ledger.console_openings", {"limit": 9})
+    assert [(row["person"], row["session_id"]) for row in openings] == [("plain:8", "plain:7")]
+
+
+async def test_a_refused_message_is_shown_without_its_text_and_not_to_admins(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path, ACCESS__MODE="paired") as home:
+        await home.hear(said(1, "the secret word"))
+        async with (
+            home.owner() as owner,
+            home.guest("8", "owner") as account_owner,
+            home.guest("9", "admin") as admin,
+        ):
+            for client in (owner, account_owner):
+                report = await get(client, "why/1")
+                assert "the secret word" not in str(report)
+                assert report["place"]["status"] == "refused"
+            await get(admin, "why/1", 404)
+
+
+async def test_an_entry_leads_to_its_message_and_an_answer_to_its_question(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        home.server.enqueue(Text(("It is dead.",)))
+        await home.hear(said(1, "is the plum tree dead?"))
+        path = f"chats/{home.chat}/entries"
+        for entry in await tape_of(home.gateway, GROUP).read():
+            belongs = "inbox" in entry.meta or "turn" in entry.meta
+            found = await get(owner, f"{path}/{entry.id}/why", 200 if belongs else 404)
+            assert found.get("id") == (1 if belongs else None)
+        await get(owner, f"{path}/999/why", 404)
+        await get(owner, "chats/nothing/entries/1/why", 404)

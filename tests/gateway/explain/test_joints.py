@@ -1,0 +1,202 @@
+"""The joints of a message's way: their dates come from the ledger, and none is a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.errors import SendRefused
+from gateway.app import Gateway
+from gateway.explain.explainer import Explainer
+from gateway.explain.joints import NAMES
+from gateway.explain.report import Joint, Report
+from gateway.storage.ledger.rows import run_alone
+from tape.entry import utc_iso
+from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of, settled
+
+pytestmark = pytest.mark.anyio
+
+
+async def way_of(gateway: Gateway, asked: str = "in-1") -> dict[str, Joint]:
+    """Return the joints of a message by their names."""
+    services = gateway.services
+    report = await Explainer(services.store, services.settings).explain(asked)
+    assert [joint.name for joint in report.joints] == list(NAMES)
+    assert Report.from_json(report.to_json()) == report
+    return {joint.name: joint for joint in report.joints}
+
+
+def ms(joint: Joint) -> Mapping[str, Any]:
+    return {span.what: span.ms for span in joint.spans}
+
+
+def conditions(way: Mapping[str, Joint]) -> list[str]:
+    return [joint.condition for joint in way.values()]
+
+
+async def test_every_joint_of_an_answered_question_has_its_date_and_its_time(
+    tmp_path: Path,
+) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        search = Call("call-1", "tape_search", '{"query": "plum"}')
+        server.enqueue(ToolCalls((search,)), Text(("It is ", "dead.")))
+        said = datetime.now(UTC) - timedelta(milliseconds=5)
+        await ask(gateway, channel, date=utc_iso(said))
+        way = await way_of(gateway)
+    assert conditions(way) == ["ok"] * 8
+    dates = [joint.at for name, joint in way.items() if name != "tools"]
+    assert all(dates)
+    assert dates == sorted(dates)
+    known = {what: took for joint in way.values() for what, took in ms(joint).items()}
+    assert list(known) == [
+        *("arrived", "written", "waited", "first text", "ran", "ready", "queued", "confirmed")
+    ]
+    assert all(isinstance(took, int) for took in known.values())
+    assert known["arrived"] >= 5
+    assert way["model"].says == "model, 2 calls"
+    assert way["tools"].says == "tape.search"
+    assert way["receipt"].says == "message m1"
+
+
+async def test_a_row_without_dates_says_nothing_of_its_times(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        server.enqueue(Text(("hello",)))
+        await ask(gateway, channel)
+        found = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
+        explainer = Explainer(_Undated(gateway), gateway.services.settings)
+        report = await explainer.explain_row({**found[0], "taken_at": None})
+    way = {joint.name: joint for joint in report.joints}
+    assert [way[name].at for name in ("lane", "model", "outbox", "receipt")] == [""] * 4
+    assert conditions(way)[3:] == ["ok", "ok", "unused", "ok", "ok"]
+    times = [span.ms for name in ("lane", "model", "outbox", "receipt") for span in way[name].spans]
+    assert set(times) == {None}
+
+
+class _Undated:
+    """A store whose rows are older than their dates."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._store = gateway.services.store
+        self.query = self._store.query
+
+    async def select(self, statement, values):  # type: ignore[no-untyped-def]
+        rows = await self._store.select(statement, values)
+        return [
+            {name: None if name.endswith("_at") else value for name, value in row.items()}
+            for row in rows
+        ]
+
+
+async def test_of_what_nobody_asked_the_way_ends_in_its_lane_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        now = utc_iso(datetime.now(UTC))
+        unasked = replace(MESSAGE, addressed=False, why="not mentioned", date=now)
+        await channel.host.accept([unasked])
+        await settled(gateway, "plain:-100")
+        way = await way_of(gateway)
+    assert conditions(way) == ["ok", "ok", "ok", "ended", *["unused"] * 4]
+    assert way["lane"].says == "not addressed: not mentioned"
+    assert ms(way["lane"]) == {}
+
+
+async def test_of_what_was_refused_the_way_ends_before_its_lane_and_its_text_is_not_shown(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
+        await channel.host.accept([replace(MESSAGE, text="the secret word")])
+        await settled(gateway, "plain:-100")
+        services = gateway.services
+        report = await Explainer(services.store, services.settings).explain("in-1")
+    assert "the secret word" not in str(report.to_json())
+    ended = [joint for joint in report.joints if joint.condition == "ended"]
+    assert len(ended) == 1
+    assert ended[0].name in ("inbox", "tape")
+    assert "refused" in ended[0].says
+
+
+async def test_a_turn_that_failed_is_red_at_its_model(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        server.enqueue(Failure(500, "down"))
+        await ask(gateway, channel)
+        way = await way_of(gateway)
+    assert way["model"].condition == "failed"
+    assert "E-" in way["model"].says
+    assert (way["outbox"].condition, way["receipt"].condition) == ("ok", "ok")
+
+
+async def test_a_send_that_the_platform_refused_is_red_at_its_receipt(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform(), streams=False)
+    channel.before.append(SendRefused("the bot was thrown out"))
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        server.enqueue(Text(("hello",)))
+        await ask(gateway, channel)
+        way = await way_of(gateway)
+    assert way["receipt"].condition == "failed"
+    assert way["receipt"].says == "dead the bot was thrown out"
+    assert ms(way["receipt"]) == {"confirmed": None}
+    assert isinstance(ms(way["outbox"])["queued"], int)
+
+
+async def test_the_text_of_a_deleted_message_is_shown_nowhere(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        server.enqueue(Text(("hello",)))
+        await ask(gateway, channel, text="the spare key lies under the pot")
+        edit = replace(QUESTION, kind="edit", ext_id="1/1/e", text="the spare key lies elsewhere")
+        gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
+        await channel.host.accept([edit, gone])
+        await gateway.idle()
+        services = gateway.services
+        (row,) = await services.store.select("ledger.inbox_row", {"id": 1})
+        report = await Explainer(services.store, services.settings).explain_row(row)
+    assert [line.says for line in report.lines if line.about == "changed"] == [
+        "edited",
+        "deleted on its platform",
+    ]
+    assert "spare key" not in str(report.to_json())
+
+
+async def test_a_platform_s_date_of_whole_seconds_says_no_milliseconds(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    now = datetime.now(UTC).replace(microsecond=0)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        server.enqueue(Text(("hello",)), Text(("again",)), Text(("later",)))
+        await ask(gateway, channel, date=utc_iso(now))
+        before = utc_iso(now - timedelta(minutes=2))
+        await ask(gateway, channel, ext_id="1/2", message_id="2", date=before)
+        later = utc_iso(now + timedelta(hours=1))
+        await ask(gateway, channel, ext_id="1/3", message_id="3", date=later)
+        first, second, third = [await way_of(gateway, f"in-{number}") for number in (1, 2, 3)]
+    assert ms(first["inbox"])["arrived"] in (None, 1000, 2000)
+    arrived = ms(second["inbox"])["arrived"]
+    assert arrived % 1000 == 0
+    assert second["inbox"].condition == "slow"
+    assert ms(third["inbox"]) == {"arrived": None}
+
+
+async def test_a_message_that_waits_is_open_in_its_lane(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        server.enqueue(Failure(500, "down"))
+        await ask(gateway, channel)
+        await run_alone(gateway.services.store, "ledger.retry_inbox", id=1)
+        way = await way_of(gateway)
+    assert (way["lane"].condition, way["lane"].says) == ("open", "waits for its turn")
+    assert way["lane"].at == ""
+    assert way["model"].condition == "unused"

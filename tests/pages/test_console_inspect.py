@@ -1,0 +1,87 @@
+"""Why, and the view of a turn, in a browser: by keyboard, on a phone, and in Chinese."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser import browsing, marks
+from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import gateway_of, settled
+from tests.visitor import visit
+
+pytestmark = marks
+
+
+async def no_wider_than_the_window(page: Page) -> bool:
+    return bool(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_it_again(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        call = Call("a", "tape_search", '{"query":"kettle"}')
+        server.enqueue(ToolCalls((call,)), Text(("It is blue.",)))
+        await alice.answer(await alice.say("What color is the <b>kettle</b>?"))
+        await settled(gateway)
+        page = await (await opened.new_context()).new_page()
+        await page.goto(f"{gateway.url}console#/why/inbox/1")
+        joints = page.get_by_role("list", name="Its way, joint by joint").get_by_role("listitem")
+        await expect(joints).to_have_count(8)
+        for number in range(8):
+            await expect(joints.nth(number)).to_have_attribute("data-condition", "ok")
+        await expect(page.locator(".verdict")).to_contain_text("Answered, ")
+        await expect(page.locator(".said q")).to_have_text("What color is the <b>kettle</b>?")
+        await expect(joints.nth(4)).to_contain_text("first text")
+
+        await page.get_by_role("link", name="What the model was shown").press("Enter")
+        await expect(page.locator(".part")).to_have_count(5)
+        await expect(page.locator(".part").last).to_have_attribute("data-origin", "evidence")
+        await expect(page.locator(".change")).to_contain_text("its prefix is unchanged")
+        await expect(page.locator(".splice")).to_have_count(1)
+        await page.get_by_role("link", name="Call 1").press("Enter")
+        await expect(page.locator(".part")).to_have_count(3)
+        await page.get_by_role("link", name="Call 2").press("Enter")
+
+        server.enqueue(Text(("It is red.",)))
+        await page.get_by_role("button", name="Run it again…").press("Enter")
+        await page.get_by_role("button", name="Run it again…").press("Enter")
+        await page.get_by_role("button", name="Cancel").press("Enter")
+        assert len(server.requests) == 2
+        await page.get_by_role("button", name="Run it again…").press("Enter")
+        await page.get_by_role("button", name="Send it").press("Enter")
+        await expect(page.locator(".answers")).to_contain_text("It is red.")
+        await expect(page.locator(".answers")).to_contain_text("It is blue.")
+
+        await page.go_back()
+        await page.goto(f"{gateway.url}console#/why/inbox/1")
+        await page.get_by_role("button", name="中文").press("Enter")
+        await expect(page.locator(".verdict")).to_contain_text("已回答，")
+
+
+async def test_what_was_not_answered_says_why_on_a_phone(tmp_path: Path, chromium: Browser) -> None:
+    async with (
+        gateway_of(tmp_path) as gateway,
+        browsing(chromium) as opened,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        await alice.say("lunch is ready", to_agent=False)
+        await settled(gateway)
+        for width in (320, 390):
+            context = await opened.new_context(viewport={"width": width, "height": 700})
+            page = await context.new_page()
+            await page.goto(f"{gateway.url}console#/why/inbox/1")
+            await expect(page.locator(".verdict")).to_contain_text("Heard, not addressed: ")
+            ended = page.locator("[data-condition=ended].joint")
+            await expect(ended).to_have_attribute("data-joint", "lane")
+            assert await no_wider_than_the_window(page)
+        await page.goto(f"{gateway.url}console#/why/inbox/99")
+        await expect(page.get_by_role("alert")).to_contain_text("There is no such message")

@@ -105,7 +105,6 @@ class RoomChannel(Channel):
             "room": room,
             "you": {"id": session.person, "owner": session.owner},
             "agent": self.host.agent_name,
-            "offline": self.host.hint is not None,
             "hint": self.host.hint if session.owner else None,
         }
         past: Json = {"type": "history", "messages": [self.as_json(shown) for shown in history]}

@@ -39,6 +39,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/access/grant"): "Opens a chat, or gives a person a role.",
     ("POST", "/api/access/revoke"): "Closes a chat, or takes a person's role.",
     ("POST", "/api/access/pair"): "Makes a pairing code.",
+    ("GET", "/api/model"): "The servers that a model can be chosen from.",
+    ("POST", "/api/model"): "Tries a model, saves it in the settings, and starts again with it.",
     ("GET", "/api/ledger"): "The newest rows of the inbox and the outbox.",
     ("GET", "/api/ledger/{row}"): "One row.",
     ("POST", "/api/ledger/{row}/retry"): "Answers a question, or sends a message, again.",

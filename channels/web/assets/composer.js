@@ -8,7 +8,7 @@ const opens = (text) => /^[,/]/.test(text);
 
 const $ = (id) => document.getElementById(id);
 
-export function setUpComposer({ room, announce, onSend, onStop }) {
+export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
   const form = $('composer');
   const field = $('composer-input');
   const ask = $('ask-agent');
@@ -82,9 +82,9 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     reply = message ? message.id : null;
     $('reply-chip').hidden = !message;
     if (message) {
-      $('reply-author').textContent = message.author.name;
+      $('reply-author').textContent = nameOf(message);
       $('reply-excerpt').textContent = excerpt(message.text, 100);
-      announce(`Replying to ${message.author.name}`);
+      announce(`Replying to ${nameOf(message)}`);
       field.focus();
     }
   }

@@ -79,13 +79,13 @@ export const post = (room, what, body) => fetch(roomUrl(room, what), {
 });
 
 // Call the gateway: with a body as a POST; throws an error with its sentence.
-export async function ask(path, body) {
+export async function ask(path, body, milliseconds = 20_000) {
   const sent = body === undefined ? {} : {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
   };
   let response = null;
   try {
-    response = await fetch(path, { ...sent, signal: AbortSignal.timeout?.(20_000) });
+    response = await fetch(path, { ...sent, signal: AbortSignal.timeout?.(milliseconds) });
   } catch {
     throw new Error('The gateway cannot be reached.');
   }

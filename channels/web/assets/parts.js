@@ -1,6 +1,5 @@
 // Small parts of the page: elements, colors, dates and message bodies.
 
-const HUES = 10;
 const SVG = 'http://www.w3.org/2000/svg';
 
 export function make(tag, className = '', text = null) {
@@ -18,14 +17,6 @@ export function icon(name, className = 'icon') {
   use.setAttribute('href', `#${name}`);
   svg.append(use);
   return svg;
-}
-
-// The same author has the same color everywhere.
-export function hueOf(id) {
-  let hash = 2166136261;
-  for (const char of String(id)) hash = Math.imul(hash ^ char.codePointAt(0), 16777619);
-  hash ^= hash >>> 15;
-  return `hue-${(hash >>> 0) % HUES}`;
 }
 
 export const counted = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;

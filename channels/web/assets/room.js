@@ -4,10 +4,12 @@ import {
   Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
   returnFromLogin, store,
 } from './link.js';
-import { counted, hueOf, initial, make } from './parts.js';
+import { Faces } from './faces.js';
+import { counted, initial, make } from './parts.js';
 import { setUpBodies } from './markup.js';
 import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
+import { setUpModel } from './model.js';
 import { setUpScrolling } from './scrolling.js';
 import { Transcript } from './transcript.js';
 
@@ -24,7 +26,6 @@ let here = [];
 let unread = 0;
 let pressing = Promise.resolve();
 const thinking = new Set();
-const SELF = 'self'; // the author of what is on its way
 
 function announce(text) {
   const announcer = $('announcer');
@@ -38,12 +39,14 @@ const scrolling = setUpScrolling({
   scroller: $('scroller'), track: $('track'), jump: $('jump'), jumpText: $('jump-text'), spool: $('spool'),
 });
 
+const faces = new Faces(room, () => agent);
 const transcript = new Transcript({
   log: $('messages'),
   pending: $('pending'),
   drafts: $('drafts'),
   spoken: $('spoken'),
-  isOwn: (id) => id === SELF || id === me?.id,
+  faces,
+  isOwn: (id) => id === null || id === me?.id,
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
   onStop: (id) => stopAnswer(id),
@@ -61,7 +64,7 @@ setUpBodies($('track'), announce);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
-    transcript.putPending({ ...message, role: 'person', author: { ...message.person, id: SELF }, date: message.date ?? new Date().toISOString() }, state);
+    transcript.putPending({ ...message, role: 'person', author: { ...message.person, id: me?.id ?? null }, date: message.date ?? new Date().toISOString() }, state);
     refresh();
   },
   onRefused: (message, sentence) => {
@@ -115,15 +118,13 @@ const handlers = {
     agent = event.agent || agent;
     me = event.you ?? me;
     transcript.refreshOwn();
-    showName();
     $('access-button').hidden = !me?.owner;
     $('leave-button').hidden = !me?.id.startsWith('w-');
     for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;
-    $('offline-tag').hidden = !event.offline;
     thinking.clear();
     composer.setAgent(agent);
     loadCommands();
-    showHint(event.hint);
+    model.show(Boolean(event.hint));
     showTitle();
   },
   history({ messages }) {
@@ -160,6 +161,7 @@ const handlers = {
   people({ people }) {
     here = people ?? [];
     showPeople();
+    showName();
   },
 };
 
@@ -210,24 +212,12 @@ const stream = new Stream({
   },
 });
 
-// ---- notice under the header ----------------------------------------------
-
-function showHint(hint) {
-  const dismissed = store.get('sessionStorage', 'tapeway.hint');
-  $('hint').hidden = !hint || hint === dismissed;
-  $('hint-text').textContent = hint ?? '';
-}
-
-$('hint-close').addEventListener('click', () => {
-  store.set('sessionStorage', 'tapeway.hint', $('hint-text').textContent);
-  $('hint').hidden = true;
-  composer.focus();
-});
+const model = setUpModel({ announce, onClosed: () => composer.focus() });
 
 // ---- people and names -----------------------------------------------------
 
 function disc(someone, className = '') {
-  return make('span', `disc ${hueOf(someone.id)} ${className}`.trim(), initial(someone.name));
+  return make('span', `disc ${faces.hueOf(someone.id)} ${className}`.trim(), initial(someone.name));
 }
 
 function showPeople() {
@@ -240,13 +230,14 @@ function showPeople() {
     const item = make('li');
     const face = disc(someone);
     face.setAttribute('aria-hidden', 'true');
-    item.append(face, make('span', 'people-name', someone.name));
+    item.append(face, make('span', 'people-name', faces.nameOf(someone)));
     if (someone.id === me?.id) item.append(make('span', 'tag-own', 'you'));
     return item;
   }));
 }
 
 const people = $('people');
+$('model-panel-button').addEventListener('click', () => { people.open = false; });
 document.addEventListener('pointerdown', (event) => {
   if (people.open && !people.contains(event.target)) people.open = false;
 });
@@ -256,11 +247,11 @@ people.addEventListener('focusout', ({ relatedTarget }) => {
 
 function showName() {
   const face = $('name-disc');
-  face.className = `disc ${hueOf(me?.id ?? SELF)}`;
+  face.className = me ? `disc ${faces.hueOf(me.id)}` : 'disc';
   face.textContent = initial(person.name);
-  $('name-text').textContent = person.name;
+  $('name-text').textContent = me ? faces.nameOf({ ...me, ...person }) : person.name;
   $('name-button').hidden = false;
-  $('name-button').setAttribute('aria-label', `You are ${person.name}. Change name`);
+  $('name-button').setAttribute('aria-label', `You are ${$('name-text').textContent}. Change name`);
   $('name-button').title = 'Change name';
 }
 
@@ -275,7 +266,10 @@ $('leave-button').addEventListener('click', async () => {
 const access = setUpAccess({
   room,
   announce,
-  nameOf: (id) => here.find((someone) => someone.id === id)?.name,
+  nameOf: (id) => {
+    const someone = here.find((one) => one.id === id);
+    return someone && faces.nameOf(someone);
+  },
   me: () => me,
 });
 $('access-button').addEventListener('click', () => {
@@ -328,6 +322,7 @@ nameDialog.addEventListener('close', () => {
 const composer = setUpComposer({
   room,
   announce,
+  nameOf: (message) => transcript.nameOf(message),
   onSend: ({ text, toAgent, replyTo }) => ask(text, toAgent, replyTo),
   onStop: () => stopAnswer(),
 });

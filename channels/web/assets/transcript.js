@@ -2,7 +2,7 @@
 // Screen readers hear each finished message once and whole, from a live region of its own.
 
 import {
-  arrange, clock, dayKey, dayName, excerpt, fullDate, hueOf, icon, make,
+  arrange, clock, dayKey, dayName, excerpt, fullDate, icon, make,
 } from './parts.js';
 import { showBody, spokenText } from './markup.js';
 import { Track } from './track.js';
@@ -36,11 +36,11 @@ export class Transcript {
   #stale = new Set();    // drafts shown before a reconnect, not confirmed since
 
   constructor(parts) {
-    // log, pending, drafts, spoken, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
+    // log, pending, drafts, spoken, faces, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
     // linkTo, announce, showMessage, onChange
     Object.assign(this, parts);
     this.under = new Under({
-      get: (id) => this.get(id), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
+      get: (id) => this.get(id), nameOf: (message) => this.nameOf(message), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
       onAgain: parts.onAgain, onGoOn: parts.onGoOn, linkTo: parts.linkTo,
     });
   }
@@ -56,6 +56,10 @@ export class Transcript {
   // Whether one asked this question.
   asksOwn(id) { return this.isOwn(this.get(id)?.author.id); }
   get(id) { return this.#known.get(id)?.message ?? null; }
+
+  // The name of a message's author, by which two people can be told apart.
+  nameOf({ role, author }) { return role === 'person' ? this.faces.nameOf(author) : author.name; }
+  hueOf({ role, author }) { return role === 'person' ? this.faces.hueOf(author.id) : 'hue-agent'; }
   has(id) { return this.#known.get(id)?.stage === 'log'; }
 
   // Show the history and return its new messages. What is shown already stays
@@ -178,7 +182,7 @@ export class Transcript {
   // Two messages that come at once are both heard; older ones leave, which is not announced.
   #say(message) {
     if (this.isOwn(message.author.id)) return;
-    const line = make('p', '', `${message.author.name}: ${spokenText(message.html)}`);
+    const line = make('p', '', `${this.nameOf(message)}: ${spokenText(message.html)}`);
     this.spoken.append(line);
     while (this.spoken.childElementCount > MAX_SPOKEN) this.spoken.firstElementChild.remove();
     setTimeout(() => line.remove(), SPOKEN_MS); // whoever reads the page finds it once
@@ -231,7 +235,7 @@ export class Transcript {
   }
 
   #create(message, stage) {
-    const element = make('article', `msg ${message.role === 'agent' ? 'hue-agent' : hueOf(message.author.id)}`);
+    const element = make('article', `msg ${this.hueOf(message)}`);
     serial += 1;
     element.dataset.id = message.id;
     element.dataset.role = message.role;
@@ -256,7 +260,7 @@ export class Transcript {
     if (message.role !== 'notice') {
       const reply = make('button', 'reply');
       reply.type = 'button';
-      reply.setAttribute('aria-label', `Reply to ${message.author.name}`);
+      reply.setAttribute('aria-label', `Reply to ${this.nameOf(message)}`);
       reply.title = 'Reply';
       reply.append(icon('i-reply'));
       reply.addEventListener('click', () => this.onReply(message.id));
@@ -278,8 +282,8 @@ export class Transcript {
 
   // Name, time, labels and quote.
   #dress(element, message) {
-    if (message.role !== 'agent') element.classList.replace([...element.classList].find((name) => name.startsWith('hue-')), hueOf(message.author.id));
-    element.querySelector('.who').textContent = message.author.name;
+    element.classList.replace([...element.classList].find((name) => name.startsWith('hue-')), this.hueOf(message));
+    element.querySelector('.who').textContent = this.nameOf(message);
     const when = element.querySelector('.when');
     const date = new Date(message.date);
     if (!Number.isNaN(+date)) {
@@ -354,7 +358,8 @@ export class Transcript {
     const line = element.querySelector('.state');
     line.replaceChildren();
     if (this.asksOwn(message.reply_to)) return;
-    const asker = this.get(message.reply_to)?.author.name ?? 'somebody else';
+    const asked = this.get(message.reply_to);
+    const asker = asked ? this.nameOf(asked) : 'somebody else';
     const stop = make('button', 'retry', 'Stop');
     stop.type = 'button';
     stop.setAttribute('aria-label', `Stop the answer to ${asker}`);
@@ -365,11 +370,11 @@ export class Transcript {
   #quote(id) {
     const target = this.get(id);
     if (!target) return make('p', 'quote', 'In reply to an earlier message');
-    const quote = make('button', `quote ${target.role === 'agent' ? 'hue-agent' : hueOf(target.author.id)}`);
+    const quote = make('button', `quote ${this.hueOf(target)}`);
     quote.type = 'button';
     quote.append(
       make('span', 'sr-only', 'In reply to '),
-      make('b', 'quote-who', target.author.name), ' ',
+      make('b', 'quote-who', this.nameOf(target)), ' ',
       make('span', 'quote-text', excerpt(target.text)),
     );
     quote.addEventListener('click', () => this.reveal(id));

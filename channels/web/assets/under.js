@@ -10,7 +10,7 @@ export class Under {
   #figures = new Map(); // answer id -> promise of its figures
 
   constructor(parts) {
-    // get, reveal, ask, announce, onAgain, onGoOn, linkTo
+    // get, nameOf, reveal, ask, announce, onAgain, onGoOn, linkTo
     Object.assign(this, parts);
   }
 
@@ -137,7 +137,7 @@ export class Under {
       const item = make('li');
       const link = make('button', 'why-message');
       link.type = 'button';
-      link.append(make('b', '', message.author.name), ` ${excerpt(message.text, 80)}`);
+      link.append(make('b', '', this.nameOf(message)), ` ${excerpt(message.text, 80)}`);
       link.addEventListener('click', () => this.reveal(message.id));
       item.append(link);
       list.append(item);

@@ -15,6 +15,7 @@ from channels.room.channel import RoomChannel
 from channels.room.reasoning import ReasoningFeed
 from channels.room.routes import Post, room_routes
 from channels.room.session import PageSession
+from channels.traits import Traits
 from channels.web.format import to_html
 from channels.web.inbound import parse
 from channels.web.outbound import page_routes
@@ -26,7 +27,9 @@ class WebChannel(RoomChannel):
 
     name: ClassVar[str] = "web"
     capabilities = RoomChannel.capabilities | {"buttons"}
-    features: ClassVar[frozenset[Feature]] = frozenset({"groups", "bursts"})
+    features: ClassVar[frozenset[Feature]] = frozenset({"groups"})
+    # Enter is pressed on purpose: nothing waits for another message.
+    traits: Traits = Traits(edit_interval=0.06, debounce=0.0, adds_to_waiting=True)
 
     def __init__(self, settings: WebSettings) -> None:
         super().__init__()

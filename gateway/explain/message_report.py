@@ -17,6 +17,7 @@ from tape.query import Query
 from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
+MAX_TOGETHER: Final = 100  # maximum messages of one question to name
 LOOK_AHEAD: Final = 1000  # maximum entries to check for turns that showed an unaddressed message
 NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
 """Notices about a single message; their keys end with the number of its row."""
@@ -33,6 +34,7 @@ async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLi
         lines += _lane(entry, _own_mention(payload))
         lines += await _changes(reads, tape, entry)
     if row["turn_id"]:
+        lines += await _asked_together(reads, row)
         lines += await turn_lines(reads, tape, row["turn_id"])
         lines += await send_lines(reads, row["turn_id"])
     elif entry is not None and row["status"] == "taped":
@@ -176,6 +178,17 @@ async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLin
     if any(event.name == MESSAGE_DELETE for event in events):
         lines += await quote_lines(reads, tape, entry, events)
     return lines
+
+
+async def _asked_together(reads: StoreReads, row: Row) -> list[ReportLine]:
+    """Return a line that names the other messages of the question, which has one answer."""
+    values = {"turn_id": row["turn_id"], "limit": MAX_TOGETHER}
+    rows = await reads.select("ledger.told_turn", values)
+    others = [f"in-{other['id']}" for other in rows if other["id"] != row["id"]]
+    if not others:
+        return []
+    says = f"asked together with {', '.join(others)}, and answered at once with it"
+    return [ReportLine("", "together", says, {"others": others})]
 
 
 async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:

@@ -1,7 +1,8 @@
 // The composer: text field, switch to ask the agent, reply chip, commands, buttons.
 
 import { store } from './link.js';
-import { counted, excerpt, make } from './parts.js';
+import { excerpt, make } from './parts.js';
+import { counted, t } from './words.js';
 
 // A slash opens a command as a comma does.
 const opens = (text) => /^[,/]/.test(text);
@@ -62,7 +63,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
 
   function showAudience() {
     form.classList.toggle('quiet', !ask.checked);
-    field.placeholder = ask.checked ? `Message ${agent} and the room` : `Message the people here, not ${agent}`;
+    field.placeholder = t(ask.checked ? 'Message {0} and the room' : 'Message the people here, not {0}', agent);
   }
 
   function setAsk(on) {
@@ -73,7 +74,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
 
   ask.addEventListener('change', () => {
     setAsk(ask.checked);
-    announce(ask.checked ? `${agent} will answer` : `${agent} will not answer`);
+    announce(t(ask.checked ? '{0} will answer' : '{0} will not answer', agent));
   });
 
   // -- reply
@@ -84,7 +85,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     if (message) {
       $('reply-author').textContent = nameOf(message);
       $('reply-excerpt').textContent = excerpt(message.text, 100);
-      announce(`Replying to ${nameOf(message)}`);
+      announce(t('Replying to {0}', nameOf(message)));
       field.focus();
     }
   }
@@ -119,7 +120,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
       return option;
     }));
     activate(shown.length ? 0 : -1);
-    if (opened) announce(`${counted(shown.length, 'command')}. Choose with the up and down arrows`);
+    if (opened) announce(t('{0}. Choose with the up and down arrows', counted(shown.length, 'command')));
   }
 
   function activate(index) {
@@ -139,7 +140,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     const { name, usage } = shown[index];
     if (!ask.checked) {
       setAsk(true); // a command is a word to the agent
-      announce(`Ask ${agent} is on`);
+      announce(t('Ask {0} is on', agent));
     }
     fill(`${field.value[0]}${name}${usage.includes('=') ? ' ' : ''}`);
   }
@@ -201,7 +202,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     if (!on && document.activeElement === stop) field.focus();
     stop.hidden = !on;
     stop.setAttribute('aria-disabled', 'false');
-    $('stop-text').textContent = 'Stop';
+    $('stop-text').textContent = t('Stop');
   }
 
   async function stopAnswer() {
@@ -209,14 +210,14 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     const mine = Date.now();
     stopping = mine;
     stop.setAttribute('aria-disabled', 'true');
-    $('stop-text').textContent = 'Stopping…';
+    $('stop-text').textContent = t('Stopping…');
     await onStop();
     // Offer Stop again if the answer is still running after a while.
     setTimeout(() => {
       if (stopping !== mine) return;
       stopping = 0;
       stop.setAttribute('aria-disabled', 'false');
-      $('stop-text').textContent = 'Stop';
+      $('stop-text').textContent = t('Stop');
     }, 3000);
   }
 

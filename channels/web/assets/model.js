@@ -1,6 +1,7 @@
 // The owner's notice that no model is set up, and the dialog that sets one up.
 
 import { ask, store } from './link.js';
+import { t } from './words.js';
 
 const $ = (id) => document.getElementById(id);
 const ANOTHER = '';
@@ -25,7 +26,7 @@ export function setUpModel({ announce, onClosed }) {
     $('model-address').required = !chosen;
     $('model-name').value = chosen?.model ?? '';
     $('model-key').required = Boolean(chosen?.needs_key);
-    $('model-key-about').textContent = chosen?.needs_key ? '' : '(optional)';
+    $('model-key-about').textContent = chosen?.needs_key ? '' : t('(optional)');
   }
 
   function showError(sentence) {
@@ -35,11 +36,11 @@ export function setUpModel({ announce, onClosed }) {
 
   function setBusy(on) {
     $('model-try').disabled = on;
-    $('model-state').textContent = on ? 'Asking the model for a word…' : '';
+    $('model-state').textContent = on ? t('Asking the model for a word…') : '';
   }
 
   function open() {
-    const options = [...servers.map(({ name, title }) => new Option(title, name)), new Option('Another server', ANOTHER)];
+    const options = [...servers.map(({ name, title }) => new Option(title, name)), new Option(t('Another server'), ANOTHER)];
     $('model-server').replaceChildren(...options);
     showError('');
     setBusy(false);
@@ -75,7 +76,7 @@ export function setUpModel({ announce, onClosed }) {
       saved = true;
       showNotice();
       dialog.close();
-      announce(`${said}. The gateway starts again with it`);
+      announce(t('{0}. The gateway starts again with it', said));
     } catch (error) {
       showError(error.message);
     } finally {

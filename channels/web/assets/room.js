@@ -5,17 +5,21 @@ import {
   returnFromLogin, store,
 } from './link.js';
 import { Faces } from './faces.js';
-import { counted, initial, make } from './parts.js';
+import { initial, make } from './parts.js';
 import { setUpBodies } from './markup.js';
 import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
 import { setUpModel } from './model.js';
 import { setUpScrolling } from './scrolling.js';
 import { Transcript } from './transcript.js';
+import {
+  LANGUAGES, chooseLanguage, counted, language, t, translate,
+} from './words.js';
 
 const $ = (id) => document.getElementById(id);
 
 returnFromLogin();
+translate();
 const query = new URLSearchParams(location.search);
 // A slash would start another path segment.
 const room = query.get('room')?.trim().replaceAll('/', '-').slice(0, 80) || 'lobby';
@@ -51,7 +55,7 @@ const transcript = new Transcript({
   onRetry: () => outbox.kick(),
   onStop: (id) => stopAnswer(id),
   onPress: (id, button) => { pressing = pressing.then(() => press(id, button)); },
-  onGoOn: (id) => ask('Go on', true, id),
+  onGoOn: (id) => ask(t('Go on'), true, id),
   onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
   linkTo: (id) => `${location.origin}/?room=${encodeURIComponent(room)}#${encodeURIComponent(id)}`,
@@ -84,11 +88,11 @@ function refresh() {
   $('typing').hidden = thinking.size === 0 || transcript.hasDraft;
   composer.setRunning(own);
   $('app').classList.toggle('running', running);
-  if (running && !wasRunning) announce(`${agent} is thinking`);
+  if (running && !wasRunning) announce(t('{0} is thinking', agent));
   wasRunning = running;
   $('empty').hidden = !historySeen || !transcript.isEmpty || running;
   $('counter').textContent = String(transcript.size % 10000).padStart(4, '0');
-  $('counter').setAttribute('aria-label', `${counted(transcript.size, 'message')} shown`);
+  $('counter').setAttribute('aria-label', t('{0} shown', counted(transcript.size, 'message')));
 }
 
 function showTitle() {
@@ -192,7 +196,7 @@ function showStatus(state) {
     const line = $('connection');
     if (line.dataset.state === state) return;
     line.dataset.state = state;
-    line.textContent = state === 'connected' ? 'connected' : 'reconnecting…';
+    line.textContent = t(state === 'connected' ? 'connected' : 'reconnecting…');
   };
   clearTimeout(statusTimer);
   // A connection that is back at once is not worth a notice.
@@ -222,7 +226,7 @@ function disc(someone, className = '') {
 
 function showPeople() {
   const count = here.length;
-  const many = `${counted(count, 'person', 'people')} here`;
+  const many = t('{0} here', counted(count, 'person', 'people'));
   $('people-count').textContent = String(count);
   $('people-summary').setAttribute('aria-label', many);
   $('people-discs').replaceChildren(...here.slice(0, 3).map((someone) => disc(someone)));
@@ -231,12 +235,14 @@ function showPeople() {
     const face = disc(someone);
     face.setAttribute('aria-hidden', 'true');
     item.append(face, make('span', 'people-name', faces.nameOf(someone)));
-    if (someone.id === me?.id) item.append(make('span', 'tag-own', 'you'));
+    if (someone.id === me?.id) item.append(make('span', 'tag-own', t('you')));
     return item;
   }));
 }
 
 const people = $('people');
+$('language').replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => new Option(name, tag, false, tag === language)));
+$('language').addEventListener('change', () => chooseLanguage($('language').value));
 $('model-panel-button').addEventListener('click', () => { people.open = false; });
 document.addEventListener('pointerdown', (event) => {
   if (people.open && !people.contains(event.target)) people.open = false;
@@ -251,8 +257,8 @@ function showName() {
   face.textContent = initial(person.name);
   $('name-text').textContent = me ? faces.nameOf({ ...me, ...person }) : person.name;
   $('name-button').hidden = false;
-  $('name-button').setAttribute('aria-label', `You are ${$('name-text').textContent}. Change name`);
-  $('name-button').title = 'Change name';
+  $('name-button').setAttribute('aria-label', t('You are {0}. Change name', $('name-text').textContent));
+  $('name-button').title = t('Change name');
 }
 
 const nameDialog = $('name-dialog');
@@ -281,11 +287,9 @@ function askName() {
   nameInput.value = person?.name ?? '';
   nameInput.setCustomValidity('');
   $('name-cancel').hidden = !person;
-  $('name-title').textContent = person ? 'Change your name' : "What's your name?";
-  $('name-about').textContent = person
-    ? 'Messages you already sent keep your old name.'
-    : 'Everyone in the room will see this name.';
-  $('name-confirm').textContent = person ? 'Use this name' : 'Enter the room';
+  $('name-title').textContent = t(person ? 'Change your name' : "What's your name?");
+  $('name-about').textContent = t(person ? 'Messages you already sent keep your old name.' : 'Everyone in the room will see this name.');
+  $('name-confirm').textContent = t(person ? 'Use this name' : 'Enter the room');
   nameDialog.returnValue = '';
   nameDialog.showModal();
   nameInput.focus();
@@ -300,7 +304,7 @@ $('name-form').addEventListener('submit', (event) => {
   const name = cleanName(nameInput.value);
   if (!name) {
     event.preventDefault();
-    nameInput.setCustomValidity('Please write a name.');
+    nameInput.setCustomValidity(t('Please write a name.'));
     nameInput.reportValidity();
     return;
   }
@@ -346,7 +350,7 @@ async function press(message, button) {
     if (response.status === 401) goToLogin();
     else if (!response.ok) transcript.note(message, await refusal(response));
   } catch {
-    transcript.note(message, 'The gateway cannot be reached. Press again.');
+    transcript.note(message, t('The gateway cannot be reached. Press again.'));
   }
 }
 
@@ -357,7 +361,7 @@ async function stopAnswer(answer = null) {
     if (response.status === 401) goToLogin();
     else if (!response.ok) composer.showError(await refusal(response));
   } catch {
-    composer.showError('The gateway cannot be reached, so the answer goes on for now.');
+    composer.showError(t('The gateway cannot be reached, so the answer goes on for now.'));
   }
 }
 
@@ -378,7 +382,7 @@ function showLinked() {
   const id = decodeURIComponent(location.hash.slice(1));
   if (!id) return;
   if (transcript.get(id)) transcript.reveal(id);
-  else announce('That message is further back than this page shows');
+  else announce(t('That message is further back than this page shows'));
 }
 
 window.addEventListener('hashchange', showLinked);

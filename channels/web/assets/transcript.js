@@ -7,6 +7,7 @@ import {
 import { showBody, spokenText } from './markup.js';
 import { Track } from './track.js';
 import { Under } from './under.js';
+import { t } from './words.js';
 
 const JOIN_WITHIN = 5 * 60_000;
 const MAX_SPOKEN = 3;
@@ -111,12 +112,12 @@ export class Transcript {
     entry.element.dataset.state = state;
     line.replaceChildren();
     if (state === 'retrying') {
-      const retry = make('button', 'retry', 'Retry now');
+      const retry = make('button', 'retry', t('Retry now'));
       retry.type = 'button';
       retry.addEventListener('click', () => this.onRetry());
-      line.append(make('span', '', 'Not sent. Retrying…'), retry);
+      line.append(make('span', '', t('Not sent. Retrying…')), retry);
     } else if (state === 'sending') {
-      line.append(make('span', '', 'Sending…'));
+      line.append(make('span', '', t('Sending…')));
     }
   }
 
@@ -260,8 +261,8 @@ export class Transcript {
     if (message.role !== 'notice') {
       const reply = make('button', 'reply');
       reply.type = 'button';
-      reply.setAttribute('aria-label', `Reply to ${this.nameOf(message)}`);
-      reply.title = 'Reply';
+      reply.setAttribute('aria-label', t('Reply to {0}', this.nameOf(message)));
+      reply.title = t('Reply');
       reply.append(icon('i-reply'));
       reply.addEventListener('click', () => this.onReply(message.id));
       element.append(reply);
@@ -308,7 +309,7 @@ export class Transcript {
     }
     if (!fold) {
       fold = make('details', 'reasoning');
-      fold.append(make('summary', '', 'Reasoning'), make('p'));
+      fold.append(make('summary', '', t('Reasoning')), make('p'));
       element.querySelector('.body').before(fold);
     }
     fold.lastElementChild.textContent = text;
@@ -321,7 +322,7 @@ export class Transcript {
     if (!message.buttons?.length) return;
     const row = make('div', 'choices');
     row.setAttribute('role', 'group');
-    row.setAttribute('aria-label', 'Answers');
+    row.setAttribute('aria-label', t('Answers'));
     for (const { label, token } of message.buttons) {
       const button = make('button', 'choice', label);
       button.type = 'button';
@@ -346,11 +347,11 @@ export class Transcript {
     element.toggleAttribute('data-own', own);
     const tags = element.querySelector('.tags');
     tags.replaceChildren();
-    if (own) tags.append(make('span', 'tag-own', 'you'));
-    if (element.classList.contains('draft')) tags.append(make('span', 'tag-writing', 'writing'));
+    if (own) tags.append(make('span', 'tag-own', t('you')));
+    if (element.classList.contains('draft')) tags.append(make('span', 'tag-writing', t('writing')));
     const quiet = message.role === 'person' && message.to_agent === false;
     element.toggleAttribute('data-quiet', quiet);
-    if (quiet) tags.append(make('span', 'tag-quiet', 'people only'));
+    if (quiet) tags.append(make('span', 'tag-quiet', t('people only')));
   }
 
   // An answer to somebody else has a Stop of its own: the composer's ends only one's own.
@@ -359,21 +360,21 @@ export class Transcript {
     line.replaceChildren();
     if (this.asksOwn(message.reply_to)) return;
     const asked = this.get(message.reply_to);
-    const asker = asked ? this.nameOf(asked) : 'somebody else';
-    const stop = make('button', 'retry', 'Stop');
+    const asker = asked ? this.nameOf(asked) : t('somebody else');
+    const stop = make('button', 'retry', t('Stop'));
     stop.type = 'button';
-    stop.setAttribute('aria-label', `Stop the answer to ${asker}`);
+    stop.setAttribute('aria-label', t('Stop the answer to {0}', asker));
     stop.addEventListener('click', () => this.onStop(message.id));
-    line.append(make('span', '', `For ${asker}`), stop);
+    line.append(make('span', '', t('For {0}', asker)), stop);
   }
 
   #quote(id) {
     const target = this.get(id);
-    if (!target) return make('p', 'quote', 'In reply to an earlier message');
+    if (!target) return make('p', 'quote', t('In reply to an earlier message'));
     const quote = make('button', `quote ${this.hueOf(target)}`);
     quote.type = 'button';
     quote.append(
-      make('span', 'sr-only', 'In reply to '),
+      make('span', 'sr-only', `${t('In reply to')} `),
       make('b', 'quote-who', this.nameOf(target)), ' ',
       make('span', 'quote-text', excerpt(target.text)),
     );

@@ -162,6 +162,9 @@ class HistoryHost(Protocol):
         After None, there are none.
         """
 
+    async def rooms(self, channel: str) -> list[str]:
+        """Return the ids of the chats of a channel that have a tape, sorted, as many as fit."""
+
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""
 

@@ -166,6 +166,9 @@ class FakeHost(FullHost):
         past = self.past.get((channel, chat_id), [])
         return len(past), [] if after is None else past[after:]
 
+    async def rooms(self, channel: str) -> list[str]:
+        return sorted(chat for name, chat in self.past if name == channel)
+
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         known = self.past.get((channel, chat_id), [])[-limit:]
         return {"lanes": {one.id: "lane" for one in known}, "splices": []}

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import ClassVar
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from channels.base import Feature
@@ -13,7 +15,7 @@ from channels.host import ChannelEvent
 from channels.message import InboundMessage, MessageLink
 from channels.room.channel import RoomChannel
 from channels.room.reasoning import ReasoningFeed
-from channels.room.routes import Post, room_routes
+from channels.room.routes import Post, is_room, room_routes
 from channels.room.session import PageSession
 from channels.traits import Traits
 from channels.web.format import to_html
@@ -52,7 +54,8 @@ class WebChannel(RoomChannel):
         return f"#{place.message_id}"
 
     def routes(self) -> list[Route]:
-        return [*page_routes(), *room_routes(self, "/api/rooms", self.read)]
+        listed = Route("/api/rooms", self._list_rooms)
+        return [*page_routes(), listed, *room_routes(self, "/api/rooms", self.read)]
 
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)
@@ -60,6 +63,10 @@ class WebChannel(RoomChannel):
     async def answer_press(self, press: InboundMessage, text: str) -> None:
         event = {"type": "pressed", "id": press.message_id, "text": text}
         self.hub.publish(press.chat_id, event, press.sender.id)
+
+    async def _list_rooms(self, _request: Request) -> Response:
+        known = [name for name in await self.host.rooms(self.name) if is_room(name)]
+        return JSONResponse(known, headers={"Cache-Control": "no-store"})
 
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""

@@ -37,6 +37,7 @@ OVERLAP: Final = timedelta(minutes=10)
 """How far a cursor is moved back before a gap is read: the platforms' clocks differ from ours."""
 
 MAX_GAP: Final = timedelta(days=7)  # maximum age of messages that are backfilled
+MAX_ROOMS: Final = 200
 OFFLINE_HINT: Final = (
     "No model is configured, so the offline model answers. Run `tapeway init`, or set"
     " TAPEWAY_AGENT__MODEL (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY); then restart."
@@ -186,6 +187,12 @@ class GatewayHost(FullHost):
         self, channel: str, chat_id: str, after: int | None
     ) -> tuple[int, list[ShownMessage]]:
         return await read_news(await self._tape_of(channel, chat_id), self.agent_name, after)
+
+    async def rooms(self, channel: str) -> list[str]:
+        prefix = f"{channel}:"
+        values = {"prefix": prefix, "limit": MAX_ROOMS}
+        rows = await self._services.store.select("ledger.rooms", values)
+        return [str(row["session_id"]).removeprefix(prefix) for row in rows]
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         return await read_track(await self._tape_of(channel, chat_id), limit)

@@ -21,6 +21,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/codes"): "Makes a single-use link for the owner.",
     ("POST", "/api/invitations"): "Makes an invitation to one room.",
     ("POST", "/api/invitations/withdraw"): "Withdraws an invitation.",
+    ("GET", "/api/rooms"): "The rooms that have a tape.",
     ("GET", "/api/rooms/{room}/events"): "The stream of what happens in a room.",
     ("GET", "/api/rooms/{room}/commands"): "The commands that one may use there.",
     ("GET", "/api/rooms/{room}/track"): "The lanes of its newest messages, and its checkpoints.",

@@ -10,6 +10,7 @@ import { setUpBodies } from './markup.js';
 import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
 import { setUpModel } from './model.js';
+import { roomLink, roomName, setUpRooms } from './rooms.js';
 import { setUpScrolling } from './scrolling.js';
 import { Transcript } from './transcript.js';
 import {
@@ -21,8 +22,7 @@ const $ = (id) => document.getElementById(id);
 returnFromLogin();
 translate();
 const query = new URLSearchParams(location.search);
-// A slash would start another path segment.
-const room = query.get('room')?.trim().replaceAll('/', '-').slice(0, 80) || 'lobby';
+const room = roomName(query.get('room')) || 'lobby';
 let person = recallPerson(query.get('as'));
 let me = null; // { id, owner }, as the gateway says
 let agent = 'Tapeway';
@@ -58,7 +58,7 @@ const transcript = new Transcript({
   onGoOn: (id) => ask(t('Go on'), true, id),
   onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
-  linkTo: (id) => `${location.origin}/?room=${encodeURIComponent(room)}#${encodeURIComponent(id)}`,
+  linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
   onChange: refresh,
@@ -123,6 +123,7 @@ const handlers = {
     me = event.you ?? me;
     transcript.refreshOwn();
     $('access-button').hidden = !me?.owner;
+    rooms.offer(Boolean(me?.owner));
     $('leave-button').hidden = !me?.id.startsWith('w-');
     for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;
     thinking.clear();
@@ -240,16 +241,21 @@ function showPeople() {
   }));
 }
 
+const rooms = setUpRooms({ room, announce });
+
 const people = $('people');
 $('language').replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => new Option(name, tag, false, tag === language)));
 $('language').addEventListener('change', () => chooseLanguage($('language').value));
 $('model-panel-button').addEventListener('click', () => { people.open = false; });
-document.addEventListener('pointerdown', (event) => {
-  if (people.open && !people.contains(event.target)) people.open = false;
+const panels = [people, $('rooms')];
+document.addEventListener('pointerdown', ({ target }) => {
+  for (const panel of panels) if (panel.open && !panel.contains(target)) panel.open = false;
 });
-people.addEventListener('focusout', ({ relatedTarget }) => {
-  if (relatedTarget && !people.contains(relatedTarget)) people.open = false;
-});
+for (const panel of panels) {
+  panel.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget && !panel.contains(relatedTarget)) panel.open = false;
+  });
+}
 
 function showName() {
   const face = $('name-disc');
@@ -395,9 +401,10 @@ $('skip').addEventListener('click', (event) => {
 // Escape closes what is open, then stops the answer, then drops the reply.
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || document.querySelector('dialog[open]')) return;
-  if (people.open) {
-    people.open = false;
-    $('people-summary').focus();
+  const opened = panels.find((panel) => panel.open);
+  if (opened) {
+    opened.open = false;
+    opened.querySelector('summary').focus();
   } else if (!composer.escape()) {
     return;
   }

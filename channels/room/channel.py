@@ -134,6 +134,7 @@ class RoomChannel(Channel):
             "to_agent": shown.addressed,
             "cut": shown.role == "agent" and shown.text.rpartition("\n")[2].startswith(CUT_OFF),
             "buttons": [asdict(button) for button in shown.buttons],
+            "images": [image.name for image in shown.images],
         }
 
     def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:
@@ -159,4 +160,5 @@ def shown_inbound(message: InboundMessage) -> ShownMessage:
         date=message.date,
         reply_to=message.reply_to,
         addressed=message.addressed,
+        images=tuple(media for media in message.media if media.kind == "image"),
     )

@@ -1,5 +1,6 @@
 // The composer: text field, switch to ask the agent, reply chip, commands, buttons.
 
+import { setUpAttaching } from './attach.js';
 import { store } from './link.js';
 import { excerpt, make } from './parts.js';
 import { counted, t } from './words.js';
@@ -58,6 +59,8 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     error.hidden = !sentence;
     error.textContent = sentence;
   }
+
+  const attaching = setUpAttaching({ form, field, announce, onError: showError });
 
   // -- ask the agent or not
 
@@ -185,9 +188,11 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     event.preventDefault();
     const text = field.value.trim();
     field.focus();
-    if (!text) return;
+    if (!text && !attaching.any) return;
     showError('');
-    const message = { text: asWritten(text), toAgent: ask.checked, replyTo: reply };
+    const message = {
+      text: asWritten(text), toAgent: ask.checked, replyTo: reply, files: attaching.take(),
+    };
     setText('');
     replyTo(null);
     onSend(message);
@@ -241,7 +246,8 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
       showAudience();
     },
     // Put a refused message back into the field, before newer text.
-    giveBack({ text, to_agent: toAgent }, replied, sentence) {
+    giveBack({ text, to_agent: toAgent, files }, replied, sentence) {
+      if (files?.length) attaching.giveBack(files);
       const since = field.value;
       if (!since.trim()) setAsk(toAgent);
       setText(since.trim() ? `${text}\n${since}` : text);

@@ -58,6 +58,7 @@ const transcript = new Transcript({
   onGoOn: (id) => ask(t('Go on'), true, id),
   onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
+  imageOf: (id, number) => `/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
@@ -333,15 +334,17 @@ const composer = setUpComposer({
   room,
   announce,
   nameOf: (message) => transcript.nameOf(message),
-  onSend: ({ text, toAgent, replyTo }) => ask(text, toAgent, replyTo),
+  onSend: ({
+    text, toAgent, replyTo, files,
+  }) => ask(text, toAgent, replyTo, files),
   onStop: () => stopAnswer(),
 });
 
-function ask(text, toAgent, replyTo) {
+function ask(text, toAgent, replyTo, files = []) {
   if (!person) return;
   scrolling.toEnd();
   outbox.add({
-    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo,
+    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo, files,
   });
 }
 

@@ -38,7 +38,7 @@ export class Transcript {
 
   constructor(parts) {
     // log, pending, drafts, spoken, faces, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
-    // linkTo, announce, showMessage, onChange
+    // linkTo, imageOf, announce, showMessage, onChange
     Object.assign(this, parts);
     this.under = new Under({
       get: (id) => this.get(id), nameOf: (message) => this.nameOf(message), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
@@ -222,6 +222,7 @@ export class Transcript {
       return entry;
     }
     const { element } = entry;
+    if (entry.stage === 'pending') element.querySelector('.pictures')?.remove();
     const body = element.querySelector('.body');
     body.classList.remove('plain');
     showBody(body, message.html);
@@ -296,8 +297,27 @@ export class Transcript {
     const paper = element.querySelector('.paper');
     paper.querySelector('.quote')?.remove();
     if (message.reply_to) paper.prepend(this.#quote(message.reply_to));
+    this.#picture(paper, message);
     if (message.role === 'agent') this.#fold(element, message);
     if (message.role === 'agent' || hasFailed(message)) this.under.offer(element, message);
+  }
+
+  // The images of a message, as they were sent; its frame has their height before they come.
+  #picture(paper, message) {
+    const names = message.images ?? message.files?.map(({ name }) => name) ?? [];
+    if (!names.length || paper.querySelector('.pictures')) return;
+    const row = make('div', 'pictures');
+    row.append(...names.map((name, number) => {
+      const link = make('a');
+      const image = make('img');
+      image.src = message.images ? this.imageOf(message.id, number) : `data:${message.files[number].mime};base64,${message.files[number].data}`;
+      image.alt = name;
+      image.loading = 'lazy';
+      if (message.images) Object.assign(link, { href: image.src, target: '_blank', rel: 'noopener noreferrer' });
+      link.append(image);
+      return link;
+    }));
+    paper.append(row);
   }
 
   #fold(element, message) {

@@ -33,8 +33,7 @@ async function asJpeg(bitmap, side) {
 }
 
 // An image as it is sent, or null for what is none or stays too large.
-async function fitted(file) {
-  const most = MOST_BYTES / MOST;
+async function fitted(file, most) {
   if (AS_THEY_ARE.includes(file.type) && file.size <= most) return { name: file.name, blob: file };
   let bitmap = null;
   try { bitmap = await createImageBitmap(file); } catch { return null; }
@@ -47,7 +46,7 @@ async function fitted(file) {
 
 export function setUpAttaching({ form, field, announce, onError }) {
   const list = $('attached');
-  let files = []; // { name, mime, data, url }
+  let files = []; // { name, mime, data, url, size }
 
   function show() {
     list.hidden = !files.length;
@@ -77,14 +76,15 @@ export function setUpAttaching({ form, field, announce, onError }) {
         onError(t('A message takes {0} images.', MOST));
         break;
       }
-      const fit = await fitted(file);
+      const left = files.reduce((sum, { size }) => sum - size, MOST_BYTES);
+      const fit = await fitted(file, left / 2); // so that others fit, too
       if (!fit) {
         onError(t('{0} is no image that can be sent.', file.name));
         continue;
       }
       const url = await asUrl(fit.blob);
       files.push({
-        name: (fit.name || 'image').slice(0, 100), mime: fit.blob.type, data: url.slice(url.indexOf(',') + 1), url,
+        name: (fit.name || 'image').slice(0, 100), mime: fit.blob.type, data: url.slice(url.indexOf(',') + 1), url, size: fit.blob.size,
       });
       announce(t('{0} is attached', fit.name));
     }
@@ -122,7 +122,7 @@ export function setUpAttaching({ form, field, announce, onError }) {
       return taken;
     },
     giveBack(returned) {
-      files = [...returned.map((file) => ({ ...file, url: `data:${file.mime};base64,${file.data}` })), ...files].slice(0, MOST);
+      files = [...returned.map((file) => ({ ...file, url: `data:${file.mime};base64,${file.data}`, size: file.data.length * 0.75 })), ...files].slice(0, MOST);
       show();
     },
   };

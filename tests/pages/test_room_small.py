@@ -26,7 +26,8 @@ OVERFLOWING = """() => {
   }).map((one) => `${one.tagName}.${one.getAttribute('class')}#${one.id}`);
 }"""
 TOUCHED = """() => [...document.querySelectorAll('button, summary, input, textarea, select, a')]
-  .filter((one) => one.checkVisibility({ opacityProperty: true }) && !one.closest('.sr-only, .body'))
+  .filter((one) => one.checkVisibility({ opacityProperty: true }))
+  .filter((one) => !one.closest('.sr-only, .body'))
   .map((one) => [one, (one.closest('label') ?? one).getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 1 && Math.min(width, height) < 24)
   .map(([one]) => `${one.tagName}#${one.id}.${one.className}`)"""

@@ -59,7 +59,7 @@ async def test_the_first_screens_and_the_dialogs(
         assert await findings(page) == [], "the model"
         await page.keyboard.press("Escape")
         await page.locator("#composer-input").press_sequentially("/")
-        await expect(page.get_by_role("option").first).to_be_visible()
+        await expect(page.locator("#commands [role=option]").first).to_be_visible()
         assert await findings(page) == [], "the commands"
         await page.goto(f"{page.url.partition('?')[0]}login?wrong=1")
         await expect(page.get_by_role("alert")).to_be_visible()

@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, FilePayload, expect
 
 from tests.browser import browsing, enter, marks, say, somebody
 from tests.contracts.test_channels_media import images_of, picture
@@ -22,7 +22,7 @@ LOADED = "(image) => image.decode().then(() => [image.naturalWidth, image.natura
 async def test_an_image_is_attached_and_shown_to_the_model_and_the_room(
     tmp_path: Path, chromium: Browser
 ) -> None:
-    photo = {"name": "kettle.png", "mimeType": "image/png", "buffer": picture()}
+    photo = FilePayload(name="kettle.png", mimeType="image/png", buffer=picture())
     async with (
         FakeOpenAI() as server,
         gateway_of(tmp_path, server) as gateway,
@@ -33,7 +33,8 @@ async def test_an_image_is_attached_and_shown_to_the_model_and_the_room(
         async with alice.expect_file_chooser() as choosing:
             await alice.get_by_role("button", name="Attach images").press("Enter")
         chooser = await choosing.value
-        await chooser.set_files([photo, {**photo, "name": "lid.png"}])  # type: ignore[list-item]
+        lid = FilePayload(name="lid.png", mimeType="image/png", buffer=picture())
+        await chooser.set_files([photo, lid])
         await alice.get_by_role("button", name="Remove lid.png").press("Enter")
         await expect(alice.locator("#attached li")).to_have_count(1)
         await say(alice, "What is this?")
@@ -57,10 +58,10 @@ async def test_a_large_photo_is_made_small_and_what_is_none_is_said(
     ):
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         files = [
-            {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"no image"},
-            {"name": "wall.bmp", "mimeType": "image/bmp", "buffer": noise(2400, 1200)},
+            FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"no image"),
+            FilePayload(name="wall.bmp", mimeType="image/bmp", buffer=noise(2400, 1200)),
         ]
-        await page.locator("#attach-input").set_input_files(files)  # type: ignore[arg-type]
+        await page.locator("#attach-input").set_input_files(files)
         await expect(page.locator("#attached li")).to_have_count(1)
         await expect(page.get_by_role("alert")).to_contain_text("notes.txt is no image")
         await page.keyboard.press("Enter")  # without a word
@@ -81,8 +82,8 @@ async def test_a_guest_of_another_room_gets_no_image(tmp_path: Path, chromium: B
         await expect(guest.get_by_text("connected", exact=True)).to_be_visible()
         await owner.goto(f"{gateway.url}?room=elsewhere&as=Ann")
         await expect(owner.get_by_text("connected", exact=True)).to_be_visible()
-        photo = {"name": "kettle.png", "mimeType": "image/png", "buffer": picture()}
-        await owner.locator("#attach-input").set_input_files([photo])  # type: ignore[list-item]
+        photo = FilePayload(name="kettle.png", mimeType="image/png", buffer=picture())
+        await owner.locator("#attach-input").set_input_files([photo])
         await expect(owner.locator("#attached li")).to_have_count(1)
         await say(owner, "look")
         image = owner.locator(".log").get_by_role("img", name="kettle.png")

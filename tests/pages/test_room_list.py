@@ -18,7 +18,10 @@ async def test_the_owner_goes_from_room_to_room_and_shares_a_link(
 ) -> None:
     async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         context = await opened.new_context(permissions=["clipboard-read", "clipboard-write"])
-        page = await enter(context, gateway.url, "Ann")
+        page = await context.new_page()
+        await page.goto(gateway.url)
+        await page.get_by_role("textbox", name="Your name").fill("Ann")
+        await page.keyboard.press("Enter")
         await say(page, "hello lobby")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         await page.locator("#rooms-summary").press("Enter")

@@ -182,7 +182,9 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     changed();
   });
 
-  field.addEventListener('blur', () => { if (shown.length) closeCommands(); });
+  // Who scrolls the list goes on writing.
+  list.addEventListener('focus', () => field.focus());
+  field.addEventListener('blur', ({ relatedTarget }) => { if (shown.length && relatedTarget !== list) closeCommands(); });
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();

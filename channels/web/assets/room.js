@@ -230,7 +230,7 @@ function showPeople() {
   const count = here.length;
   const many = t('{0} here', counted(count, 'person', 'people'));
   $('people-count').textContent = String(count);
-  $('people-summary').setAttribute('aria-label', many);
+  $('people-words').textContent = many;
   $('people-discs').replaceChildren(...here.slice(0, 3).map((someone) => disc(someone)));
   $('people-list').replaceChildren(...here.map((someone) => {
     const item = make('li');
@@ -264,7 +264,7 @@ function showName() {
   face.textContent = initial(person.name);
   $('name-text').textContent = me ? faces.nameOf({ ...me, ...person }) : person.name;
   $('name-button').hidden = false;
-  $('name-button').setAttribute('aria-label', t('You are {0}. Change name', $('name-text').textContent));
+  $('name-words').textContent = t('You are {0}. Change name', $('name-text').textContent);
   $('name-button').title = t('Change name');
 }
 

@@ -23,6 +23,9 @@ from bench.chaos_window import Window
 from gateway.delivery.sender import RESENT
 from gateway.storage.ledger.ledger import MAX_CRASHES
 
+ADDING: Final = frozenset({"web"})
+"""Channels where what a person adds to a question that waits is asked, and answered, with it."""
+
 SORRY: Final = "Sorry, I couldn't answer"
 
 
@@ -96,8 +99,11 @@ class _Judge:
         record, verdict = self._record, self._verdict
         answered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         accepted: dict[tuple[int, str, Hashable], list[int]] = {}
+        ends: dict[str, int | None] = {}
+        for question in reversed(record.asked):  # the last of a turn has the answer
+            ends[question.token] = self._end(question, ends)
         for question in record.asked:
-            ended = self._ended(question)
+            ended = ends[question.token]
             row = record.rows.get(question.token)
             if ended is not None and row is not None:
                 lane = (question.place, row.lane)
@@ -120,6 +126,20 @@ class _Judge:
             self._outside(told)
         verdict.orphans += record.drafts
         return verdict
+
+    def _end(self, question: Question, ends: Mapping[str, int | None]) -> int | None:
+        """Judge a question by its own answer, or by that to the one that it was asked with."""
+        row = self._record.rows.get(question.token)
+        if row is None or not row.asked_with:
+            return self._ended(question)
+        plan = self._record.plan
+        other = next(one for one in self._record.asked if one.token == row.asked_with)
+        own = self._queue(plan, question) == self._queue(plan, other)
+        if plan.channel not in ADDING or question.place != other.place or not own:
+            self._outside(f"{question.token}: asked with {other.token}, which is another's")
+        if self._seen(question.token, question.place):
+            self._outside(f"{question.token}: answered by itself, and with {other.token}")
+        return ends[other.token] if other.token in ends else self._end(other, ends)
 
     def _ended(self, question: Question) -> int | None:
         """Judge one answer; returns where the message stands with which it was complete."""

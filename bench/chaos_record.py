@@ -54,6 +54,8 @@ class Row:
     """Status, text, and the platform's id of each."""
     number: int = 0
     """Its place in the order of acceptance."""
+    asked_with: str = ""
+    """The last question of the same turn, which has the answer to this one, too."""
 
 
 Messages = list[tuple[str, str]]
@@ -105,6 +107,9 @@ def read_ledger(home: Path) -> tuple[dict[str, Row], list[str]]:
             found = ASKED.search(str(payload))
             if found:
                 rows[found[1]] = Row(str(status), str(lane), [], int(str(number)))
+                before = turns.get(str(turn_id)) if turn_id else None
+                if before is not None:
+                    rows[before].asked_with = found[1]
                 turns[str(turn_id)] = found[1]
         still_open: list[str] = []
         sql = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"

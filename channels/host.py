@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.facts import Facts
-from channels.message import InboundMessage, OutboundMessage, ShownMessage
+from channels.message import InboundMessage, Media, OutboundMessage, ShownMessage
 from channels.pacing import Gates
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
@@ -164,6 +164,18 @@ class HistoryHost(Protocol):
 
         After None, there are none.
         """
+
+    async def keep_file(self, name: str, data: bytes) -> None:
+        """Keep a file under a name that is not known elsewhere; raises ChannelDown."""
+
+    async def kept_file(self, name: str) -> bytes | None:
+        """Return a file that was kept, or None."""
+
+    async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
+        """Return an image of a message that a chat still shows, counted from 0, or None."""
+
+    async def rooms(self, channel: str) -> list[str]:
+        """Return the ids of the chats of a channel that have a tape, sorted, as many as fit."""
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""

@@ -18,6 +18,10 @@ OutboundKind = Literal["answer", "notice"]
 REST: Final = "rest"  # the value of `joins` for a part that the author's next message continues
 
 
+KEPT: Final = "page-"
+"""How the key of a file begins that the gateway keeps itself, under that name, for one message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who wrote a message.
@@ -274,6 +278,7 @@ class ShownMessage:
     reply_to: str | None = None
     addressed: bool | None = None
     buttons: tuple[Button, ...] = ()
+    images: tuple[Media, ...] = ()
 
 
 def _payload_of(value: Any) -> dict[str, Any]:

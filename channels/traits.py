@@ -18,6 +18,8 @@ class Traits:
     stalled_after    a connection without a heartbeat for this long is stalled; None: never
     join_wait        how long to wait for the other parts of a split message
     debounce         how long to wait for an author's next message; None: as the setting says
+    adds_to_waiting  whether a question is asked with the same author's one before it, if that
+                     still waits for its turn
     answers_open_threads  whether an answer in a group opens a thread at its question
     idempotent_for   how long a second send returns the first receipt; None: forever
     chat, group      rate limit of each chat; on some platforms groups have their own
@@ -31,6 +33,7 @@ class Traits:
     stalled_after: float | None = None
     join_wait: float = 0.0
     debounce: float | None = None
+    adds_to_waiting: bool = False
     idempotent_for: float | None = None
     answers_open_threads: bool = False
     chat: Budget = UNLIMITED

@@ -43,6 +43,7 @@ from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
 from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
+from gateway.http.admin_model import ModelSetup, model_routes
 from gateway.http.admin_tapes import erase_routes, tape_routes
 from gateway.http.app import MetricsPort, Readiness, make_app, readiness
 from gateway.http.auth import Gatekeeper, WrongLogins
@@ -133,10 +134,12 @@ async def running_gateway(
     http: bool = True,
     clock: Clock | None = None,
     plugins: PluginSource = load_plugins,
+    setup: ModelSetup | None = None,
 ) -> AsyncIterator[Gateway]:
     """Start a gateway for the `async with` block, and stop it when the block ends.
 
-    `only` names the channels to start (None for every enabled one); `plugins` registers plugins.
+    `only` names the channels to start (None for every enabled one); `plugins` registers plugins;
+    `setup` lets the page's owner choose a model.
     Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
@@ -161,7 +164,7 @@ async def running_gateway(
                 server: QuietServer | None = None
                 try:
                     if sockets:
-                        server = _serve(gateway, sockets[0], token, bearer)
+                        server = _serve(gateway, sockets[0], token, bearer, setup)
                         group.start_soon(server.run_on, *sockets, name="http")
                         announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                     group.start_soon(manager.run, name="channels")
@@ -272,14 +275,18 @@ async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
         await close()
 
 
-def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> QuietServer:
+def _serve(
+    gateway: Gateway, sock: socket.socket, token: str, bearer: str, setup: ModelSetup | None
+) -> QuietServer:
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
-    app = web_app(gateway, token, bearer)
+    app = web_app(gateway, token, bearer, setup)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
 
 
-def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
+def web_app(
+    gateway: Gateway, token: str, bearer: str, setup: ModelSetup | None = None
+) -> Starlette:
     """Return everything that a gateway serves over HTTP."""
     services, status = gateway.services, gateway.status
     guard, store, model = services.guard, services.tapes.store, services.settings.agent.model
@@ -298,6 +305,7 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     routes = [
         metrics,
         *access_routes(console.access_admin),
+        *model_routes(setup),
         *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),

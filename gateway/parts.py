@@ -20,7 +20,7 @@ from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.claimer import Claimer
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.confirmations import Confirmations
-from gateway.scheduling.debounce import Debouncer
+from gateway.scheduling.debounce import Debouncer, adds_to_waiting
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
@@ -68,7 +68,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     openings = Openings(services, access, roles, sender)
     requests = AccessRequests(services, access, openings, sender)
     runner = TurnRunner(services, turns, memories, sender, roles)
-    scheduler = LaneScheduler(runner.run, spawn, settings.turn, settings.budget.parallel_per_person)
+    most, adds = settings.budget.parallel_per_person, partial(adds_to_waiting, services)
+    scheduler = LaneScheduler(runner.run, spawn, settings.turn, most, adds)
     debouncer = Debouncer(services.clock, settings.buffer.max_wait, scheduler.ask, spawn)
     notices = Notices(services, access, sender, requests)
     stopper = Stopper(scheduler, debouncer, notices, access)

@@ -124,7 +124,7 @@ class Canaries:
 
 def by_design(settings: Settings) -> list[Path]:
     """Return the files of the settings that hold a secret by design."""
-    files = (settings.http.token_file, settings.slack.installations)
+    files = (Path(".env"), settings.http.token_file, settings.slack.installations)
     return [settings.home_path / file.expanduser() for file in files if file]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from uuid import uuid4
@@ -69,7 +69,13 @@ class Visitor:
         return message_id
 
     async def post(
-        self, text: str, *, to_agent: bool, reply_to: str | None, message_id: str
+        self,
+        text: str,
+        *,
+        to_agent: bool,
+        reply_to: str | None,
+        message_id: str,
+        files: Sequence[Json] = (),
     ) -> httpx2.Response:
         """Post a message, whatever comes of it."""
         await self.enter()
@@ -79,6 +85,7 @@ class Visitor:
             "text": text,
             "to_agent": to_agent,
             "reply_to": reply_to,
+            "files": list(files),
         }
         path = f"{self._path}/messages"
         return await self._client.post(path, json=body, headers=self.cookie)

@@ -105,7 +105,6 @@ class RoomChannel(Channel):
             "room": room,
             "you": {"id": session.person, "owner": session.owner},
             "agent": self.host.agent_name,
-            "offline": self.host.hint is not None,
             "hint": self.host.hint if session.owner else None,
         }
         past: Json = {"type": "history", "messages": [self.as_json(shown) for shown in history]}
@@ -135,6 +134,7 @@ class RoomChannel(Channel):
             "to_agent": shown.addressed,
             "cut": shown.role == "agent" and shown.text.rpartition("\n")[2].startswith(CUT_OFF),
             "buttons": [asdict(button) for button in shown.buttons],
+            "images": [image.name for image in shown.images],
         }
 
     def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:
@@ -160,4 +160,5 @@ def shown_inbound(message: InboundMessage) -> ShownMessage:
         date=message.date,
         reply_to=message.reply_to,
         addressed=message.addressed,
+        images=tuple(media for media in message.media if media.kind == "image"),
     )

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 import anyio
 import orjson
-from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic import Base64Bytes, BaseModel, Field, StringConstraints, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -31,6 +31,7 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 
 MAX_BODY_BYTES: Final = 1_000_000  # maximum size of the body of a post
 MAX_ROOM_CHARACTERS: Final = 80
+MAX_FILES: Final = 4  # maximum files of a post
 Text = Annotated[str, StringConstraints(max_length=200)]
 UNFIT: Final = "\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """What no name holds: control characters, and what reverses the text beside it."""
@@ -47,14 +48,23 @@ class RoomPerson(BaseModel, frozen=True):
     name: Name
 
 
+class Attached(BaseModel, frozen=True):
+    """A file that is posted with a message, in base64."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=f"^[^{UNFIT}]+$")]
+    mime: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z]+/[\w.+-]+$")]
+    data: Base64Bytes
+
+
 class Post(BaseModel, frozen=True):
     """A message from the page or the terminal; a retry repeats the `id`."""
 
     id: UUID
     person: RoomPerson
-    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000)]
+    text: Annotated[str, StringConstraints(max_length=200_000)]
     to_agent: bool = True
     reply_to: Text | None = None
+    files: tuple[Attached, ...] = Field((), max_length=MAX_FILES)
 
 
 class Stop(BaseModel, frozen=True):
@@ -81,7 +91,7 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     """Return the HTTP routes of a channel's rooms; `read` parses a post in a room."""
 
     async def events(request: Request) -> Response:
-        room, session = _room(channel, request)
+        room, session = room_of(channel, request)
         name = re.sub(f"[{UNFIT}]", "", request.query_params.get("name", "")).strip()[:60]
         stream = _stream(channel, room, session, name)
         first = await anext(stream)  # a room that can't be read is no stream
@@ -93,22 +103,22 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
 
     async def post(request: Request) -> Response:
         message = Post.model_validate_json(await _body(request))
-        if not message.text.strip():
+        if not (message.text.strip() or message.files):
             raise InboundRefused("The message is empty.")
-        room, session = _room(channel, request)
+        room, session = room_of(channel, request)
         await channel.submit(await read(room, message, session))
         return JSONResponse({"id": str(message.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await _body(request))
-        room, session = _room(channel, request)
+        room, session = room_of(channel, request)
         asked = await read(room, unstored_post(wanted.person), session)
         stopped = await channel.host.stop_answer(asked, wanted.answer)
         return JSONResponse({"stopped": stopped})
 
     async def press(request: Request) -> Response:
         pressed = Press.model_validate_json(await _body(request))
-        room, session = _room(channel, request)
+        room, session = room_of(channel, request)
         message = replace(
             await read(room, unstored_post(pressed.person), session),
             kind="press",
@@ -134,20 +144,20 @@ def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     """Return the routes of what the page shows beside and below the messages."""
 
     async def track(request: Request) -> Response:
-        room, _session = _room(channel, request)
+        room, _session = room_of(channel, request)
         newest = request.query_params.get("newest", "")
         limit = min(int(newest), MAX_HISTORY) if re.fullmatch("[0-9]{1,9}", newest) else 0
         found = await channel.host.track(channel.name, room, limit or MAX_HISTORY)
         return JSONResponse(found, headers={"Cache-Control": "no-store"})
 
     async def commands(request: Request) -> Response:
-        room, session = _room(channel, request)
+        room, session = room_of(channel, request)
         asked = await read(room, unstored_post(RoomPerson(name="somebody")), session)
         offered = await channel.host.commands(asked)
         return JSONResponse([{"usage": usage, "about": what} for usage, what in offered.items()])
 
     async def why(request: Request) -> Response:
-        room, _session = _room(channel, request)
+        room, _session = room_of(channel, request)
         answer = request.query_params.get("answer", "")
         found = await channel.host.figures(channel.name, room, answer)
         if found is None:
@@ -223,7 +233,8 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _room(channel: RoomChannel, request: Request) -> tuple[str, PageSession]:
+def room_of(channel: RoomChannel, request: Request) -> tuple[str, PageSession]:
+    """Return the room of a request and its session; raises HTTPException for who is no member."""
     room = str(request.path_params["room"])[:MAX_ROOM_CHARACTERS]
     session = session_of(request)
     if not channel.admits(session, room):

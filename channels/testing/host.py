@@ -16,7 +16,7 @@ from channels.clock import Clock, SystemClock
 from channels.draft import DraftReference
 from channels.facts import Facts, OwnFacts
 from channels.host import ChatReading, Cursors, FullHost
-from channels.message import InboundMessage, OutboundMessage, ShownMessage
+from channels.message import InboundMessage, Media, OutboundMessage, ShownMessage
 
 
 class FakeHost(FullHost):
@@ -60,6 +60,7 @@ class FakeHost(FullHost):
         self.drafts: dict[str, DraftReference] = {}
         self.stops: list[tuple[InboundMessage, str | None]] = []
         self.past: dict[tuple[str, str], list[ShownMessage]] = {}
+        self.files: dict[str, bytes] = {}
         self.known = Cursors()
         self.readings: dict[tuple[str, str], ChatReading] = {}
         self.facts: Facts = OwnFacts(self.clock)
@@ -175,6 +176,20 @@ class FakeHost(FullHost):
     ) -> tuple[int, list[ShownMessage]]:
         past = self.past.get((channel, chat_id), [])
         return len(past), [] if after is None else past[after:]
+
+    async def keep_file(self, name: str, data: bytes) -> None:
+        self.files[name] = data
+
+    async def kept_file(self, name: str) -> bytes | None:
+        return self.files.get(name)
+
+    async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
+        known = self.past.get((channel, chat_id), [])
+        images = [media for one in known if one.id == message_id for media in one.images]
+        return images[number] if number < len(images) else None
+
+    async def rooms(self, channel: str) -> list[str]:
+        return sorted(chat for name, chat in self.past if name == channel)
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         known = self.past.get((channel, chat_id), [])[-limit:]

@@ -6,15 +6,21 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import ClassVar
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from channels.base import Feature
+from channels.errors import MediaRefused
 from channels.host import ChannelEvent
-from channels.message import InboundMessage, MessageLink
+from channels.message import InboundMessage, Media, MessageLink
 from channels.room.channel import RoomChannel
 from channels.room.reasoning import ReasoningFeed
-from channels.room.routes import Post, room_routes
+from channels.room.routes import Post, is_room, room_of, room_routes
 from channels.room.session import PageSession
+from channels.traits import Traits
+from channels.web.attached import IMAGES, attached
 from channels.web.format import to_html
 from channels.web.inbound import parse
 from channels.web.outbound import page_routes
@@ -25,8 +31,10 @@ class WebChannel(RoomChannel):
     """The channel of the rooms on the gateway's own page."""
 
     name: ClassVar[str] = "web"
-    capabilities = RoomChannel.capabilities | {"buttons"}
-    features: ClassVar[frozenset[Feature]] = frozenset({"groups", "bursts"})
+    capabilities = RoomChannel.capabilities | {"buttons", "media"}
+    features: ClassVar[frozenset[Feature]] = frozenset({"groups"})
+    # Enter is pressed on purpose: nothing waits for another message.
+    traits: Traits = Traits(edit_interval=0.06, debounce=0.0, adds_to_waiting=True)
 
     def __init__(self, settings: WebSettings) -> None:
         super().__init__()
@@ -49,7 +57,9 @@ class WebChannel(RoomChannel):
         return f"#{place.message_id}"
 
     def routes(self) -> list[Route]:
-        return [*page_routes(), *room_routes(self, "/api/rooms", self.read)]
+        listed = Route("/api/rooms", self._list_rooms)
+        image = Route("/api/rooms/{room}/messages/{message}/images/{number:int}", self._image)
+        return [*page_routes(), listed, image, *room_routes(self, "/api/rooms", self.read)]
 
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)
@@ -58,8 +68,33 @@ class WebChannel(RoomChannel):
         event = {"type": "pressed", "id": press.message_id, "text": text}
         self.hub.publish(press.chat_id, event, press.sender.id)
 
+    async def fetch(self, media: Media, most: int) -> bytes:
+        if media.size > most:
+            raise MediaRefused(f"it is larger than {most // 1_000_000} MB")
+        data = await self.host.kept_file(media.file)
+        if data is None:
+            raise MediaRefused("it is no longer kept")
+        return data
+
+    async def _image(self, request: Request) -> Response:
+        room, _session = room_of(self, request)
+        number = int(request.path_params["number"])
+        found = await self.host.image(self.name, room, request.path_params["message"], number)
+        data = found and await self.host.kept_file(found.file)
+        if found is None or data is None or found.mime not in IMAGES:
+            raise HTTPException(404, "This room has no such image.")
+        # What is erased must not come back from a cache.
+        return Response(data, media_type=found.mime, headers={"Cache-Control": "no-store"})
+
+    async def _list_rooms(self, _request: Request) -> Response:
+        known = [name for name in await self.host.rooms(self.name) if is_room(name)]
+        return JSONResponse(known, headers={"Cache-Control": "no-store"})
+
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
+        for media, data in attached(room, post):
+            if media.file:
+                await self.host.keep_file(media.file, data)
         others = [str(person["name"]) for person in await self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         return parse(room, post, session, date, self.host.agent_name, others)

@@ -11,6 +11,7 @@ from channels.mentions import begins_with_mention, mentions
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
 from channels.room.session import PageSession
+from channels.web.attached import attached
 
 EVERYONE: Final = ("everyone", "here")
 
@@ -63,6 +64,7 @@ def parse(
         text=post.text,
         date=date,
         reply_to=post.reply_to,
+        media=tuple(media for media, _data in attached(room, post)),
         addressed=is_addressed,
         why=why,
         owner=session.owner,

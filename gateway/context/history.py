@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.message import ShownMessage
+from channels.message import Media, ShownMessage
+from gateway.context.images import images_of
 from tape.context import RESET, REWIND
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, SESSION_START, Entry
@@ -53,6 +54,15 @@ async def read_track(tape: Tape, limit: int) -> dict[str, Any]:
     return {"lanes": lanes, "splices": [_splice(cut, names) for cut in cuts if not erased_on(cut)]}
 
 
+async def shown_image(tape: Tape, number: int, place: int) -> Media | None:
+    """Return an image of the message with an entry's number, unless it was deleted or erased."""
+    entry = (await tape.entries([number])).get(number)
+    if entry is None or number in await deleted(tape, about=(number,)):
+        return None
+    images = list(images_of(entry))
+    return images[place] if place < len(images) else None
+
+
 def _splice(anchor: Entry, names: Mapping[int, Entry]) -> dict[str, Any]:
     older = names.get(anchor.meta.get("rewind", 0))
     kind = {RESET: "reset", REWIND: "rewind"}.get(anchor.name or "", "checkpoint")
@@ -88,6 +98,7 @@ def _person(entry: Entry) -> ShownMessage:
         date=meta["said_at"],
         reply_to=meta.get("reply_to"),
         addressed=meta.get("addressed"),
+        images=tuple(images_of(entry)),
     )
 
 

@@ -47,7 +47,7 @@ async def load_images(services: Services, turn: Turn) -> None:
         return
     entries = await turn.tape.entries(numbers)
     shown = [entries[number] for number in numbers if number in entries]
-    wanted = [(entry, media) for entry in shown for media in _images(entry)]
+    wanted = [(entry, media) for entry in shown for media in images_of(entry)]
     own = await turn.tape.find(turn=turn.id)
     loaded = {entry.payload["data"]["entry"] for entry in own if entry.name == MESSAGE_MEDIA}
     found: dict[int, dict[str, list[str]]] = {}
@@ -64,7 +64,8 @@ async def load_images(services: Services, turn: Turn) -> None:
         await turn.log.record(*events)
 
 
-def _images(entry: Entry) -> Iterator[Media]:
+def images_of(entry: Entry) -> Iterator[Media]:
+    """Yield the images of a message that its channel can fetch."""
     if entry.kind != MESSAGE:
         return
     for values in entry.meta.get("media", ()):

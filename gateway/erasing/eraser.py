@@ -14,7 +14,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from gateway.context.images import SCHEME
+from channels.message import KEPT
+from gateway.context.images import SCHEME, images_of
 from gateway.context.room_memory import RoomMemories
 from gateway.erasing.doomed import ERASE, Doomed
 from gateway.explain.quotes import word_runs
@@ -308,6 +309,8 @@ class Eraser:
 
 
 def _images(entry: Entry) -> list[str]:
+    """Return the references of the images that an entry holds: as the model saw them, or posted."""
     if entry.name != MESSAGE_MEDIA:
-        return []
+        posted = (media.file for media in images_of(entry))
+        return [SCHEME + name for name in posted if name.startswith(KEPT)]
     return [str(name) for name in entry.payload["data"].get("images", ())]

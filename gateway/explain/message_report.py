@@ -18,6 +18,7 @@ from tape.query import Query
 from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
+MAX_TOGETHER: Final = 100  # maximum messages of one question to name
 LOOK_AHEAD: Final = 1000  # maximum entries to check for turns that showed an unaddressed message
 
 
@@ -35,6 +36,7 @@ async def message_lines(
         if quotes and facts.is_deleted:
             lines += await quote_lines(reads, facts.tape, entry, facts.changes)
     if row["turn_id"]:
+        lines += await _asked_together(reads, row)
         lines += turn_lines(facts.tape, row["turn_id"], facts.turn)
         lines += send_lines(facts.sends)
     elif entry is not None and row["status"] == "taped":
@@ -172,6 +174,17 @@ def _changes(facts: MessageFacts) -> list[ReportLine]:
         elif event.name == MESSAGE_DELETE:
             lines.append(ReportLine(event.date, "changed", "deleted on its platform", data))
     return lines
+
+
+async def _asked_together(reads: StoreReads, row: Row) -> list[ReportLine]:
+    """Return a line that names the other messages of the question, which has one answer."""
+    values = {"turn_id": row["turn_id"], "limit": MAX_TOGETHER}
+    rows = await reads.select("ledger.told_turn", values)
+    others = [f"in-{other['id']}" for other in rows if other["id"] != row["id"]]
+    if not others:
+        return []
+    says = f"asked together with {', '.join(others)}, and answered at once with it"
+    return [ReportLine("", "together", says, {"others": others})]
 
 
 async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:

@@ -84,6 +84,21 @@ class Question:
         left = tuple(row for row in self.rows if row.id != inbox_id)
         return (replace(self, rows=left) if left else None), removed
 
+    def with_added(self, question: Question) -> Question | None:
+        """Return both as one question if one author wrote them in one place, otherwise None.
+
+        What has begun before, what a plugin has decided about, and what follows from a press of a
+        button stays by itself.
+        """
+        rows = (*self.rows, *question.rows)
+        places = {(row.message.channel, row.account_id, row.message.chat_id) for row in rows}
+        alone = self.admitted or question.admitted or self.turn_id or question.turn_id
+        if alone or len(places) > 1 or any(row.message.kind != "message" for row in rows):
+            return None
+        if (self.burst_key, self.lane) != (question.burst_key, question.lane):
+            return None
+        return replace(self, rows=rows, role=min(self.role, question.role))
+
     def resuming(self, turn_id: str, attempts: int = 0) -> Question:
         """Return the question so that it resumes a turn, with `attempts` more attempts counted."""
         return replace(

@@ -27,6 +27,12 @@ def debounce_seconds(services: Services, message: InboundMessage) -> float:
     return services.settings.buffer.debounce if own is None else own
 
 
+def adds_to_waiting(services: Services, message: InboundMessage) -> bool:
+    """Return whether a question is asked with its author's one before it that still waits."""
+    channel = services.router.channels.get(message.channel)
+    return channel is not None and channel.traits.adds_to_waiting
+
+
 @dataclass(slots=True)
 class _Burst:
     question: Question

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, get_args
 import anyio
 
 from agent.tool import Role
+from channels.message import InboundMessage
 from gateway.background import Spawn
 from gateway.pipeline.turn import Question, Turn
 from gateway.settings.sections import TurnSettings
@@ -27,6 +28,7 @@ from gateway.storage.ledger.rows import InboxRow
 Overlap = Literal["follow_up", "steer", "interrupt"]
 OVERLAPS: Final[dict[str, Overlap]] = {name: name for name in get_args(Overlap)}
 INTERRUPTED: Final = {"why": "interrupted"}
+MAX_ADDED: Final = 20  # maximum messages of a question that others were added to
 
 
 RunQuestion = Callable[[Question, Callable[[Turn | None], None]], Awaitable[None]]
@@ -69,6 +71,7 @@ class LaneScheduler:
     _spawn: Spawn
     _settings: TurnSettings
     _most: int = 0  # maximum running turns of one person, except the owner; 0 is no limit
+    _adds: Callable[[InboundMessage], bool] = lambda _message: False
     sessions: dict[str, _Session] = field(default_factory=dict, init=False)
     _next: dict[str, None] = field(default_factory=dict, init=False)
     _running: int = field(default=0, init=False)
@@ -79,8 +82,26 @@ class LaneScheduler:
     _freed: anyio.Event = field(default_factory=anyio.Event, init=False)
 
     def ask(self, question: Question) -> None:
-        """Submit a new question; a plugin's decision about overlap overrides the setting."""
-        self.submit(question, OVERLAPS.get(question.admitted, self._settings.overlap))
+        """Submit a new question; a plugin's decision about overlap overrides the setting.
+
+        Where a channel wants that (`adds_to_waiting`), it is asked with its author's question
+        before it, unless that has begun or others have asked since.
+        """
+        overlap = OVERLAPS.get(question.admitted, self._settings.overlap)
+        if overlap != "follow_up" or question.admitted or not self._add(question):
+            self.submit(question, overlap)
+
+    def _add(self, question: Question) -> bool:
+        """Add a question to the one that waits at the end of its lane, if they belong together."""
+        session = self.sessions.get(question.session_id)
+        lane = session.lanes.get(question.lane) if session is not None else None
+        if lane is None or not lane.queue or not self._adds(question.message):
+            return False
+        both = lane.queue[-1].with_added(question)
+        if both is None or len(both.rows) > MAX_ADDED:
+            return False
+        lane.queue[-1] = both
+        return True
 
     def submit(self, question: Question, overlap: Overlap = "follow_up") -> None:
         """Queue a question in its lane, or steer the running turn with the question."""

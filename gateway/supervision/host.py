@@ -16,9 +16,9 @@ from channels.draft import DraftReference
 from channels.errors import ChannelDown, InboundRefused
 from channels.facts import Facts
 from channels.host import ChatReading, Cursors, FullHost
-from channels.message import Author, InboundMessage, OutboundMessage, ShownMessage
+from channels.message import Author, InboundMessage, Media, OutboundMessage, ShownMessage
 from gateway.background import Work
-from gateway.context.history import read_history, read_news, read_track
+from gateway.context.history import read_history, read_news, read_track, shown_image
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
@@ -30,13 +30,14 @@ from gateway.storage.ledger.rows import account_id
 from gateway.supervision.figures import figures_of
 from gateway.supervision.status import StatusBoard
 from tape.entry import load, utc_iso
-from tape.errors import SessionLost, StoreUnavailable
+from tape.errors import SessionLost, StoreUnavailable, TapeError
 from tape.handle import Tape
 
 OVERLAP: Final = timedelta(minutes=10)
 """How far a cursor is moved back before a gap is read: the platforms' clocks differ from ours."""
 
 MAX_GAP: Final = timedelta(days=7)  # maximum age of messages that are backfilled
+MAX_ROOMS: Final = 200
 OFFLINE_HINT: Final = (
     "No model is configured, so the offline model answers. Run `tapeway init`, or set"
     " TAPEWAY_AGENT__MODEL (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY); then restart."
@@ -191,6 +192,29 @@ class GatewayHost(FullHost):
         self, channel: str, chat_id: str, after: int | None
     ) -> tuple[int, list[ShownMessage]]:
         return await read_news(await self._tape_of(channel, chat_id), self.agent_name, after)
+
+    async def keep_file(self, name: str, data: bytes) -> None:
+        try:
+            await self._services.files.put(name, data)
+        except (OSError, TapeError) as cause:
+            raise ChannelDown(f"a file cannot be kept: {cause}") from cause
+
+    async def kept_file(self, name: str) -> bytes | None:
+        return await self._services.files.get(name)
+
+    async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
+        values = {"account_id": channel, "chat_id": chat_id, "message_id": message_id, "limit": 1}
+        rows = await self._services.store.select("ledger.told_chat_message", values)
+        if not rows or rows[0]["entry_id"] is None:
+            return None
+        tape = await self._tape_of(channel, chat_id)
+        return await shown_image(tape, int(rows[0]["entry_id"]), number)
+
+    async def rooms(self, channel: str) -> list[str]:
+        prefix = f"{channel}:"
+        values = {"prefix": prefix, "limit": MAX_ROOMS}
+        rows = await self._services.store.select("ledger.rooms", values)
+        return [str(row["session_id"]).removeprefix(prefix) for row in rows]
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         return await read_track(await self._tape_of(channel, chat_id), limit)

@@ -92,6 +92,19 @@ def test_the_oracle_sees_an_answer_that_is_there_twice() -> None:
     assert _judged(_record(("2", _answer()))).outside == 0
 
 
+def test_a_question_of_the_page_may_be_answered_with_its_author_s_next() -> None:
+    record = _two(accepted=(1, 2), answered=("Q0002",))
+    record.rows["Q0001"].asked_with = "Q0002"
+    assert _judged(record).outside == 1
+    record.plan = make_plan(stage_of("web").menu, "none", "1")
+    assert _judged(record).failed is False
+    assert _judged(record, queue=of_each_person(2)).outside == 1
+    record.texts[0].append(("9", _answer(token="Q0001")))
+    assert _judged(record).outside == 1
+    record.texts[0] = [("3", _answer(1, 6, "Q0002"))]
+    assert _judged(record).lost == 1
+
+
 def test_the_oracle_sees_an_answer_in_another_chat() -> None:
     record = _record(("2", _answer()))
     record.texts[1] = [("3", _answer())]
@@ -190,7 +203,7 @@ def _answer(first: int = 1, last: int = LINES["short"], token: str = ASKED.token
     return "".join(line(token, number, LINES["short"]) for number in range(first, last + 1))
 
 
-def _two(accepted: tuple[int, int], answered: tuple[str, str]) -> Record:
+def _two(accepted: tuple[int, int], answered: tuple[str, ...]) -> Record:
     """Return what came of two people's questions in one lane."""
     record = _record(*((str(at), _answer(token=token)) for at, token in enumerate(answered, 2)))
     record.asked.append(replace(ASKED, token="Q0002", person=1))

@@ -11,7 +11,7 @@ import gc
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -29,6 +29,7 @@ from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
 from tape.stores.sqlite import tape_schema
+from tape.turn_events import is_take, read_take
 from tests.clock import RestingClock
 from tests.contracts.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
 from tests.contracts.server_store import LastingDatabase, lasting_database
@@ -249,6 +250,20 @@ class Play:
         found = [one for one in self.stage.answers(said.chat) if one.reply_to == said.id]
         assert len(found) == 1, f"{said.text!r} has {len(found)} answers: {found}"
         return found[0]
+
+    @property
+    def adds(self) -> bool:
+        """Return whether what somebody adds to a question that waits is asked with it."""
+        return self.gateway.channels[self.channel].traits.adds_to_waiting
+
+    async def answer_with(self, said: PersonMessage) -> Answer:
+        """Return the one answer to a message, or to the last one of the same question."""
+        entries = await self.tape(said.chat)
+        own = next(entry.id for entry in entries if entry.meta.get("message_id") == said.id)
+        takes = (read_take(entry).takes for entry in entries if is_take(entry))
+        last = next(take[-1] for take in takes if own in take)
+        (newest,) = [entry.meta["message_id"] for entry in entries if entry.id == last]
+        return self.answer(replace(said, id=newest))
 
     def texts(self, chat: Chat) -> list[str]:
         """Return what the agent said in a chat."""

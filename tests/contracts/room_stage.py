@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -152,12 +153,13 @@ class RoomStage:
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
-        return _not_here()
+        asked = self.addressed(text) if mention else text
+        return await self._send(chat, person, asked, "photo.png", "image/png", data)
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
     ) -> PersonMessage:
-        return _not_here()
+        return await self._send(chat, person, self.addressed(text), name, mime, data)
 
     # -- what people see
 
@@ -283,6 +285,20 @@ class RoomStage:
     def _room(self, name: str) -> Chat:
         self._rooms.setdefault(name, {})
         return Chat(name)
+
+    async def _send(
+        self, chat: Chat, person: Person, text: str, name: str, mime: str, data: bytes
+    ) -> PersonMessage:
+        file = {"name": name, "mime": mime, "data": base64.b64encode(data).decode()}
+        visitor = await self._visitor(chat, person)
+        message_id = str(UUID(int=len(self._posts) + 1, version=4))
+        said = PersonMessage(message_id, chat, person, text)
+        self._posts[f"{chat.id}/{message_id}"] = said
+        answer = await visitor.post(
+            text, to_agent=False, reply_to=None, message_id=message_id, files=[file]
+        )
+        assert answer.status_code == 202, answer.text
+        return said
 
     async def _visitor(self, chat: Chat, person: Person) -> Visitor:
         people = self._rooms[chat.id]

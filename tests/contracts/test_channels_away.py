@@ -84,9 +84,9 @@ async def test_d7_while_the_database_is_away_nothing_is_taken_and_it_resumes_by_
         play.store.away = False
         await play.settle()
         assert play.stage.untaken() == 0
-        for one in said:
-            play.answer(one)
-        assert len(play.model.requests) == 4
+        answers = {(await play.answer_with(one)).id for one in said}
+        assert len(answers) == 3 or (play.adds and len(answers) == 2)
+        assert len(play.model.requests) == 1 + len(answers)
         assert (await play.health())[0] == 200
 
 

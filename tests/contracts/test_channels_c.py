@@ -90,6 +90,27 @@ async def test_c2_requests_of_one_person_are_answered_in_order(
 
 
 @promises("C2")
+async def test_c2_what_somebody_adds_to_a_question_that_waits_is_answered_with_it_or_next(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice, gate = play.chat(), play.person(), asyncio.Event()
+        play.model.enqueue(Text(("the first ", "answer"), gate=gate))
+        first = await asked(play, chat, alice, "one")
+        said = [await asked(play, chat, alice, text) for text in ("two", "three", "four")]
+        assert len(play.model.requests) == 1
+        gate.set()
+        await play.settle()
+        assert play.answer(first).text == "the first answer"
+        answers = {(await play.answer_with(one)).id for one in said}
+        assert len(answers) == (1 if play.adds else 3)
+        assert len(play.texts(chat)) == len(play.model.requests) == 1 + len(answers)
+        if play.adds:
+            play.answer(said[-1])
+            assert all(text in prompt_of(play.model) for text in ("two", "three", "four"))
+
+
+@promises("C2")
 async def test_c2_a_chat_with_a_hundred_questions_does_not_hold_up_another(
     channel: str, tmp_path: Path
 ) -> None:
@@ -107,10 +128,11 @@ async def test_c2_a_chat_with_a_hundred_questions_does_not_hold_up_another(
         said = [await asked(play, other, bob, word) for word in ("word-1-1", "word-1-2")]
         assert len(play.model.requests) == 1
         gate.set()
-        await play.run(play.stage.until(lambda: len(play.stage.answers(other)) == 2))
+        answers = 1 if play.adds else 2
+        await play.run(play.stage.until(lambda: len(play.stage.answers(other)) == answers))
         assert play.answer(first).text == "at last"
         for one in said:
-            play.answer(one)
+            await play.answer_with(one)
         bodies = [str(request.body) for request in play.model.requests]
         turns = [next(n for n, b in enumerate(bodies) if f"word-1-{k}" in b) for k in (1, 2)]
         assert turns[0] <= 2

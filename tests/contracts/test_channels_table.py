@@ -65,6 +65,7 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
     "telegram": {"A4 deletions": "the agent does not learn of deleted messages"},
     "web": ROOM
     | {
+        "B6": "a line is sent on purpose, so nothing waits for another",
         "B2 private": "every chat of it is a room",
         "D1 private": "every chat of it is a room",
         "B2 names": "the agent is called by mention only",

@@ -26,7 +26,7 @@ async def test_a_slash_offers_the_commands_and_a_reset_is_a_splice(
         await field.press_sequentially("/")
         await expect(page.get_by_role("option", name="/tape.search query=")).to_be_visible()
         await field.press_sequentially("res")
-        await expect(page.get_by_role("option")).to_have_count(1)
+        await expect(page.locator("#commands").get_by_role("option")).to_have_count(1)
         await page.keyboard.press("Enter")
         await expect(field).to_have_value("/reset")
         await page.keyboard.press("Enter")

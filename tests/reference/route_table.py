@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from channels.registry import make_channel
 from gateway.app import running_gateway, web_app
+from gateway.cli.setup.page_setup import PageSetup
 from gateway.http.auth import Audience, audience
 from tests.gateways import make_settings, with_plugins
 from tests.reference.route_sentences import SENTENCES
@@ -59,7 +60,7 @@ async def _routes() -> list[tuple[str, str]]:
         async with running_gateway(settings, only=own, http=False, plugins=plugins) as gateway:
             for name in ("slack", "telegram"):  # never started: their servers are far away
                 gateway.channels[name] = make_channel(name, getattr(settings, name))
-            app = web_app(gateway, "", "")
+            app = web_app(gateway, "", "", PageSetup({}))
             return [
                 (method, route.path)
                 for route in app.routes

@@ -112,20 +112,6 @@ async def test_b1_what_is_said_to_the_room_is_taped_and_not_answered(tmp_path: P
     assert "lunch at noon" in prompt
 
 
-async def test_b6_a_burst_of_one_person_is_one_turn(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, BUFFER__DEBOUNCE="0.6") as gateway,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
-        await alice.say("first")
-        await alice.say("second")
-        await alice.answer(await alice.say("third"))
-        assert len(server.requests) == 1
-        said = [m["content"] for m in server.requests[0].body["messages"]]
-        assert [text.rpartition("] ")[2] for text in said[-3:]] == ["first", "second", "third"]
-
-
 async def test_c1_two_people_are_answered_side_by_side_each_to_their_own_question(
     tmp_path: Path,
 ) -> None:

@@ -1,11 +1,12 @@
 // The owner's panel: invitations to this room, sessions, and the access of chats and people.
 
 import { ask } from './link.js';
-import { copyText, counted, make } from './parts.js';
+import { copyText, make } from './parts.js';
+import { counted, locale, t } from './words.js';
 
 const $ = (id) => document.getElementById(id);
 const LOCAL = /^(localhost|127\.[\d.]+|\[::1\])$/; // names by which a machine means itself
-const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const when = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
 export function setUpAccess({ room, announce, nameOf, me }) {
   const dialog = $('access-dialog');
@@ -52,18 +53,18 @@ export function setUpAccess({ room, announce, nameOf, me }) {
   function showSessions({ sessions, invitations }) {
     const people = sessions.map(({ person, owner, room: own, expires_at: until }) => row(
       nameOf(person) ?? person,
-      `${person === me()?.id ? 'you, ' : ''}${owner ? 'owner' : `member of ${own}`}, until ${when.format(new Date(until))}`,
-      'End', `End the session of ${nameOf(person) ?? person}`,
+      [person === me()?.id && t('you'), owner ? t('owner') : t('member of {0}', own), t('until {0}', when.format(new Date(until)))].filter(Boolean).join(', '),
+      t('End'), t('End the session of {0}', nameOf(person) ?? person),
       () => call('/api/sessions/end', { person }),
     ));
     const open = invitations.map(({ code, room: to, uses, expires_at: until }) => row(
-      `Invitation to ${to}`,
-      `${uses === 1 ? 'once' : counted(uses, 'time')}, until ${when.format(new Date(until))}`,
-      'Withdraw', `Withdraw an invitation to ${to}`,
+      t('Invitation to {0}', to),
+      `${uses === 1 ? t('once') : counted(uses, 'time')}, ${t('until {0}', when.format(new Date(until)))}`,
+      t('Withdraw'), t('Withdraw an invitation to {0}', to),
       () => call('/api/invitations/withdraw', { code }),
     ));
     const all = [...open, ...people];
-    $('access-sessions').replaceChildren(...(all.length ? all : [empty('Nobody is signed in or invited.')]));
+    $('access-sessions').replaceChildren(...(all.length ? all : [empty(t('Nobody is signed in or invited.'))]));
   }
 
   function showRules({ rules, waiting }) {
@@ -72,18 +73,18 @@ export function setUpAccess({ room, announce, nameOf, me }) {
     const asked = waiting.map((one) => {
       const place = { account_id: one.account_id, id: one.chat_id };
       return row(
-        one.title || who(place), `${who(place)}, waits to be opened`,
-        'Open', `Open ${one.title || who(place)}`,
+        one.title || who(place), t('{0}, waits to be opened', who(place)),
+        t('Open'), t('Open {0}', one.title || who(place)),
         () => call('/api/access/grant', { who: who(place), account: account(place) }),
       );
     });
     const granted = rules.filter(({ role }) => role !== 'none').map((rule) => row(
-      rule.name || who(rule), `${who(rule)}, ${rule.role}`,
-      rule.granted_by === 'settings' ? '' : 'Revoke', `Revoke the access of ${rule.name || who(rule)}`,
+      rule.name || who(rule), `${who(rule)}, ${t(rule.role)}`,
+      rule.granted_by === 'settings' ? '' : t('Revoke'), t('Revoke the access of {0}', rule.name || who(rule)),
       () => call('/api/access/revoke', { who: who(rule), account: account(rule) }),
     ));
     const all = [...asked, ...granted];
-    $('access-rules').replaceChildren(...(all.length ? all : [empty('No chat and nobody on a platform.')]));
+    $('access-rules').replaceChildren(...(all.length ? all : [empty(t('No chat and nobody on a platform.'))]));
   }
 
   async function show() {
@@ -106,9 +107,9 @@ export function setUpAccess({ room, announce, nameOf, me }) {
 
   $('invite-copy').addEventListener('click', async () => {
     const done = await copyText($('invite-link').value);
-    announce(done ? 'Copied' : 'Copying failed');
-    $('invite-copy').textContent = done ? 'Copied' : 'Failed';
-    setTimeout(() => { $('invite-copy').textContent = 'Copy'; }, 1600);
+    announce(t(done ? 'Copied' : 'Copying failed'));
+    $('invite-copy').textContent = t(done ? 'Copied' : 'Failed');
+    setTimeout(() => { $('invite-copy').textContent = t('Copy'); }, 1600);
   });
 
   $('pair').addEventListener('click', async () => {

@@ -1,14 +1,16 @@
 // The composer: text field, switch to ask the agent, reply chip, commands, buttons.
 
+import { setUpAttaching } from './attach.js';
 import { store } from './link.js';
-import { counted, excerpt, make } from './parts.js';
+import { excerpt, make } from './parts.js';
+import { counted, t } from './words.js';
 
 // A slash opens a command as a comma does.
 const opens = (text) => /^[,/]/.test(text);
 
 const $ = (id) => document.getElementById(id);
 
-export function setUpComposer({ room, announce, onSend, onStop }) {
+export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
   const form = $('composer');
   const field = $('composer-input');
   const ask = $('ask-agent');
@@ -58,11 +60,13 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     error.textContent = sentence;
   }
 
+  const attaching = setUpAttaching({ form, field, announce, onError: showError });
+
   // -- ask the agent or not
 
   function showAudience() {
     form.classList.toggle('quiet', !ask.checked);
-    field.placeholder = ask.checked ? `Message ${agent} and the room` : `Message the people here, not ${agent}`;
+    field.placeholder = t(ask.checked ? 'Message {0} and the room' : 'Message the people here, not {0}', agent);
   }
 
   function setAsk(on) {
@@ -73,7 +77,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
 
   ask.addEventListener('change', () => {
     setAsk(ask.checked);
-    announce(ask.checked ? `${agent} will answer` : `${agent} will not answer`);
+    announce(t(ask.checked ? '{0} will answer' : '{0} will not answer', agent));
   });
 
   // -- reply
@@ -82,9 +86,9 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     reply = message ? message.id : null;
     $('reply-chip').hidden = !message;
     if (message) {
-      $('reply-author').textContent = message.author.name;
+      $('reply-author').textContent = nameOf(message);
       $('reply-excerpt').textContent = excerpt(message.text, 100);
-      announce(`Replying to ${message.author.name}`);
+      announce(t('Replying to {0}', nameOf(message)));
       field.focus();
     }
   }
@@ -119,7 +123,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
       return option;
     }));
     activate(shown.length ? 0 : -1);
-    if (opened) announce(`${counted(shown.length, 'command')}. Choose with the up and down arrows`);
+    if (opened) announce(t('{0}. Choose with the up and down arrows', counted(shown.length, 'command')));
   }
 
   function activate(index) {
@@ -139,7 +143,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     const { name, usage } = shown[index];
     if (!ask.checked) {
       setAsk(true); // a command is a word to the agent
-      announce(`Ask ${agent} is on`);
+      announce(t('Ask {0} is on', agent));
     }
     fill(`${field.value[0]}${name}${usage.includes('=') ? ' ' : ''}`);
   }
@@ -178,15 +182,19 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     changed();
   });
 
-  field.addEventListener('blur', () => { if (shown.length) closeCommands(); });
+  // Who scrolls the list goes on writing.
+  list.addEventListener('focus', () => field.focus());
+  field.addEventListener('blur', ({ relatedTarget }) => { if (shown.length && relatedTarget !== list) closeCommands(); });
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const text = field.value.trim();
     field.focus();
-    if (!text) return;
+    if (!text && !attaching.any) return;
     showError('');
-    const message = { text: asWritten(text), toAgent: ask.checked, replyTo: reply };
+    const message = {
+      text: asWritten(text), toAgent: ask.checked, replyTo: reply, files: attaching.take(),
+    };
     setText('');
     replyTo(null);
     onSend(message);
@@ -201,7 +209,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     if (!on && document.activeElement === stop) field.focus();
     stop.hidden = !on;
     stop.setAttribute('aria-disabled', 'false');
-    $('stop-text').textContent = 'Stop';
+    $('stop-text').textContent = t('Stop');
   }
 
   async function stopAnswer() {
@@ -209,14 +217,14 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     const mine = Date.now();
     stopping = mine;
     stop.setAttribute('aria-disabled', 'true');
-    $('stop-text').textContent = 'Stopping…';
+    $('stop-text').textContent = t('Stopping…');
     await onStop();
     // Offer Stop again if the answer is still running after a while.
     setTimeout(() => {
       if (stopping !== mine) return;
       stopping = 0;
       stop.setAttribute('aria-disabled', 'false');
-      $('stop-text').textContent = 'Stop';
+      $('stop-text').textContent = t('Stop');
     }, 3000);
   }
 
@@ -240,7 +248,8 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
       showAudience();
     },
     // Put a refused message back into the field, before newer text.
-    giveBack({ text, to_agent: toAgent }, replied, sentence) {
+    giveBack({ text, to_agent: toAgent, files }, replied, sentence) {
+      if (files?.length) attaching.giveBack(files);
       const since = field.value;
       if (!since.trim()) setAsk(toAgent);
       setText(since.trim() ? `${text}\n${since}` : text);

@@ -1,6 +1,8 @@
 // The connection to the gateway: the person, the event stream, and the outbox,
 // which keeps a message until the gateway has it.
 
+import { t } from './words.js';
+
 const PERSON_KEY = 'tapeway.person';
 const RETURN_KEY = 'tapeway.return';
 const MAX_NAME = 40;
@@ -79,15 +81,15 @@ export const post = (room, what, body) => fetch(roomUrl(room, what), {
 });
 
 // Call the gateway: with a body as a POST; throws an error with its sentence.
-export async function ask(path, body) {
+export async function ask(path, body, milliseconds = 20_000) {
   const sent = body === undefined ? {} : {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
   };
   let response = null;
   try {
-    response = await fetch(path, { ...sent, signal: AbortSignal.timeout?.(20_000) });
+    response = await fetch(path, { ...sent, signal: AbortSignal.timeout?.(milliseconds) });
   } catch {
-    throw new Error('The gateway cannot be reached.');
+    throw new Error(t('The gateway cannot be reached.'));
   }
   if (!response.ok) throw new Error(await refusal(response));
   return response.json();
@@ -99,7 +101,7 @@ export async function refusal(response) {
     const { error } = await response.json();
     if (typeof error === 'string' && error.trim()) return error.trim();
   } catch { /* not JSON */ }
-  return `The gateway refused the message (status ${response.status}).`;
+  return t('The gateway refused the message (status {0}).', response.status);
 }
 
 // The event stream. EventSource reconnects after a lost connection, but gives up

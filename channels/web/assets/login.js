@@ -1,5 +1,9 @@
+import { t, translate } from './words.js';
+
 // The server answers a wrong token with a redirect to /login?wrong=1. A link's code stands in the
 // fragment, which browsers do not send: it is taken out of the address, and posted once.
+
+translate();
 const error = document.getElementById('login-error');
 const field = document.getElementById('token');
 
@@ -28,11 +32,11 @@ async function useCode() {
       location.replace(room ? `/?room=${encodeURIComponent(room)}` : '/');
     } else {
       showError(response.status === 429
-        ? 'Too many wrong logins. Try again in a second.'
-        : 'This link was used or has expired. Ask for another one.');
+        ? t('Too many wrong logins. Try again in a second.')
+        : t('This link was used or has expired. Ask for another one.'));
     }
   } catch {
-    showError('The gateway cannot be reached. Open the link again.');
+    showError(t('The gateway cannot be reached. Open the link again.'));
   }
 }
 

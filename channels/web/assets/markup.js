@@ -3,6 +3,7 @@
 
 import { formula } from './formula.js';
 import { copyText, make } from './parts.js';
+import { t } from './words.js';
 
 function parsed(html) {
   const template = make('template');
@@ -48,7 +49,7 @@ function showTask(item) {
   const box = make('span', 'task-box');
   const done = mark[1] !== ' ';
   box.setAttribute('role', 'img');
-  box.setAttribute('aria-label', done ? 'done' : 'open');
+  box.setAttribute('aria-label', t(done ? 'done' : 'open'));
   box.dataset.done = String(done);
   text.data = text.data.slice(mark[0].length);
   text.before(box);
@@ -83,14 +84,14 @@ function showFootnotes(content) {
       const number = names.indexOf(piece) + 1;
       if (i % 2 === 0 || !number) return i % 2 ? `[^${piece}]` : piece;
       const mark = make('sup');
-      mark.append(noteButton('note-mark', number, String(number), `Footnote ${number}`));
+      mark.append(noteButton('note-mark', number, String(number), t('Footnote {0}', number)));
       return mark;
     });
   };
   for (const node of textsOf(content)) if (node.data.includes('[^')) node.replaceWith(...numbered(node));
   const list = make('ol', 'notes');
   [...notes.values()].forEach((note, i) => {
-    note.append(' ', noteButton('note-back', i + 1, '↩', `Back to footnote ${i + 1}`));
+    note.append(' ', noteButton('note-back', i + 1, '↩', t('Back to footnote {0}', i + 1)));
     list.append(note);
   });
   content.append(list);
@@ -132,14 +133,14 @@ function frameCode(pre) {
   const frame = make('div', 'code wide');
   const head = make('div', 'code-head');
   head.dataset.language = language;
-  const copy = make('button', 'copy', 'Copy');
+  const copy = make('button', 'copy', t('Copy'));
   copy.type = 'button';
-  copy.setAttribute('aria-label', language ? `Copy ${language} code` : 'Copy code');
+  copy.setAttribute('aria-label', language ? t('Copy {0} code', language) : t('Copy code'));
   head.append(make('span', 'code-language', language), copy);
   pre.replaceWith(frame);
   pre.tabIndex = 0;
   pre.setAttribute('role', 'region');
-  pre.setAttribute('aria-label', language ? `${language} code` : 'Code');
+  pre.setAttribute('aria-label', language ? t('{0} code', language) : t('Code'));
   frame.append(head, pre);
 }
 
@@ -148,7 +149,7 @@ function frameTable(table) {
   const inner = make('div', 'table-frame');
   inner.tabIndex = 0;
   inner.setAttribute('role', 'region');
-  inner.setAttribute('aria-label', 'Table');
+  inner.setAttribute('aria-label', t('Table'));
   table.replaceWith(frame);
   inner.append(table);
   frame.append(inner);
@@ -189,9 +190,9 @@ export function setUpBodies(root, announce) {
 async function copyCode(copy, announce) {
   const code = copy.closest('.code').querySelector('pre');
   const done = await copyText(code.textContent.replace(/\n$/, ''));
-  copy.textContent = done ? 'Copied' : 'Failed';
-  announce(done ? 'Copied' : 'Copying failed');
-  setTimeout(() => { copy.textContent = 'Copy'; }, 1600);
+  copy.textContent = t(done ? 'Copied' : 'Failed');
+  announce(t(done ? 'Copied' : 'Copying failed'));
+  setTimeout(() => { copy.textContent = t('Copy'); }, 1600);
 }
 
 function followNote(button) {

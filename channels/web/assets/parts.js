@@ -1,6 +1,7 @@
 // Small parts of the page: elements, colors, dates and message bodies.
 
-const HUES = 10;
+import { locale, t } from './words.js';
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 export function make(tag, className = '', text = null) {
@@ -20,16 +21,6 @@ export function icon(name, className = 'icon') {
   return svg;
 }
 
-// The same author has the same color everywhere.
-export function hueOf(id) {
-  let hash = 2166136261;
-  for (const char of String(id)) hash = Math.imul(hash ^ char.codePointAt(0), 16777619);
-  hash ^= hash >>> 15;
-  return `hue-${(hash >>> 0) % HUES}`;
-}
-
-export const counted = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
-
 export const initial = (name) => (Array.from(name.trim())[0] ?? '?').toLocaleUpperCase();
 
 export function excerpt(text, length = 140) {
@@ -37,17 +28,17 @@ export function excerpt(text, length = 140) {
   return chars.length > length ? `${chars.slice(0, length - 1).join('')}…` : chars.join('');
 }
 
-export const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-export const fullDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
+export const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+export const fullDate = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' });
 
 export const dayKey = (date) => (Number.isNaN(+date) ? '' : `${date.getFullYear()}-${date.getMonth()}-${date.getDate()}`);
 
 export function dayName(date) {
   const today = new Date();
   const yesterday = new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1);
-  if (dayKey(date) === dayKey(today)) return 'Today';
-  if (dayKey(date) === dayKey(yesterday)) return 'Yesterday';
-  return new Intl.DateTimeFormat(undefined, {
+  if (dayKey(date) === dayKey(today)) return t('Today');
+  if (dayKey(date) === dayKey(yesterday)) return t('Yesterday');
+  return new Intl.DateTimeFormat(locale, {
     weekday: 'long', day: 'numeric', month: 'long',
     year: date.getFullYear() === today.getFullYear() ? undefined : 'numeric',
   }).format(date);

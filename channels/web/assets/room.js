@@ -4,19 +4,25 @@ import {
   Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
   returnFromLogin, store,
 } from './link.js';
-import { counted, hueOf, initial, make } from './parts.js';
+import { Faces } from './faces.js';
+import { initial, make } from './parts.js';
 import { setUpBodies } from './markup.js';
 import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
+import { setUpModel } from './model.js';
+import { roomLink, roomName, setUpRooms } from './rooms.js';
 import { setUpScrolling } from './scrolling.js';
 import { Transcript } from './transcript.js';
+import {
+  LANGUAGES, chooseLanguage, counted, language, t, translate,
+} from './words.js';
 
 const $ = (id) => document.getElementById(id);
 
 returnFromLogin();
+translate();
 const query = new URLSearchParams(location.search);
-// A slash would start another path segment.
-const room = query.get('room')?.trim().replaceAll('/', '-').slice(0, 80) || 'lobby';
+const room = roomName(query.get('room')) || 'lobby';
 let person = recallPerson(query.get('as'));
 let me = null; // { id, owner }, as the gateway says
 let agent = 'Tapeway';
@@ -24,7 +30,6 @@ let here = [];
 let unread = 0;
 let pressing = Promise.resolve();
 const thinking = new Set();
-const SELF = 'self'; // the author of what is on its way
 
 function announce(text) {
   const announcer = $('announcer');
@@ -38,20 +43,23 @@ const scrolling = setUpScrolling({
   scroller: $('scroller'), track: $('track'), jump: $('jump'), jumpText: $('jump-text'), spool: $('spool'),
 });
 
+const faces = new Faces(room, () => agent);
 const transcript = new Transcript({
   log: $('messages'),
   pending: $('pending'),
   drafts: $('drafts'),
   spoken: $('spoken'),
-  isOwn: (id) => id === SELF || id === me?.id,
+  faces,
+  isOwn: (id) => id === null || id === me?.id,
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
   onStop: (id) => stopAnswer(id),
   onPress: (id, button) => { pressing = pressing.then(() => press(id, button)); },
-  onGoOn: (id) => ask('Go on', true, id),
+  onGoOn: (id) => ask(t('Go on'), true, id),
   onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
-  linkTo: (id) => `${location.origin}/?room=${encodeURIComponent(room)}#${encodeURIComponent(id)}`,
+  imageOf: (id, number) => `/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
+  linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
   onChange: refresh,
@@ -61,7 +69,7 @@ setUpBodies($('track'), announce);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
-    transcript.putPending({ ...message, role: 'person', author: { ...message.person, id: SELF }, date: message.date ?? new Date().toISOString() }, state);
+    transcript.putPending({ ...message, role: 'person', author: { ...message.person, id: me?.id ?? null }, date: message.date ?? new Date().toISOString() }, state);
     refresh();
   },
   onRefused: (message, sentence) => {
@@ -81,11 +89,11 @@ function refresh() {
   $('typing').hidden = thinking.size === 0 || transcript.hasDraft;
   composer.setRunning(own);
   $('app').classList.toggle('running', running);
-  if (running && !wasRunning) announce(`${agent} is thinking`);
+  if (running && !wasRunning) announce(t('{0} is thinking', agent));
   wasRunning = running;
   $('empty').hidden = !historySeen || !transcript.isEmpty || running;
   $('counter').textContent = String(transcript.size % 10000).padStart(4, '0');
-  $('counter').setAttribute('aria-label', `${counted(transcript.size, 'message')} shown`);
+  $('counter').setAttribute('aria-label', t('{0} shown', counted(transcript.size, 'message')));
 }
 
 function showTitle() {
@@ -115,15 +123,14 @@ const handlers = {
     agent = event.agent || agent;
     me = event.you ?? me;
     transcript.refreshOwn();
-    showName();
     $('access-button').hidden = !me?.owner;
+    rooms.offer(Boolean(me?.owner));
     $('leave-button').hidden = !me?.id.startsWith('w-');
     for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;
-    $('offline-tag').hidden = !event.offline;
     thinking.clear();
     composer.setAgent(agent);
     loadCommands();
-    showHint(event.hint);
+    model.show(Boolean(event.hint));
     showTitle();
   },
   history({ messages }) {
@@ -160,6 +167,7 @@ const handlers = {
   people({ people }) {
     here = people ?? [];
     showPeople();
+    showName();
   },
 };
 
@@ -190,7 +198,7 @@ function showStatus(state) {
     const line = $('connection');
     if (line.dataset.state === state) return;
     line.dataset.state = state;
-    line.textContent = state === 'connected' ? 'connected' : 'reconnecting…';
+    line.textContent = t(state === 'connected' ? 'connected' : 'reconnecting…');
   };
   clearTimeout(statusTimer);
   // A connection that is back at once is not worth a notice.
@@ -210,58 +218,54 @@ const stream = new Stream({
   },
 });
 
-// ---- notice under the header ----------------------------------------------
-
-function showHint(hint) {
-  const dismissed = store.get('sessionStorage', 'tapeway.hint');
-  $('hint').hidden = !hint || hint === dismissed;
-  $('hint-text').textContent = hint ?? '';
-}
-
-$('hint-close').addEventListener('click', () => {
-  store.set('sessionStorage', 'tapeway.hint', $('hint-text').textContent);
-  $('hint').hidden = true;
-  composer.focus();
-});
+const model = setUpModel({ announce, onClosed: () => composer.focus() });
 
 // ---- people and names -----------------------------------------------------
 
 function disc(someone, className = '') {
-  return make('span', `disc ${hueOf(someone.id)} ${className}`.trim(), initial(someone.name));
+  return make('span', `disc ${faces.hueOf(someone.id)} ${className}`.trim(), initial(someone.name));
 }
 
 function showPeople() {
   const count = here.length;
-  const many = `${counted(count, 'person', 'people')} here`;
+  const many = t('{0} here', counted(count, 'person', 'people'));
   $('people-count').textContent = String(count);
-  $('people-summary').setAttribute('aria-label', many);
+  $('people-words').textContent = many;
   $('people-discs').replaceChildren(...here.slice(0, 3).map((someone) => disc(someone)));
   $('people-list').replaceChildren(...here.map((someone) => {
     const item = make('li');
     const face = disc(someone);
     face.setAttribute('aria-hidden', 'true');
-    item.append(face, make('span', 'people-name', someone.name));
-    if (someone.id === me?.id) item.append(make('span', 'tag-own', 'you'));
+    item.append(face, make('span', 'people-name', faces.nameOf(someone)));
+    if (someone.id === me?.id) item.append(make('span', 'tag-own', t('you')));
     return item;
   }));
 }
 
+const rooms = setUpRooms({ room, announce });
+
 const people = $('people');
-document.addEventListener('pointerdown', (event) => {
-  if (people.open && !people.contains(event.target)) people.open = false;
+$('language').replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => new Option(name, tag, false, tag === language)));
+$('language').addEventListener('change', () => chooseLanguage($('language').value));
+$('model-panel-button').addEventListener('click', () => { people.open = false; });
+const panels = [people, $('rooms')];
+document.addEventListener('pointerdown', ({ target }) => {
+  for (const panel of panels) if (panel.open && !panel.contains(target)) panel.open = false;
 });
-people.addEventListener('focusout', ({ relatedTarget }) => {
-  if (relatedTarget && !people.contains(relatedTarget)) people.open = false;
-});
+for (const panel of panels) {
+  panel.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget && !panel.contains(relatedTarget)) panel.open = false;
+  });
+}
 
 function showName() {
   const face = $('name-disc');
-  face.className = `disc ${hueOf(me?.id ?? SELF)}`;
+  face.className = me ? `disc ${faces.hueOf(me.id)}` : 'disc';
   face.textContent = initial(person.name);
-  $('name-text').textContent = person.name;
+  $('name-text').textContent = me ? faces.nameOf({ ...me, ...person }) : person.name;
   $('name-button').hidden = false;
-  $('name-button').setAttribute('aria-label', `You are ${person.name}. Change name`);
-  $('name-button').title = 'Change name';
+  $('name-words').textContent = t('You are {0}. Change name', $('name-text').textContent);
+  $('name-button').title = t('Change name');
 }
 
 const nameDialog = $('name-dialog');
@@ -275,7 +279,10 @@ $('leave-button').addEventListener('click', async () => {
 const access = setUpAccess({
   room,
   announce,
-  nameOf: (id) => here.find((someone) => someone.id === id)?.name,
+  nameOf: (id) => {
+    const someone = here.find((one) => one.id === id);
+    return someone && faces.nameOf(someone);
+  },
   me: () => me,
 });
 $('access-button').addEventListener('click', () => {
@@ -287,11 +294,9 @@ function askName() {
   nameInput.value = person?.name ?? '';
   nameInput.setCustomValidity('');
   $('name-cancel').hidden = !person;
-  $('name-title').textContent = person ? 'Change your name' : "What's your name?";
-  $('name-about').textContent = person
-    ? 'Messages you already sent keep your old name.'
-    : 'Everyone in the room will see this name.';
-  $('name-confirm').textContent = person ? 'Use this name' : 'Enter the room';
+  $('name-title').textContent = t(person ? 'Change your name' : "What's your name?");
+  $('name-about').textContent = t(person ? 'Messages you already sent keep your old name.' : 'Everyone in the room will see this name.');
+  $('name-confirm').textContent = t(person ? 'Use this name' : 'Enter the room');
   nameDialog.returnValue = '';
   nameDialog.showModal();
   nameInput.focus();
@@ -306,7 +311,7 @@ $('name-form').addEventListener('submit', (event) => {
   const name = cleanName(nameInput.value);
   if (!name) {
     event.preventDefault();
-    nameInput.setCustomValidity('Please write a name.');
+    nameInput.setCustomValidity(t('Please write a name.'));
     nameInput.reportValidity();
     return;
   }
@@ -328,15 +333,18 @@ nameDialog.addEventListener('close', () => {
 const composer = setUpComposer({
   room,
   announce,
-  onSend: ({ text, toAgent, replyTo }) => ask(text, toAgent, replyTo),
+  nameOf: (message) => transcript.nameOf(message),
+  onSend: ({
+    text, toAgent, replyTo, files,
+  }) => ask(text, toAgent, replyTo, files),
   onStop: () => stopAnswer(),
 });
 
-function ask(text, toAgent, replyTo) {
+function ask(text, toAgent, replyTo, files = []) {
   if (!person) return;
   scrolling.toEnd();
   outbox.add({
-    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo,
+    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo, files,
   });
 }
 
@@ -351,7 +359,7 @@ async function press(message, button) {
     if (response.status === 401) goToLogin();
     else if (!response.ok) transcript.note(message, await refusal(response));
   } catch {
-    transcript.note(message, 'The gateway cannot be reached. Press again.');
+    transcript.note(message, t('The gateway cannot be reached. Press again.'));
   }
 }
 
@@ -362,7 +370,7 @@ async function stopAnswer(answer = null) {
     if (response.status === 401) goToLogin();
     else if (!response.ok) composer.showError(await refusal(response));
   } catch {
-    composer.showError('The gateway cannot be reached, so the answer goes on for now.');
+    composer.showError(t('The gateway cannot be reached, so the answer goes on for now.'));
   }
 }
 
@@ -383,7 +391,7 @@ function showLinked() {
   const id = decodeURIComponent(location.hash.slice(1));
   if (!id) return;
   if (transcript.get(id)) transcript.reveal(id);
-  else announce('That message is further back than this page shows');
+  else announce(t('That message is further back than this page shows'));
 }
 
 window.addEventListener('hashchange', showLinked);
@@ -396,9 +404,10 @@ $('skip').addEventListener('click', (event) => {
 // Escape closes what is open, then stops the answer, then drops the reply.
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || document.querySelector('dialog[open]')) return;
-  if (people.open) {
-    people.open = false;
-    $('people-summary').focus();
+  const opened = panels.find((panel) => panel.open);
+  if (opened) {
+    opened.open = false;
+    opened.querySelector('summary').focus();
   } else if (!composer.escape()) {
     return;
   }

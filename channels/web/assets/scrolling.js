@@ -1,6 +1,6 @@
 // Scrolling: the transcript follows its end while the reader is there.
 
-import { counted } from './parts.js';
+import { counted, t } from './words.js';
 
 const NEAR = 40;
 
@@ -16,7 +16,7 @@ export function setUpScrolling({ scroller, track, jump, jumpText, spool }) {
   function showJump() {
     const far = gap() > scroller.clientHeight * 1.5;
     jump.hidden = follow || (!waiting && !far);
-    let text = 'Latest';
+    let text = t('Latest');
     if (waiting) text = counted(waiting, 'new message');
     if (jumpText.textContent !== text) jumpText.textContent = text;
     jump.dataset.fresh = String(waiting > 0);

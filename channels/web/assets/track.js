@@ -2,12 +2,13 @@
 // conversation, so that two in one room can be told apart.
 
 import { clock, make } from './parts.js';
+import { t } from './words.js';
 
 const MAX_COLUMNS = 4;
 const WORDS = {
-  reset: () => 'Started over: earlier messages stay on the tape, out of sight',
-  rewind: ({ title }) => (title ? `Went back to ${title}` : 'Went back to an earlier checkpoint'),
-  checkpoint: ({ title }) => `Checkpoint: ${title}`,
+  reset: () => t('Started over: earlier messages stay on the tape, out of sight'),
+  rewind: ({ title }) => (title ? t('Went back to {0}', title) : t('Went back to an earlier checkpoint')),
+  checkpoint: ({ title }) => t('Checkpoint: {0}', title),
 };
 
 export class Track {
@@ -72,7 +73,7 @@ export class Track {
         line.toggleAttribute('data-own', lane === own);
         box.append(line);
       }
-      if (own !== null) box.append(make('span', 'sr-only', `Conversation ${this.#names.get(own)}`));
+      if (own !== null) box.append(make('span', 'sr-only', t('Conversation {0}', this.#names.get(own))));
       element.querySelector(':scope > .node').after(box);
     });
   }

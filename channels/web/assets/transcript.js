@@ -2,11 +2,12 @@
 // Screen readers hear each finished message once and whole, from a live region of its own.
 
 import {
-  arrange, clock, dayKey, dayName, excerpt, fullDate, hueOf, icon, make,
+  arrange, clock, dayKey, dayName, excerpt, fullDate, icon, make,
 } from './parts.js';
 import { showBody, spokenText } from './markup.js';
 import { Track } from './track.js';
 import { Under } from './under.js';
+import { t } from './words.js';
 
 const JOIN_WITHIN = 5 * 60_000;
 const MAX_SPOKEN = 3;
@@ -36,11 +37,11 @@ export class Transcript {
   #stale = new Set();    // drafts shown before a reconnect, not confirmed since
 
   constructor(parts) {
-    // log, pending, drafts, spoken, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
-    // linkTo, announce, showMessage, onChange
+    // log, pending, drafts, spoken, faces, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
+    // linkTo, imageOf, announce, showMessage, onChange
     Object.assign(this, parts);
     this.under = new Under({
-      get: (id) => this.get(id), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
+      get: (id) => this.get(id), nameOf: (message) => this.nameOf(message), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
       onAgain: parts.onAgain, onGoOn: parts.onGoOn, linkTo: parts.linkTo,
     });
   }
@@ -56,6 +57,10 @@ export class Transcript {
   // Whether one asked this question.
   asksOwn(id) { return this.isOwn(this.get(id)?.author.id); }
   get(id) { return this.#known.get(id)?.message ?? null; }
+
+  // The name of a message's author, by which two people can be told apart.
+  nameOf({ role, author }) { return role === 'person' ? this.faces.nameOf(author) : author.name; }
+  hueOf({ role, author }) { return role === 'person' ? this.faces.hueOf(author.id) : 'hue-agent'; }
   has(id) { return this.#known.get(id)?.stage === 'log'; }
 
   // Show the history and return its new messages. What is shown already stays
@@ -107,12 +112,12 @@ export class Transcript {
     entry.element.dataset.state = state;
     line.replaceChildren();
     if (state === 'retrying') {
-      const retry = make('button', 'retry', 'Retry now');
+      const retry = make('button', 'retry', t('Retry now'));
       retry.type = 'button';
       retry.addEventListener('click', () => this.onRetry());
-      line.append(make('span', '', 'Not sent. Retrying…'), retry);
+      line.append(make('span', '', t('Not sent. Retrying…')), retry);
     } else if (state === 'sending') {
-      line.append(make('span', '', 'Sending…'));
+      line.append(make('span', '', t('Sending…')));
     }
   }
 
@@ -178,7 +183,7 @@ export class Transcript {
   // Two messages that come at once are both heard; older ones leave, which is not announced.
   #say(message) {
     if (this.isOwn(message.author.id)) return;
-    const line = make('p', '', `${message.author.name}: ${spokenText(message.html)}`);
+    const line = make('p', '', `${this.nameOf(message)}: ${spokenText(message.html)}`);
     this.spoken.append(line);
     while (this.spoken.childElementCount > MAX_SPOKEN) this.spoken.firstElementChild.remove();
     setTimeout(() => line.remove(), SPOKEN_MS); // whoever reads the page finds it once
@@ -217,6 +222,7 @@ export class Transcript {
       return entry;
     }
     const { element } = entry;
+    if (entry.stage === 'pending') element.querySelector('.pictures')?.remove();
     const body = element.querySelector('.body');
     body.classList.remove('plain');
     showBody(body, message.html);
@@ -231,7 +237,7 @@ export class Transcript {
   }
 
   #create(message, stage) {
-    const element = make('article', `msg ${message.role === 'agent' ? 'hue-agent' : hueOf(message.author.id)}`);
+    const element = make('article', `msg ${this.hueOf(message)}`);
     serial += 1;
     element.dataset.id = message.id;
     element.dataset.role = message.role;
@@ -256,8 +262,8 @@ export class Transcript {
     if (message.role !== 'notice') {
       const reply = make('button', 'reply');
       reply.type = 'button';
-      reply.setAttribute('aria-label', `Reply to ${message.author.name}`);
-      reply.title = 'Reply';
+      reply.setAttribute('aria-label', t('Reply to {0}', this.nameOf(message)));
+      reply.title = t('Reply');
       reply.append(icon('i-reply'));
       reply.addEventListener('click', () => this.onReply(message.id));
       element.append(reply);
@@ -278,8 +284,8 @@ export class Transcript {
 
   // Name, time, labels and quote.
   #dress(element, message) {
-    if (message.role !== 'agent') element.classList.replace([...element.classList].find((name) => name.startsWith('hue-')), hueOf(message.author.id));
-    element.querySelector('.who').textContent = message.author.name;
+    element.classList.replace([...element.classList].find((name) => name.startsWith('hue-')), this.hueOf(message));
+    element.querySelector('.who').textContent = this.nameOf(message);
     const when = element.querySelector('.when');
     const date = new Date(message.date);
     if (!Number.isNaN(+date)) {
@@ -291,8 +297,27 @@ export class Transcript {
     const paper = element.querySelector('.paper');
     paper.querySelector('.quote')?.remove();
     if (message.reply_to) paper.prepend(this.#quote(message.reply_to));
+    this.#picture(paper, message);
     if (message.role === 'agent') this.#fold(element, message);
     if (message.role === 'agent' || hasFailed(message)) this.under.offer(element, message);
+  }
+
+  // The images of a message, as they were sent; its frame has their height before they come.
+  #picture(paper, message) {
+    const names = message.images ?? message.files?.map(({ name }) => name) ?? [];
+    if (!names.length || paper.querySelector('.pictures')) return;
+    const row = make('div', 'pictures');
+    row.append(...names.map((name, number) => {
+      const link = make('a');
+      const image = make('img');
+      image.src = message.images ? this.imageOf(message.id, number) : `data:${message.files[number].mime};base64,${message.files[number].data}`;
+      image.alt = name;
+      image.loading = 'lazy';
+      if (message.images) Object.assign(link, { href: image.src, target: '_blank', rel: 'noopener noreferrer' });
+      link.append(image);
+      return link;
+    }));
+    paper.append(row);
   }
 
   #fold(element, message) {
@@ -304,7 +329,7 @@ export class Transcript {
     }
     if (!fold) {
       fold = make('details', 'reasoning');
-      fold.append(make('summary', '', 'Reasoning'), make('p'));
+      fold.append(make('summary', '', t('Reasoning')), make('p'));
       element.querySelector('.body').before(fold);
     }
     fold.lastElementChild.textContent = text;
@@ -317,7 +342,7 @@ export class Transcript {
     if (!message.buttons?.length) return;
     const row = make('div', 'choices');
     row.setAttribute('role', 'group');
-    row.setAttribute('aria-label', 'Answers');
+    row.setAttribute('aria-label', t('Answers'));
     for (const { label, token } of message.buttons) {
       const button = make('button', 'choice', label);
       button.type = 'button';
@@ -342,11 +367,11 @@ export class Transcript {
     element.toggleAttribute('data-own', own);
     const tags = element.querySelector('.tags');
     tags.replaceChildren();
-    if (own) tags.append(make('span', 'tag-own', 'you'));
-    if (element.classList.contains('draft')) tags.append(make('span', 'tag-writing', 'writing'));
+    if (own) tags.append(make('span', 'tag-own', t('you')));
+    if (element.classList.contains('draft')) tags.append(make('span', 'tag-writing', t('writing')));
     const quiet = message.role === 'person' && message.to_agent === false;
     element.toggleAttribute('data-quiet', quiet);
-    if (quiet) tags.append(make('span', 'tag-quiet', 'people only'));
+    if (quiet) tags.append(make('span', 'tag-quiet', t('people only')));
   }
 
   // An answer to somebody else has a Stop of its own: the composer's ends only one's own.
@@ -354,22 +379,23 @@ export class Transcript {
     const line = element.querySelector('.state');
     line.replaceChildren();
     if (this.asksOwn(message.reply_to)) return;
-    const asker = this.get(message.reply_to)?.author.name ?? 'somebody else';
-    const stop = make('button', 'retry', 'Stop');
+    const asked = this.get(message.reply_to);
+    const asker = asked ? this.nameOf(asked) : t('somebody else');
+    const stop = make('button', 'retry', t('Stop'));
     stop.type = 'button';
-    stop.setAttribute('aria-label', `Stop the answer to ${asker}`);
+    stop.setAttribute('aria-label', t('Stop the answer to {0}', asker));
     stop.addEventListener('click', () => this.onStop(message.id));
-    line.append(make('span', '', `For ${asker}`), stop);
+    line.append(make('span', '', t('For {0}', asker)), stop);
   }
 
   #quote(id) {
     const target = this.get(id);
-    if (!target) return make('p', 'quote', 'In reply to an earlier message');
-    const quote = make('button', `quote ${target.role === 'agent' ? 'hue-agent' : hueOf(target.author.id)}`);
+    if (!target) return make('p', 'quote', t('In reply to an earlier message'));
+    const quote = make('button', `quote ${this.hueOf(target)}`);
     quote.type = 'button';
     quote.append(
-      make('span', 'sr-only', 'In reply to '),
-      make('b', 'quote-who', target.author.name), ' ',
+      make('span', 'sr-only', `${t('In reply to')} `),
+      make('b', 'quote-who', this.nameOf(target)), ' ',
       make('span', 'quote-text', excerpt(target.text)),
     );
     quote.addEventListener('click', () => this.reveal(id));

@@ -1,16 +1,17 @@
 // The row under an answer: why it is as it is, copy, ask again, link. One stop of the Tab key;
 // the arrow keys go on from there.
 
-import { copyText, counted, excerpt, make } from './parts.js';
+import { copyText, excerpt, make } from './parts.js';
+import { counted, locale, t } from './words.js';
 
 const MAX_READ = 12;
-const number = new Intl.NumberFormat();
+const number = new Intl.NumberFormat(locale);
 
 export class Under {
   #figures = new Map(); // answer id -> promise of its figures
 
   constructor(parts) {
-    // get, reveal, ask, announce, onAgain, onGoOn, linkTo
+    // get, nameOf, reveal, ask, announce, onAgain, onGoOn, linkTo
     Object.assign(this, parts);
   }
 
@@ -20,11 +21,11 @@ export class Under {
     const { id } = message;
     const wanted = [];
     if (message.role === 'agent') {
-      wanted.push(['why', 'Why', () => this.#toggle(row, id)], ['copy-answer', 'Copy', () => this.#copy(row, id)]);
+      wanted.push(['why', t('Why'), () => this.#toggle(row, id)], ['copy-answer', t('Copy'), () => this.#copy(row, id)]);
     }
-    if (this.get(message.reply_to)) wanted.push(['again', message.role === 'agent' ? 'Ask again' : 'Try again', () => this.onAgain(id)]);
-    if (message.role === 'agent') wanted.push(['link', 'Link', () => this.#link(row, id)]);
-    if (message.cut) wanted.push(['go-on', 'Go on', () => this.onGoOn(id)]);
+    if (this.get(message.reply_to)) wanted.push(['again', t(message.role === 'agent' ? 'Ask again' : 'Try again'), () => this.onAgain(id)]);
+    if (message.role === 'agent') wanted.push(['link', t('Link'), () => this.#link(row, id)]);
+    if (message.cut) wanted.push(['go-on', t('Go on'), () => this.onGoOn(id)]);
     const key = wanted.map(([name]) => name).join(' ');
     if (row.dataset.offers === key) return;
     row.dataset.offers = key;
@@ -41,7 +42,7 @@ export class Under {
   #row(element) {
     const row = make('div', 'under');
     row.setAttribute('role', 'toolbar');
-    row.setAttribute('aria-label', 'This answer');
+    row.setAttribute('aria-label', t('This answer'));
     row.addEventListener('keydown', (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;
@@ -77,7 +78,7 @@ export class Under {
     try {
       chip.textContent = chipText(await this.#figuresOf(id));
       chip.dataset.known = 'true';
-      chip.setAttribute('aria-label', `Why: ${chip.textContent}`);
+      chip.setAttribute('aria-label', t('Why: {0}', chip.textContent));
     } catch { /* a click says what is wrong */ }
   }
 
@@ -99,7 +100,7 @@ export class Under {
       this.announce(error.message);
     }
     if (row.parentElement.querySelector('.why-panel')) return; // two clicks, one answer
-    panel.setAttribute('aria-label', 'Why this answer');
+    panel.setAttribute('aria-label', t('Why this answer'));
     chip.setAttribute('aria-expanded', 'true');
     row.after(panel);
   }
@@ -112,16 +113,20 @@ export class Under {
       value.append(...what);
       list.append(make('dt', '', name), value);
     };
-    line('Read', ...this.#messages(figures));
-    const tools = Object.entries(figures.tools).map(([name, times]) => (times > 1 ? `${name} (${times} times)` : name));
-    line('Tools', tools.join(', ') || 'none');
-    if (figures.model) line('Model', `${figures.model}, ${counted(figures.calls, 'call')}`);
-    if (figures.seconds !== null) line('Time', `${figures.seconds.toFixed(1)} s`);
+    line(t('Read'), ...this.#messages(figures));
+    const tools = Object.entries(figures.tools).map(([name, times]) => (times > 1 ? t('{0} ({1} times)', name, times) : name));
+    line(t('Tools'), tools.join(', ') || t('none'));
+    if (figures.model) line(t('Model'), `${figures.model}, ${counted(figures.calls, 'call')}`);
+    if (figures.seconds !== null) line(t('Time'), `${figures.seconds.toFixed(1)} s`);
     const [input, cached, output] = figures.tokens;
     if (input || output) {
-      line('Tokens', `${number.format(input)} in${cached ? ` (${number.format(cached)} of them cached)` : ''}, ${number.format(output)} out${figures.estimated ? ', in part estimated' : ''}`);
+      const parts = [
+        t(cached ? '{0} in ({1} of them cached)' : '{0} in', number.format(input), number.format(cached)),
+        t('{0} out', number.format(output)), figures.estimated && t('in part estimated'),
+      ];
+      line(t('Tokens'), parts.filter(Boolean).join(', '));
     }
-    if (figures.cost) line('Cost', money(figures));
+    if (figures.cost) line(t('Cost'), money(figures));
     panel.append(list);
     return panel;
   }
@@ -132,12 +137,12 @@ export class Under {
     if (!known.length) return [counted(read, 'message')];
     const list = make('ul', 'why-read');
     const rest = read - Math.min(known.length, MAX_READ);
-    if (rest > 0) list.append(make('li', '', `${counted(rest, 'message')} further back`));
+    if (rest > 0) list.append(make('li', '', t('{0} further back', counted(rest, 'message'))));
     for (const message of known.slice(-MAX_READ)) {
       const item = make('li');
       const link = make('button', 'why-message');
       link.type = 'button';
-      link.append(make('b', '', message.author.name), ` ${excerpt(message.text, 80)}`);
+      link.append(make('b', '', this.nameOf(message)), ` ${excerpt(message.text, 80)}`);
       link.addEventListener('click', () => this.reveal(message.id));
       item.append(link);
       list.append(item);
@@ -147,29 +152,29 @@ export class Under {
 
   // ---- copy and link
 
-  #copy(row, id) { this.#copied(row.querySelector('.copy-answer'), this.get(id).text, 'Copy'); }
+  #copy(row, id) { this.#copied(row.querySelector('.copy-answer'), this.get(id).text, t('Copy')); }
 
-  #link(row, id) { this.#copied(row.querySelector('.link'), this.linkTo(id), 'Link'); }
+  #link(row, id) { this.#copied(row.querySelector('.link'), this.linkTo(id), t('Link')); }
 
   async #copied(button, text, label) {
     const done = await copyText(text);
-    button.textContent = done ? 'Copied' : 'Failed';
-    this.announce(done ? `${label === 'Link' ? 'Link copied' : 'Answer copied'}` : 'Copying failed');
+    button.textContent = t(done ? 'Copied' : 'Failed');
+    this.announce(t(done ? 'Copied' : 'Copying failed'));
     setTimeout(() => { button.textContent = label; }, 1600);
   }
 }
 
-const money = ({ cost, estimated }) => `${estimated ? 'about ' : ''}${cost < 0.01 ? cost.toPrecision(2) : cost.toFixed(2)}`;
+const money = ({ cost, estimated }) => t(estimated ? 'about {0}' : '{0}', cost < 0.01 ? cost.toPrecision(2) : cost.toFixed(2));
 
 function chipText(figures) {
   const searches = Object.entries(figures.tools).reduce((sum, [name, times]) => sum + (/search/.test(name) ? times : 0), 0);
   const others = Object.values(figures.tools).reduce((sum, times) => sum + times, 0) - searches;
   return [
-    `${counted(figures.read, 'message')} read`,
+    t('{0} read', counted(figures.read, 'message')),
     searches && counted(searches, 'search', 'searches'),
     others && counted(others, 'tool call'),
     figures.model,
     figures.seconds !== null && `${figures.seconds.toFixed(1)} s`,
-    figures.cost > 0 && `cost ${money(figures)}`,
+    figures.cost > 0 && t('cost {0}', money(figures)),
   ].filter(Boolean).join(' · ');
 }

@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Final
@@ -19,12 +19,14 @@ from channels.backoff import Backoff
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
 from gateway.cli.screen import hanging
+from gateway.cli.setup.page_setup import PageSetup
 from gateway.clock import SystemClock
 from gateway.doctor.troubles import PLUGIN_NOT_LOADED
-from gateway.logs import get_log
+from gateway.logs import get_log, set_up_logs
+from gateway.redaction import Redactor, secrets_of
 from gateway.scheduling.opening.openings import FORMER
 from gateway.scheduling.opening.place import shown
-from gateway.settings import Settings
+from gateway.settings import Settings, load_settings
 from gateway.supervision.local_model import local_model_appears, with_local_model
 from gateway.wording import as_called, command_name
 from tape.errors import StoreUnavailable
@@ -62,21 +64,25 @@ async def serve(settings: Settings) -> int:
             await group.start(watch, scope)
             while not stopping.is_set():
                 own = await with_local_model(settings, SystemClock())
-                async with _started(own) as gateway:
+                setup = PageSetup(os.environ)
+                async with _started(own, setup) as gateway:
                     started.set()
                     gc.freeze()
                     gc.enable()
                     await _print_next_steps(gateway, own)
                     gateway.services.spawn("probe", partial(_probe, gateway))
-                    await _stopped_or_outdated(stopping, own)
+                    await _stopped_or_outdated(stopping, own, setup.changed)
                     await gateway.finish()
+                if setup.changed.is_set():
+                    settings = load_settings()
+                    set_up_logs(settings.log, Redactor(secrets_of(settings)))
         group.cancel_scope.cancel()
     print("Stopped. Unanswered questions are answered at the next start.", file=sys.stderr)
     return 0
 
 
 @asynccontextmanager
-async def _started(settings: Settings) -> AsyncIterator[Gateway]:
+async def _started(settings: Settings, setup: PageSetup) -> AsyncIterator[Gateway]:
     """Start a gateway; while its PostgreSQL server is away, try again for a while."""
     clock, backoff = SystemClock(), Backoff(0.5, 5.0)
     waits = AWAY_SECONDS if dialect_of(settings.tape_url) == "postgres" else 0.0
@@ -84,7 +90,7 @@ async def _started(settings: Settings) -> AsyncIterator[Gateway]:
     async with AsyncExitStack() as stack:
         while True:
             try:
-                gateway = await stack.enter_async_context(running_gateway(settings))
+                gateway = await stack.enter_async_context(running_gateway(settings, setup=setup))
                 break
             except Exception as cause:
                 why = _why_away(cause)
@@ -104,17 +110,19 @@ def _why_away(cause: Exception) -> str | None:
     return str(cause) if isinstance(cause, StoreUnavailable) and not cause.lasting else None
 
 
-async def _stopped_or_outdated(stopping: anyio.Event, settings: Settings) -> None:
-    """Wait for a signal, or for a local model, with which the gateway starts again."""
+async def _stopped_or_outdated(
+    stopping: anyio.Event, settings: Settings, changed: anyio.Event
+) -> None:
+    """Wait for a signal, or for another model, with which the gateway starts again."""
     async with anyio.create_task_group() as group:
 
-        async def watch() -> None:
-            await local_model_appears(settings, SystemClock())
+        async def watch(event: Callable[[], Awaitable[object]]) -> None:
+            await event()
             group.cancel_scope.cancel()
 
-        group.start_soon(watch)
-        await stopping.wait()
-        group.cancel_scope.cancel()
+        group.start_soon(watch, partial(local_model_appears, settings, SystemClock()))
+        group.start_soon(watch, changed.wait)
+        await watch(stopping.wait)
 
 
 async def _probe(gateway: Gateway) -> None:

@@ -72,13 +72,13 @@ class ModelStep:
     def _accepts(self, choice: ModelChoice) -> bool:
         """Ask the model for a word; return whether to go on with it."""
         try:
-            wanted = self._agent(choice)
+            wanted = agent_with(self._settings, choice)
         except ValidationError as cause:
             # Saved, it would stop every start.
             problem = cause.errors()[0]["msg"].removeprefix("Value error, ")
             return self._terminal.refuse(problem, "--base-url or --api-key")
         say(f"Asking {choice.model} for a word ...")
-        finding = self._probe(wanted)
+        finding = anyio.run(probed, wanted, self._settings)
         say(f"{'ok' if finding.well else '!!'}  {finding.sentence}.")
         if finding.well or self._options.save_anyway:
             return True
@@ -88,33 +88,6 @@ class ModelStep:
                 " --api-key, or save it all the same with --save-anyway"
             )
         return self._terminal.choose("Try again?", {"t": "try again", "s": "save it"}, "t") == "s"
-
-    def _agent(self, choice: ModelChoice) -> AgentSettings:
-        agent = self._settings.agent
-        kept = {name: getattr(agent, name) for name in agent.model_fields_set}
-        given: dict[str, Any] = {
-            "model": choice.model,
-            "base_url": choice.base_url,
-            "api_key": SecretStr(choice.key),
-        }
-        return AgentSettings.model_validate({**kept, **given})
-
-    def _probe(self, wanted: AgentSettings) -> Probed:
-        own = wanted.model_settings(wanted.model, self._settings.models)
-        try:
-            model = make_probed(wanted, own, Learned())
-        except AgentError as cause:
-            return Probed(str(cause))
-
-        async def ask() -> Probed:
-            probe = Probe(model, time.monotonic)
-            try:
-                return await probe.look() or await probe.ask()
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await model.aclose()
-
-        return anyio.run(ask)
 
     def _choose(self) -> ModelChoice | None:
         """Return the model that flags or answers choose, or None to keep the one in use."""
@@ -197,6 +170,33 @@ def whole(choice: ModelChoice, environ: Mapping[str, str]) -> ModelChoice:
     server = choice.base_url or its_server
     its_key = environ.get("OPENAI_API_KEY", "").strip() if server == its_server else ""
     return ModelChoice(choice.model, server, choice.key or its_key or (NO_KEY if server else ""))
+
+
+def agent_with(settings: Settings, choice: ModelChoice) -> AgentSettings:
+    """Return the agent's settings with another model; raises ValidationError if they are wrong."""
+    agent = settings.agent
+    kept = {name: getattr(agent, name) for name in agent.model_fields_set}
+    given: dict[str, Any] = {
+        "model": choice.model,
+        "base_url": choice.base_url,
+        "api_key": SecretStr(choice.key),
+    }
+    return AgentSettings.model_validate({**kept, **given})
+
+
+async def probed(wanted: AgentSettings, settings: Settings) -> Probed:
+    """Look at a model's server, and ask the model for a word."""
+    own = wanted.model_settings(wanted.model, settings.models)
+    try:
+        model = make_probed(wanted, own, Learned())
+    except AgentError as cause:
+        return Probed(str(cause))
+    probe = Probe(model, time.monotonic)
+    try:
+        return await probe.look() or await probe.ask()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await model.aclose()
 
 
 def _provider(name: str) -> Provider:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import anyio
 import pytest
 
 from agent.turn_log import TurnLog
+from channels.message import InboundMessage
 from gateway.background import Work
 from gateway.pipeline.turn import Question, Turn
-from gateway.scheduling.lane_scheduler import LaneScheduler
+from gateway.scheduling.lane_scheduler import MAX_ADDED, LaneScheduler
 from gateway.settings.sections import TurnSettings
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
@@ -38,6 +40,10 @@ class Bench:
 
 def in_lane(number: int, lane: str | None, author: str = "a", session: str = "s") -> Question:
     return replace(asked(number, author, session), lane=lane)
+
+
+def _is_in(thread: str, message: InboundMessage) -> bool:
+    return message.thread_id == thread
 
 
 @pytest.fixture
@@ -73,9 +79,9 @@ async def bench() -> AsyncIterator[Bench]:
 
             group.start_soon(do)
 
-        made.append(
-            Bench(LaneScheduler(run, spawn, TurnSettings(parallel_per_chat=2, parallel_total=5)))
-        )
+        settings = TurnSettings(parallel_per_chat=2, parallel_total=5)
+        adds = partial(_is_in, "adds")
+        made.append(Bench(LaneScheduler(run, spawn, settings, 0, adds)))
         made[0].begin.set()
         yield made[0]
         group.cancel_scope.cancel()
@@ -100,6 +106,50 @@ async def test_more_lanes_than_may_run_wait_and_none_is_starved(bench: Bench) ->
     assert bench.running[-1] == 4
     await bench.let_go(4)
     assert bench.running[-1] == 3
+
+
+def waiting(bench: Bench) -> list[list[int]]:
+    return [[row.id for row in question.rows] for question in bench.sessions.queued("s")]
+
+
+async def test_what_an_author_adds_to_a_waiting_question_is_asked_with_it(bench: Bench) -> None:
+    def ask(number: int, author: str = "a", thread: str = "adds", admitted: str = "") -> None:
+        own = replace(asked(number, author, thread=thread), lane="x", admitted=admitted)
+        bench.sessions.ask(own)
+
+    ask(1)
+    await anyio.wait_all_tasks_blocked()
+    for number in (2, 3):
+        ask(number)
+    ask(4, "b")
+    for number in (5, 6):
+        ask(number)
+    ask(7, admitted="follow_up")
+    ask(8)
+    for number in (9, 10):
+        ask(number, thread="elsewhere")
+    assert waiting(bench) == [[2, 3], [4], [5, 6], [7], [8], [9], [10]]
+    await bench.let_go(1)
+    assert bench.running == [1, 2]
+    for number in range(11, 40):
+        ask(number)
+    assert [len(rows) for rows in waiting(bench)[-2:]] == [MAX_ADDED, 29 - MAX_ADDED]
+
+
+async def test_a_press_and_what_had_begun_before_a_crash_are_asked_by_themselves(
+    bench: Bench,
+) -> None:
+    first, pressed = (replace(asked(number, thread="adds"), lane="x") for number in (1, 2))
+    row = pressed.rows[0]
+    pressed = replace(pressed, rows=(replace(row, message=replace(row.message, kind="press")),))
+    lost = replace(asked(4, thread="adds"), lane="x").resuming("t-lost")
+    bench.sessions.submit(first)
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(pressed)
+    bench.sessions.ask(replace(asked(3, thread="adds"), lane="x"))
+    bench.sessions.submit(lost)
+    bench.sessions.ask(replace(asked(5, thread="adds"), lane="x"))
+    assert waiting(bench) == [[2], [3], [4], [5]]
 
 
 async def test_one_person_s_many_questions_do_not_shut_another_out(bench: Bench) -> None:

@@ -62,6 +62,12 @@ ON CONFLICT (session_id) DO NOTHING
 -- Every known session, and its tape.
 SELECT session_id, tape FROM session
 
+-- name: rooms
+-- The sessions whose ids begin like this, by id.
+SELECT session_id FROM session
+WHERE starts_with(session_id, :prefix)
+ORDER BY session_id LIMIT :limit
+
 -- name: chat_names
 -- The title of each session's chat when it last asked something, or its person's name in private.
 SELECT session_id, CASE WHEN json_text(payload, '{chat_kind}') = 'private'

@@ -1,0 +1,129 @@
+// Images that go with a message: chosen, pasted or dropped. Photos are made small enough to send,
+// which also takes out where they were taken.
+
+import { icon, make } from './parts.js';
+import { t } from './words.js';
+
+const MOST = 4;
+const MOST_BYTES = 690_000; // of all images of a message, so that the whole stays below 1 MB
+const SIDES = [2000, 1400, 1000, 700];
+const AS_THEY_ARE = ['image/png', 'image/webp', 'image/gif'];
+
+const $ = (id) => document.getElementById(id);
+
+function asUrl(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}
+
+async function asJpeg(bitmap, side) {
+  const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
+  const canvas = make('canvas');
+  canvas.width = Math.max(1, Math.round(bitmap.width * scale));
+  canvas.height = Math.max(1, Math.round(bitmap.height * scale));
+  const context = canvas.getContext('2d');
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => { canvas.toBlob(resolve, 'image/jpeg', 0.82); });
+}
+
+// An image as it is sent, or null for what is none or stays too large.
+async function fitted(file, most) {
+  if (AS_THEY_ARE.includes(file.type) && file.size <= most) return { name: file.name, blob: file };
+  let bitmap = null;
+  try { bitmap = await createImageBitmap(file); } catch { return null; }
+  for (const side of SIDES) {
+    const blob = await asJpeg(bitmap, side);
+    if (blob && blob.size <= most) return { name: `${file.name.replace(/\.[^.]*$/, '')}.jpg`, blob };
+  }
+  return null;
+}
+
+export function setUpAttaching({ form, field, announce, onError }) {
+  const list = $('attached');
+  let files = []; // { name, mime, data, url, size }
+
+  function show() {
+    list.hidden = !files.length;
+    list.replaceChildren(...files.map((file) => {
+      const item = make('li');
+      const image = make('img');
+      image.src = file.url;
+      image.alt = file.name;
+      const remove = make('button', 'icon-button');
+      remove.type = 'button';
+      remove.setAttribute('aria-label', t('Remove {0}', file.name));
+      remove.append(icon('i-close'));
+      remove.addEventListener('click', () => {
+        files = files.filter((one) => one !== file);
+        show();
+        field.focus();
+      });
+      item.append(image, remove);
+      return item;
+    }));
+    form.classList.toggle('has-files', files.length > 0);
+  }
+
+  async function add(chosen) {
+    for (const file of chosen) {
+      if (files.length >= MOST) {
+        onError(t('A message takes {0} images.', MOST));
+        break;
+      }
+      const left = files.reduce((sum, { size }) => sum - size, MOST_BYTES);
+      const fit = await fitted(file, left / 2); // so that others fit, too
+      if (!fit) {
+        onError(t('{0} is no image that can be sent.', file.name));
+        continue;
+      }
+      const url = await asUrl(fit.blob);
+      files.push({
+        name: (fit.name || 'image').slice(0, 100), mime: fit.blob.type, data: url.slice(url.indexOf(',') + 1), url, size: fit.blob.size,
+      });
+      announce(t('{0} is attached', fit.name));
+    }
+    show();
+  }
+
+  $('attach-button').addEventListener('click', () => $('attach-input').click());
+  $('attach-input').addEventListener('change', async ({ target }) => {
+    await add([...target.files]);
+    target.value = '';
+    field.focus();
+  });
+  field.addEventListener('paste', (event) => {
+    const pasted = [...(event.clipboardData?.files ?? [])];
+    if (!pasted.length) return;
+    event.preventDefault();
+    add(pasted);
+  });
+  form.addEventListener('dragover', (event) => {
+    if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+  });
+  form.addEventListener('drop', (event) => {
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    add([...event.dataTransfer.files]);
+  });
+
+  return {
+    get any() { return files.length > 0; },
+    // Take the images for a message, or give those of a refused one back.
+    take() {
+      const taken = files.map(({ name, mime, data }) => ({ name, mime, data }));
+      files = [];
+      show();
+      return taken;
+    },
+    giveBack(returned) {
+      files = [...returned.map((file) => ({ ...file, url: `data:${file.mime};base64,${file.data}`, size: file.data.length * 0.75 })), ...files].slice(0, MOST);
+      show();
+    },
+  };
+}

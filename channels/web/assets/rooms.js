@@ -1,0 +1,46 @@
+// The owner's list of rooms: each has a tape, and a link that can be shared.
+
+import { ask } from './link.js';
+import { copyText, make } from './parts.js';
+import { t } from './words.js';
+
+const $ = (id) => document.getElementById(id);
+
+// A slash would start another path segment.
+export const roomName = (name) => name?.trim().replaceAll('/', '-').slice(0, 80) ?? '';
+export const roomLink = (name) => `${location.origin}/?room=${encodeURIComponent(name)}`;
+
+export function setUpRooms({ room, announce }) {
+  const box = $('rooms');
+
+  async function show() {
+    let known = [];
+    try { known = await ask('/api/rooms'); } catch { /* this one is known */ }
+    const names = [...new Set([...known, room])].sort((a, b) => a.localeCompare(b));
+    $('rooms-list').replaceChildren(...names.map((name) => {
+      const item = make('li');
+      const link = make('a', 'room-link', name);
+      link.href = roomLink(name);
+      if (name === room) link.setAttribute('aria-current', 'page');
+      item.append(link);
+      return item;
+    }));
+  }
+
+  box.addEventListener('toggle', () => { if (box.open) show(); });
+
+  $('rooms-new').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const name = roomName($('rooms-name').value);
+    if (name) location.assign(roomLink(name));
+  });
+
+  $('rooms-copy').addEventListener('click', async () => {
+    const done = await copyText(roomLink(room));
+    announce(t(done ? 'Copied' : 'Copying failed'));
+    $('rooms-copy').textContent = t(done ? 'Copied' : 'Failed');
+    setTimeout(() => { $('rooms-copy').textContent = t('Copy the link to this room'); }, 1600);
+  });
+
+  return { offer(on) { box.hidden = !on; } };
+}

@@ -1,0 +1,32 @@
+"""The files that people attach on the page: images are kept for the model and the room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Final
+
+from channels.message import KEPT, Media
+from channels.room.routes import Post
+
+IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
+"""The types that a page shows, and that models may be sent."""
+
+
+def attached(room: str, post: Post) -> Iterator[tuple[Media, bytes]]:
+    """Yield each file of a post; the key of an image is where it is kept, others are only named.
+
+    A post that comes again has the same keys, which nobody can guess, as its id is random.
+    """
+    for number, file in enumerate(post.files):
+        is_image = file.mime in IMAGES
+        key = sha256(f"{room}/{post.id}/{number}".encode()).hexdigest() if is_image else ""
+        media = Media(
+            "image" if is_image else "file",
+            "image" if is_image else "file",
+            file=key and KEPT + key,
+            name=file.name,
+            mime=file.mime,
+            size=len(file.data),
+        )
+        yield media, file.data

@@ -107,6 +107,11 @@ class Pulse:
         return (Change(ALL),)
 
     @property
+    def listeners(self) -> int:
+        """How many streams follow."""
+        return len(self._listeners)
+
+    @property
     def newest(self) -> str:
         """The id of the newest beat."""
         return f"{self.name}-{self._next - 1}"

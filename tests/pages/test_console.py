@@ -176,6 +176,7 @@ async def test_the_token_s_holder_comes_in_by_the_login(tmp_path: Path, chromium
         await page.get_by_role("link", name="Sign in").click()
         await page.locator("#token").fill(TOKEN)
         await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="lobby")).to_be_visible()
         await page.goto(f"{scene.gateway.url}console#/settings")
         await expect(page.locator("section.settings dt").first).to_be_visible()
         await page.get_by_label("Find a setting").fill("access__mode")

@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx2
-import orjson
 from playwright.async_api import Page
 
 from bench.console_tape import fill, long_tape
@@ -95,8 +94,8 @@ async def paints(page: Page, url: str) -> list[Figure]:
 
 async def jumps(page: Page, tape: Tape) -> list[Figure]:
     """Measure jumps to dates all over the tape."""
-    ends = await tape.find(limit=1, after=3) + await tape.recent(3)
-    first, last = parse_date(ends[0].date), parse_date(ends[1].date)
+    ends = await tape.entries([3, await tape.size() - 50])
+    first, last = (parse_date(entry.date) for entry in ends.values())
     random, took = Random(1), []
     for _ in range(JUMPS):
         date = first + (last - first) * random.random()
@@ -113,9 +112,16 @@ async def scrolling(page: Page) -> list[Figure]:
     """Measure the work of the main thread while the tape is scrolled."""
     browser = page.context.browser
     assert browser is not None
-    await browser.start_tracing(page=page, categories=CATEGORIES)
+    session = await browser.new_browser_cdp_session()
+    events: list[dict[str, Any]] = []
+    done = asyncio.Event()
+    session.on("Tracing.dataCollected", lambda found: events.extend(found["value"]))
+    session.on("Tracing.tracingComplete", lambda _found: done.set())
+    await session.send("Tracing.start", {"traceConfig": {"includedCategories": CATEGORIES}})
     await page.evaluate(SCROLL, SCROLL_SECONDS)
-    frames, tasks = _work(orjson.loads(await browser.stop_tracing())["traceEvents"])
+    await session.send("Tracing.end")
+    await done.wait()
+    frames, tasks = _work(events)
     return [
         Figure("scrolling: frames", len(frames) / SCROLL_SECONDS, "/s"),
         Figure("scrolling: work a frame, p95", percentile(frames, 95), "ms", Bar("<", 10)),

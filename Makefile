@@ -61,7 +61,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 # processes would compile what it loads where the environment wants no bytecode to be kept.
 PYTEST = $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
-  $(addprefix gateway/,backup cli sharing storage))
+  $(addprefix gateway/,backup cli console sharing storage))
 check behaviour test test-postgres: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev ## the tests

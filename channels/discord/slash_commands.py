@@ -67,6 +67,11 @@ COMMANDS: Final[list[dict[str, Any]]] = [
         "options": [{"name": "server", "description": "Open the whole server", "type": _BOOLEAN}],
     },
     {
+        "name": "console",
+        "description": "A link to the console, for owners and admins",
+        "contexts": [BOT_DM],
+    },
+    {
         "name": PAIR,
         "description": "Become my owner with the code from my terminal",
         "contexts": [BOT_DM],

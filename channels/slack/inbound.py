@@ -38,7 +38,18 @@ LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "
 
 COMMANDS: Final = {"status": ",tape.info"} | {
     name: f",{name}"
-    for name in ("forget", "handoff", "help", "open", "pair", "reset", "rewind", "start", "stop")
+    for name in (
+        "console",
+        "forget",
+        "handoff",
+        "help",
+        "open",
+        "pair",
+        "reset",
+        "rewind",
+        "start",
+        "stop",
+    )  # fmt: skip
 }
 _COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")

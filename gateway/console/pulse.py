@@ -139,12 +139,10 @@ class Pulse:
             if tape in self._sessions and before.sizes.get(tape) != size
         ]
         if now.open_rows != before.open_rows:
-            grown = {change.session_id for change in found}
-            other = now.open_rows.keys() | before.open_rows.keys()
-            for one in other - grown:
-                if one and now.open_rows.get(one) != before.open_rows.get(one):
-                    found.append(Change(CHAT, one))
-            found.append(Change(LEDGER))
+            grown = {change.session_id for change in found} | {""}
+            other = (now.open_rows.keys() | before.open_rows.keys()) - grown
+            changed = (one for one in other if now.open_rows.get(one) != before.open_rows.get(one))
+            found += [*(Change(CHAT, one) for one in changed), Change(LEDGER)]
         if now.channels != before.channels:
             found.append(Change(CHANNELS))
         return found

@@ -50,6 +50,7 @@ LINES: Final[Mapping[str, str]] = {
     ",rewind": ",rewind 1",
     ",forget": ",forget me",
     ",grant": ",grant 4711 member",
+    ",console": ",console",
     "help": ",help",
     "tape.info": ",tape.info",
     "tape.search": ",tape.search query=plums",

@@ -29,6 +29,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "sessions.not_given_back": "A stopping process could not give sessions back; the leases end.",
     "sharing.later": "The database did not answer about shared work; it is asked again soon.",
     "turn.abandoned": "Another process goes on with a turn, whose session this one has lost.",
+    "console.entered": "Somebody of a platform entered the console with a link of theirs.",
+    "console.not_looked": "The console could not look for changes; it looks again.",
     "access.admins_failed": "A channel failed when asked whether somebody administers a chat. They"
     " count as a member until it is asked again.",
     "access.admins_not_known": "A platform did not say whether somebody administers a chat. They"

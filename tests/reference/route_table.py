@@ -20,6 +20,7 @@ from tests.reference.table import table
 
 AUDIENCES: Final[dict[Audience, str]] = {
     "everybody": "everybody",
+    "console": "owners and admins, each what is theirs",
     "members": "members, in their room",
     "owner": "the owner",
     "platforms": "the platform, with its own secret",

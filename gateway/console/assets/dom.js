@@ -29,3 +29,28 @@ export const odometer = (text, label) => make('span', { class: 'counter', role: 
 export function announce(sentence) {
   document.getElementById('announce').textContent = sentence;
 }
+
+// A table that scrolls by itself where it is too wide. `columns` are [title, class]; rows are lists of cells.
+export function table(caption, columns, rows) {
+  return make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': caption },
+    make('table', {},
+      make('thead', {}, make('tr', {}, columns.map(([text, name = '']) => make('th', { scope: 'col', class: name }, text)))),
+      make('tbody', {}, rows.map((cells) => make('tr', {}, cells.map((cell, i) => make(i ? 'td' : 'th', { scope: i ? null : 'row', class: columns[i][1] ?? '' }, cell)))))));
+}
+
+// A lamp with its words.
+export const lamp = (kind, text) => make('span', { class: 'lamp', 'data-kind': kind }, text);
+
+// Ask before something that cannot be undone; return whether the person agreed.
+export function sure({ title, sentence, yes, no }) {
+  return new Promise((resolve) => {
+    const decide = (agreed) => () => { dialog.close(agreed ? 'yes' : ''); };
+    const dialog = make('dialog', { class: 'ask', 'aria-labelledby': 'ask-title', onclose: () => { resolve(dialog.returnValue === 'yes'); dialog.remove(); } },
+      make('h2', { id: 'ask-title' }, title), make('p', {}, sentence),
+      make('p', { class: 'ask-buttons' },
+        make('button', { type: 'button', class: 'quiet', onclick: decide(false), autofocus: true }, no),
+        make('button', { type: 'button', class: 'button danger', onclick: decide(true) }, yes)));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

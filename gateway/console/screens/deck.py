@@ -121,7 +121,15 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         known = sorted(await visitor.chats(), key=lambda one: one.heard_at, reverse=True)
         return {"chats": [about(chat) for chat in known[:MAX_NAMED]]}
 
-    return [console_route("/deck", deck), console_route("/chats", chats)]
+    async def chat(request: Request) -> Any:
+        _visitor, found = await rights.chat(request)
+        return about(found)
+
+    return [
+        console_route("/deck", deck),
+        console_route("/chats", chats),
+        console_route("/chats/{chat}", chat),
+    ]
 
 
 def about(chat: ConsoleChat) -> dict[str, Any]:

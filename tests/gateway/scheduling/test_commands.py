@@ -218,7 +218,9 @@ async def _run(
     tape = tape_of(gateway, "plain:-100").name
     asked = Question("plain:-100", tape, lane, role, (row_of(said),))
     presses = Presses(gateway.services, gateway.parts.sender)
-    commands = Commands(gateway.services, _stop, presses, gateway.parts.requests)
+    commands = Commands(
+        gateway.services, _stop, presses, gateway.parts.requests, gateway.parts.door
+    )
     return await commands.run(asked)
 
 

@@ -30,7 +30,9 @@ async def run(gateway: Gateway, line: str, role: Role, kind: str) -> str:
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     asked = Question(CHAT, tape_of(gateway, CHAT).name, None, role, (row_of(said),))
     presses = Presses(gateway.services, gateway.parts.sender)
-    return await Commands(gateway.services, _stop, presses, gateway.parts.requests).run(asked)
+    parts = gateway.parts
+    commands = Commands(gateway.services, _stop, presses, parts.requests, parts.door)
+    return await commands.run(asked)
 
 
 @pytest.mark.parametrize(

@@ -1,68 +1,44 @@
 // The deck: a strip for each chat, like reels on a shelf, sorted by what needs the visitor.
 
-import { get } from '../api.js';
 import { make, odometer, reel } from '../dom.js';
-import { on } from '../live.js';
+import { follow, section } from '../screen.js';
 import { spark } from '../svg.js';
 import { addWords, money, number, short, t, when } from '../words.js';
 
 addWords({
   en: {
-    'deck.title': 'Deck', 'deck.empty': 'No chat has said anything yet.', 'deck.more': '{0} more chat is quiet.|{0} more chats are quiet.',
+    'deck.title': 'Deck', 'deck.empty': 'No chat has said anything yet.', 'deck.more': '{0} more chat, which is quiet, is not shown.|{0} more chats, which are quiet, are not shown.',
     'deck.stalled': 'stalled since {0}', 'deck.failed': '{0} failed', 'deck.held': '{0} held', 'deck.waiting': '{0} waiting',
     'deck.running': 'answering', 'deck.quiet': 'quiet', 'deck.tokens': '{0} tokens today', 'deck.cost': '{0} today',
-    'deck.spark': '{0} entry in 24 hours|{0} entries in 24 hours', 'deck.closed': 'A private chat: opening it is recorded.',
-    'deck.nothing': 'Nothing that is shown.',
+    'deck.spark': '{0} entry in 24 hours|{0} entries in 24 hours', 'deck.closed': 'Opening this private chat is recorded.',
+    'deck.nothing': 'Nothing to show.', 'deck.unit': 'tokens',
   },
   zh: {
-    'deck.title': '总览', 'deck.empty': '还没有任何聊天消息。', 'deck.more': '另有 {0} 个安静的聊天。',
+    'deck.title': '总览', 'deck.empty': '还没有任何聊天消息。', 'deck.more': '另有 {0} 个安静的聊天未显示。',
     'deck.stalled': '自 {0} 起停滞', 'deck.failed': '{0} 条失败', 'deck.held': '{0} 条保留', 'deck.waiting': '{0} 条等待',
     'deck.running': '正在回答', 'deck.quiet': '安静', 'deck.tokens': '今日 {0} 个词元', 'deck.cost': '今日 {0}',
-    'deck.spark': '24 小时内 {0} 条记录', 'deck.closed': '私聊：打开会被记录。',
-    'deck.nothing': '没有可显示的消息。',
+    'deck.spark': '24 小时内 {0} 条记录', 'deck.closed': '打开此私聊会被记录。',
+    'deck.nothing': '没有可显示的消息。', 'deck.unit': '词元',
   },
 });
 
 export const title = () => t('deck.title');
 
 export function mount(root) {
+  const { root: place, note } = section(t('deck.title'), 'deck');
   const shelf = make('ul', { class: 'shelf', 'aria-label': t('deck.title') });
   const more = make('p', { class: 'more' });
-  const section = make('section', { class: 'column deck' }, make('h1', {}, t('deck.title')), shelf, more);
-  root.append(section);
-  const ends = new AbortController();
-  let running = false;
-  let again = false;
-
-  // What changes while the gateway answers is asked for once more, and never twice at once.
-  async function refresh() {
-    if (running) { again = true; return; }
-    running = true;
-    do {
-      again = false;
-      try {
-        draw(await get('deck', { signal: ends.signal }));
-      } catch (cause) {
-        if (cause.name === 'AbortError') return;
-        if (!shelf.children.length) more.textContent = cause.message;
-      }
-    } while (again);
-    running = false;
-  }
+  place.append(shelf, more);
+  root.append(place);
 
   function draw({ chats, total }) {
-    const focused = shelf.contains(document.activeElement) ? document.activeElement.closest('[data-chat]')?.dataset.chat : null;
+    const focused = document.activeElement?.closest?.('[data-chat]')?.dataset.chat;
     shelf.replaceChildren(...chats.map(strip));
     if (focused) shelf.querySelector(`[data-chat="${focused}"] a`)?.focus({ preventScroll: true });
     more.textContent = total > chats.length ? t('deck.more', total - chats.length) : total ? '' : t('deck.empty');
   }
 
-  const off = ['chat', 'ledger', 'channels', 'all'].map((topic) => on(topic, refresh));
-  refresh();
-  return () => {
-    off.forEach((end) => end());
-    ends.abort();
-  };
+  return follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'] }).end;
 }
 
 function strip(chat) {

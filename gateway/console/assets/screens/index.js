@@ -1,8 +1,14 @@
-// The screens, by the routes of their links. `nav` names those of the navigation; the module has
-// `title()` and `mount(root, params)`, which returns what unmounts it.
+// The screens, by the routes of their links; `route` may be a list. `nav` names those of the
+// navigation, `owner` those for the instance's owner. A module has `title()` and
+// `mount(root, params)`, which returns what unmounts it (see router.js for `update`).
 
 export const screens = [
   { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
   { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
   { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },
+  { route: 'ledger', nav: 'ledger', load: () => import('./ledger.js') },
+  { route: 'channels', nav: 'channels', load: () => import('./channels.js') },
+  { route: 'people', nav: 'people', load: () => import('./people.js') },
+  { route: 'money', nav: 'money', load: () => import('./money.js') },
+  { route: 'settings', nav: 'settings', owner: true, load: () => import('./settings.js') },
 ];

@@ -1,0 +1,42 @@
+// What most screens do: ask for something, draw it, and ask again when one of their topics changes.
+
+import { get } from './api.js';
+import { make } from './dom.js';
+import { on } from './live.js';
+import { t } from './words.js';
+
+// Return { refresh, end }. `path()` is asked for, `draw(found)` shows it; a refusal is shown in `note`.
+// What changes while an answer is on its way is asked for once more, and never twice at once.
+export function follow({ path, draw, note, topics = [] }) {
+  const ends = new AbortController();
+  let running = false;
+  let again = false;
+
+  async function refresh() {
+    if (running) { again = true; return; }
+    running = true;
+    do {
+      again = false;
+      try {
+        const found = await get(path(), { signal: ends.signal });
+        note.textContent = '';
+        draw(found);
+      } catch (cause) {
+        if (cause.name === 'AbortError') return;
+        note.textContent = cause.message;
+      }
+    } while (again);
+    running = false;
+  }
+
+  const offs = [...topics, 'all'].map((topic) => on(topic, refresh));
+  note.textContent = t('loading');
+  refresh();
+  return { refresh, end() { offs.forEach((off) => off()); ends.abort(); } };
+}
+
+// Return a section with a title, and the note in which refusals are shown.
+export function section(title, name) {
+  const note = make('p', { class: 'note', role: 'status' });
+  return { note, root: make('section', { class: `column ${name}` }, make('h1', {}, title), note) };
+}

@@ -1,0 +1,63 @@
+// Money: what was used by day, chat, person or model.
+
+import { make, odometer, table } from '../dom.js';
+import { follow, section } from '../screen.js';
+import { addWords, money, number, short, t } from '../words.js';
+
+addWords({
+  en: {
+    'money.title': 'Money', 'money.by': 'Sum up by', 'money.day': 'Day', 'money.chat': 'Chat', 'money.person': 'Person', 'money.model': 'Model',
+    'money.since': 'From', 'money.until': 'To', 'money.csv': 'Save as CSV', 'money.none': 'Nothing was used in these days.',
+    'money.turns': 'Answers', 'money.calls': 'Calls', 'money.input': 'Input', 'money.cached': 'Cached', 'money.output': 'Output', 'money.cost': 'Cost',
+    'money.total': '{1} in {0} answer|{1} in {0} answers', 'money.tokens': '{0} tokens', 'money.share': '{0} % of the input was cached', 'money.estimated': 'estimated: the server did not report all tokens', 'money.erased': 'erased',
+    'money.prices': 'The currency is that of the prices in the settings; models without prices cost nothing here.',
+  },
+  zh: {
+    'money.title': '费用', 'money.by': '汇总方式', 'money.day': '日期', 'money.chat': '聊天', 'money.person': '人员', 'money.model': '模型',
+    'money.since': '从', 'money.until': '到', 'money.csv': '保存为 CSV', 'money.none': '这些天没有使用。',
+    'money.turns': '回答', 'money.calls': '调用', 'money.input': '输入', 'money.cached': '缓存', 'money.output': '输出', 'money.cost': '费用',
+    'money.total': '{0} 个回答共 {1}', 'money.tokens': '{0} 个词元', 'money.share': '输入中 {0} % 来自缓存', 'money.estimated': '估算值：服务器未报告全部词元', 'money.erased': '已删除',
+    'money.prices': '货币与设置中的价格一致；没有价格的模型在此不计费用。',
+  },
+});
+
+const BY = ['day', 'chat', 'person', 'model'];
+
+export const title = () => t('money.title');
+
+export function mount(root) {
+  const { root: place, note } = section(t('money.title'), 'money');
+  const by = make('select', { id: 'money-by', onchange: () => followed.refresh() }, BY.map((one) => make('option', { value: one }, t(`money.${one}`))));
+  const since = make('input', { id: 'money-since', type: 'date', onchange: () => followed.refresh() });
+  const until = make('input', { id: 'money-until', type: 'date', onchange: () => followed.refresh() });
+  const csv = make('a', { class: 'button', download: '' }, t('money.csv'));
+  const field = (text, input) => make('p', { class: 'field' }, make('label', { for: input.id }, text), input);
+  const total = make('p', { class: 'total' });
+  const rows = make('div');
+  place.append(make('div', { class: 'fields' }, field(t('money.by'), by), field(t('money.since'), since), field(t('money.until'), until), csv), total, rows, make('p', { class: 'more' }, t('money.prices')));
+  root.append(place);
+
+  const query = () => new URLSearchParams({ by: by.value, since: since.value, until: until.value });
+
+  function draw(found) {
+    since.value ||= found.since;
+    until.value ||= found.until;
+    csv.href = `/api/console/money.csv?${query()}`;
+    const { total: sum } = found;
+    const input = sum.input + sum.cached;
+    const tokens = input + sum.output;
+    total.replaceChildren(odometer(short(tokens), t('money.tokens', number(tokens))), make('strong', {}, t('money.total', number(sum.turns), money(sum.cost))),
+      input ? make('span', { class: 'row-about' }, t('money.share', Math.round((sum.cached / input) * 100))) : '',
+      sum.estimated ? make('span', { class: 'row-about' }, t('money.estimated')) : '');
+    if (!found.rows.length) { rows.replaceChildren(make('p', { class: 'empty' }, t('money.none'))); return; }
+    const most = Math.max(...found.rows.map((row) => row.cost), 1e-9);
+    const columns = [[t(`money.${found.by}`)], ...['turns', 'calls', 'input', 'cached', 'output', 'cost'].map((name) => [t(`money.${name}`), 'number']), ['', 'bar']];
+    rows.replaceChildren(table(t('money.title'), columns, found.rows.map((row) => [
+      make('bdi', {}, row.name || row.key || t('money.erased')), number(row.turns), number(row.calls), number(row.input), number(row.cached), number(row.output),
+      `${row.estimated ? '≈ ' : ''}${money(row.cost)}`, make('meter', { min: 0, max: most, value: row.cost, 'aria-label': money(row.cost) }),
+    ])));
+  }
+
+  const followed = follow({ path: () => `money?${query()}`, draw, note });
+  return followed.end;
+}

@@ -1,0 +1,194 @@
+"""What each kind of person sees of the console, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import httpx2
+import pytest
+
+from channels.message import Quote
+from tests.gateway.console.scene import (
+    ADMIN,
+    GROUP,
+    MEMBER,
+    OTHER_GROUP,
+    OWNER,
+    STRANGER,
+    Scene,
+    key,
+)
+
+pytestmark = pytest.mark.anyio
+
+SCREENS = ("me", "deck", "chats", "ledger", "channels", "people", "money", "money.csv", "live")
+POSTS = ("people/grant", "people/revoke", "people/pair", "people/erase", "ledger/in-1/retry")
+
+
+@asynccontextmanager
+async def people(scene: Scene) -> AsyncIterator[dict[str, httpx2.AsyncClient]]:
+    """Have the browsers of each kind of person."""
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        found = {
+            "holder": await enter(scene.holder()),
+            "owner": await enter(scene.enter(OWNER)),
+            "admin": await enter(scene.enter(ADMIN)),
+            "stranger": await enter(scene.outside()),
+            "guest": await enter(scene.outside()),
+        }
+        invited = await found["holder"].post("/api/invitations", json={"room": "lobby"})
+        await found["guest"].post("/login/code", json=invited.json())
+        yield found
+
+
+async def titles(browser: httpx2.AsyncClient, path: str = "deck") -> set[str]:
+    return {chat["title"] for chat in (await browser.get(f"/api/console/{path}")).json()["chats"]}
+
+
+async def test_who_has_no_role_sees_nothing(scene: Scene) -> None:
+    async with people(scene) as browsers:
+        for name, status in (("stranger", 401), ("guest", 403)):
+            for path in (*SCREENS, "settings", f"chats/{key(GROUP)}"):
+                answer = await browsers[name].get(f"/api/console/{path}")
+                assert answer.status_code == status, (name, path)
+                assert list(answer.json()) == ["error"]
+                assert answer.headers["cache-control"] == "no-store"
+            for path in POSTS:
+                answer = await browsers[name].post(f"/api/console/{path}", json={})
+                assert answer.status_code == status, (name, path)
+
+
+async def test_an_owner_sees_the_account_and_an_admin_the_chats_of_theirs(scene: Scene) -> None:
+    await scene.say(STRANGER, "in the group")
+    await scene.say(ADMIN, "here I am", OTHER_GROUP)
+    await scene.say(STRANGER, "psst", STRANGER)
+    await scene.say(STRANGER, "elsewhere", "-300", account="second")
+    seen = {"Group -100", "Group -200", "Person 4"}
+    own = {"Person 1", "Person 2"}  # in private, they asked for their links
+    async with people(scene) as browsers:
+        for path in ("deck", "chats"):
+            assert await titles(browsers["holder"], path) == seen | own | {"Group -300"}
+            assert await titles(browsers["owner"], path) == seen | own
+            assert await titles(browsers["admin"], path) == {"Group -200", "Person 2"}
+
+
+async def test_a_chat_that_one_may_not_see_is_like_none(scene: Scene) -> None:
+    await scene.say(STRANGER, "in the group")
+    await scene.say(STRANGER, "elsewhere", "-300", account="second")
+    async with people(scene) as browsers:
+        for name, hidden in (("admin", key(GROUP)), ("owner", key("-300", "second"))):
+            assert (await browsers["holder"].get(f"/api/console/chats/{hidden}")).is_success
+            answers = [
+                await browsers[name].get(f"/api/console/chats/{one}")
+                for one in (hidden, key("-999"), "no-key!")
+            ]
+            assert [one.status_code for one in answers] == [404] * 3
+            assert len({one.text for one in answers}) == 1
+        assert (await browsers["owner"].get(f"/api/console/chats/{key(GROUP)}")).is_success
+
+
+async def test_who_is_only_quoted_in_a_chat_does_not_see_it(scene: Scene) -> None:
+    quote = Quote("Person 2", ADMIN, "plums")
+    await scene.say(STRANGER, "plums", STRANGER, forwarded=quote)
+    await scene.say(STRANGER, "indeed", GROUP, quote=quote)
+    known = await scene.rows("takes_part", person=ADMIN, session_id="")
+    assert {row["session_id"] for row in known} >= {"plain:-100", "plain:4"}
+    async with scene.enter(ADMIN) as browser:
+        assert await titles(browser) == {"Person 2"}
+
+
+async def test_an_admin_of_one_account_is_nobody_in_another(scene: Scene) -> None:
+    await scene.say(ADMIN, "same id, other person", "-300", account="second")
+    async with scene.enter(ADMIN) as browser:
+        assert await titles(browser) == {"Person 2"}
+    text = await scene.ask_for_link(ADMIN, account="third")
+    assert "#code=" in text  # the role is for every account of `plain`
+    await scene.grant("5", "admin", account="second")
+    assert "#code=" not in await scene.ask_for_link("5")
+    assert "#code=" in await scene.ask_for_link("5", account="second")
+
+
+async def test_an_owner_of_one_account_sees_no_other(scene: Scene) -> None:
+    await scene.grant("5", "owner", account="second")
+    await scene.say(STRANGER, "in the group")
+    await scene.say(STRANGER, "elsewhere", "-300", account="second")
+    async with scene.enter("5", account="second") as browser:
+        assert await titles(browser) == {"Group -300", "Person 5"}
+        found = (await browser.get("/api/console/people")).json()
+        assert {rule["account_id"] for rule in found["rules"]} == {"plain:second"}
+        for account in ("", "third"):
+            body = {"who": "plain:9", "role": "admin", "account": account}
+            refused = await browser.post("/api/console/people/grant", json=body)
+            assert refused.status_code == 403
+        body = {"who": "plain:9", "role": "admin", "account": "second"}
+        assert (await browser.post("/api/console/people/grant", json=body)).is_success
+    assert scene.gateway.parts.requests.openings.access.rule_of("plain", "second", "9") == "admin"
+    assert scene.gateway.parts.requests.openings.access.rule_of("plain", "", "9") is None
+
+
+async def test_opening_a_private_chat_is_recorded_once_an_hour(scene: Scene) -> None:
+    await scene.say(STRANGER, "psst", STRANGER)
+    await scene.say(STRANGER, "in the group")
+    async with people(scene) as browsers:
+        for path in ("deck", "ledger", "people"):
+            assert "psst" not in (await browsers["owner"].get(f"/api/console/{path}")).text
+        assert await scene.rows("console_openings", limit=9) == []
+        for name in ("owner", "owner", "holder"):
+            for chat in (STRANGER, GROUP, OWNER):
+                assert (await browsers[name].get(f"/api/console/chats/{key(chat)}")).is_success
+        rows = await scene.rows("console_openings", limit=9)
+        shown = (await browsers["owner"].get("/api/console/people")).json()["openings"]
+    found = {(row["person"], row["session_id"]) for row in rows}
+    assert len(rows) == len(found)
+    holder = {person for person, _chat in found if person.startswith("web:")}
+    assert len(holder) == 1
+    one = holder.pop()
+    assert found == {("plain:1", "plain:4"), (one, "plain:4"), (one, "plain:1")}
+    assert {(row["person"], row["title"]) for row in shown} >= {("plain:1", "Person 4")}
+
+
+async def test_only_owners_change_what_people_may_do_and_no_owner_another_one(scene: Scene) -> None:
+    access = scene.gateway.parts.requests.openings.access
+    async with people(scene) as browsers:
+        give = {"who": f"plain:{MEMBER}", "role": "admin"}
+        path = "/api/console/people/grant"
+        assert (await browsers["admin"].post(path, json=give)).status_code == 403
+        assert (await browsers["owner"].post(path, json=give)).is_success
+        assert access.rule_of("plain", "", MEMBER) == "admin"
+        rule = next(one for one in access.rules() if one.id == MEMBER)
+        assert rule.granted_by == "plain:1"
+        crown = {"who": f"plain:{MEMBER}", "role": "owner"}
+        assert (await browsers["owner"].post(path, json=crown)).status_code == 403
+        assert (await browsers["holder"].post(path, json=crown)).is_success
+        fire = {"who": f"plain:{MEMBER}"}
+        path = "/api/console/people/revoke"
+        assert (await browsers["owner"].post(path, json=fire)).status_code == 403
+        assert (await browsers["holder"].post(path, json=fire)).is_success
+        assert access.rule_of("plain", "", MEMBER) == "none"
+        named = {"who": "plain:former"}
+        assert (await browsers["holder"].post(path, json=named)).is_success
+        other = {"who": "discord:123", "role": "admin"}
+        path = "/api/console/people/grant"
+        assert (await browsers["owner"].post(path, json=other)).status_code == 403
+
+
+async def test_pairing_and_settings_are_the_instance_owner_s(scene: Scene) -> None:
+    async with people(scene) as browsers:
+        for name in ("owner", "admin"):
+            assert (await browsers[name].get("/api/console/settings")).status_code == 403
+            assert (await browsers[name].post("/api/console/people/pair")).status_code == 403
+        assert (await browsers["holder"].get("/api/console/settings")).is_success
+
+
+async def test_requests_of_other_sites_are_refused(scene: Scene) -> None:
+    evil = {"Origin": "https://evil.example"}
+    async with scene.enter(OWNER) as browser:
+        for path in ("/api/console/people/grant", "/console/code", "/api/console/leave"):
+            answer = await browser.post(path, json={}, headers=evil)
+            assert answer.status_code == 403
+            assert "other sites" in answer.text
+        cross = {"Sec-Fetch-Site": "cross-site"}
+        assert (await browser.get("/api/console/me", headers=cross)).status_code == 403
+        assert (await browser.get("/api/console/me")).status_code == 200

@@ -1,0 +1,285 @@
+"""What the screens show, and what they leave out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from channels.message import Author
+from gateway.console.screens.money import to_csv
+from tests.fakes.openai.script import Failure, Text
+from tests.gateway.console.scene import (
+    ADMIN,
+    GROUP,
+    MEMBER,
+    OTHER_GROUP,
+    OWNER,
+    STRANGER,
+    Scene,
+    key,
+    until,
+)
+from tests.gateways import tape_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def seen(browser: httpx2.AsyncClient, path: str) -> Any:
+    answer = await browser.get(f"/api/console/{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def strip(browser: httpx2.AsyncClient, title: str) -> dict[str, Any]:
+    chats = (await seen(browser, "deck"))["chats"]
+    return next(chat for chat in chats if chat["title"] == title)
+
+
+async def asked(scene: Scene, text: str, person: str = MEMBER, chat: str = GROUP) -> None:
+    """Have somebody ask, and wait for what the gateway posts."""
+    before = len(scene.channel.posts)
+    await scene.say(person, text, chat, addressed=True)
+
+    async def is_posted() -> bool:
+        return len(scene.channel.posts) > before
+
+    await until(is_posted)
+    await scene.gateway.idle()
+
+
+async def test_the_deck_shows_the_last_message_and_what_was_used(scene: Scene) -> None:
+    scene.server.enqueue(Text(("Blue, I think.",)))
+    await asked(scene, "which color?")
+    async with scene.enter(OWNER) as browser:
+        found = await strip(browser, "Group -100")
+        assert found["last"]["agent"] is True
+        assert found["last"]["text"] == "Blue, I think."
+        assert found["lamp"] == "quiet"
+        assert found["tokens"] > 0
+        await scene.say(STRANGER, "no, it\n is  red")
+        said = (await strip(browser, "Group -100"))["last"]
+    assert (said["name"], said["text"], said["agent"]) == ("Person 4", "no, it is red", False)
+
+
+async def test_what_needs_somebody_comes_first(scene: Scene) -> None:
+    scene.server.enqueue(Failure(400, "no"))
+    await asked(scene, "will this fail?", chat=OTHER_GROUP)
+    await scene.say(STRANGER, "later, and quiet")
+    async with scene.enter(OWNER) as browser:
+        chats = (await seen(browser, "deck"))["chats"]
+    assert (chats[0]["title"], chats[0]["lamp"], chats[0]["failed"]) == ("Group -200", "failed", 1)
+    assert {chat["lamp"] for chat in chats[1:]} == {"quiet"}
+
+
+async def test_deleted_text_is_shown_nowhere(scene: Scene) -> None:
+    await scene.say(STRANGER, "first")
+    gone = await scene.say(STRANGER, "a secret that is deleted")
+    scene.server.enqueue(Failure(400, "no"))
+    failed = await scene.say(MEMBER, "another secret, not answered", addressed=True)
+    for message in (gone, failed):
+        ext_id = f"{message.ext_id}/delete"
+        delete = replace(message, kind="delete", ext_id=ext_id, text="", addressed=False)
+        await scene.deliver(delete)
+    async with scene.enter(OWNER) as browser:
+        last = (await strip(browser, "Group -100"))["last"]
+        rows = (await seen(browser, "ledger"))["failed"]
+        texts = [
+            (await browser.get(f"/api/console/{path}")).text
+            for path in ("deck", "ledger", "people", "money?by=chat", "chats")
+        ]
+    assert last["text"] == "first"
+    assert [row["text"] for row in rows if row["box"] == "in"] == [""]
+    assert "secret" not in "".join(texts)
+
+
+async def test_erased_text_is_shown_nowhere(scene: Scene) -> None:
+    await scene.say(STRANGER, "stays")
+    scene.server.enqueue(Failure(400, "no"))
+    await asked(scene, "a secret that is erased")
+    async with scene.enter(OWNER) as browser:
+        path = "/api/console/people/erase"
+        body = {"what": "person", "chat": key(GROUP), "name": f"plain:{MEMBER}"}
+        refused = await browser.post(path, json=body)
+        assert refused.status_code == 422
+        assert "confirm" in refused.json()["error"]
+        begun = await browser.post(path, json={**body, "sure": "erase"})
+        assert begun.is_success, begun.text
+        name = begun.json()["erasure"]
+
+        async def is_done() -> bool:
+            found = await seen(browser, f"people/erasures/{name}")
+            return bool(found["state"] == "done")
+
+        await until(is_done)
+        assert (await strip(browser, "Group -100"))["last"]["text"] == "stays"
+        texts = [
+            (await browser.get(f"/api/console/{path}")).text
+            for path in ("deck", "ledger", "people", "money?by=person", "chats")
+        ]
+    assert "secret" not in "".join(texts)
+    assert "Person 3" not in "".join(texts)
+
+
+async def test_nobody_erases_without_owning_the_chat(scene: Scene) -> None:
+    await scene.say(ADMIN, "here I am")
+    await scene.say(STRANGER, "elsewhere", "-300", account="second")
+    erase = {"what": "chat", "sure": "erase"}
+    path = "/api/console/people/erase"
+    async with scene.enter(ADMIN) as admin, scene.enter(OWNER) as owner:
+        assert (await admin.post(path, json={**erase, "chat": key(GROUP)})).status_code == 403
+        foreign = {**erase, "chat": key("-300", "second")}
+        assert (await owner.post(path, json=foreign)).status_code == 404
+        everywhere = {"what": "person", "name": "plain:4", "sure": "erase"}
+        assert (await owner.post(path, json=everywhere)).status_code == 422
+    assert "elsewhere" in str(
+        [one.meta for one in await tape_of(scene.gateway, "plain:second/-300").read()]
+    )
+
+
+async def test_a_failed_question_is_asked_again_by_one_of_two_at_once(scene: Scene) -> None:
+    await scene.say(ADMIN, "here I am")
+    scene.server.enqueue(Failure(400, "no"))
+    await asked(scene, "which color?")
+    answers: list[httpx2.Response] = []
+    async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin:
+        (row,) = (await seen(admin, "ledger"))["failed"]
+        assert (row["status"], row["text"], row["retry"]) == ("failed", "which color?", True)
+        posts, requests = len(scene.channel.posts), len(scene.server.requests)
+        scene.server.enqueue(Text(("Blue.",)), Text(("Blue twice.",)))
+
+        async def press(browser: httpx2.AsyncClient) -> None:
+            path = f"/api/console/ledger/{row['row']}/retry"
+            answers.append(await browser.post(path))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(press, owner)
+            group.start_soon(press, admin)
+
+        async def is_answered() -> bool:
+            return len(scene.channel.posts) > posts
+
+        await until(is_answered)
+        await scene.gateway.idle()
+        assert (await seen(owner, "ledger"))["failed"] == []
+    assert sorted(one.status_code for one in answers) == [200, 422]
+    assert next(one for one in answers if one.is_success).json() == {
+        "done": f"{row['row']} will be answered again in plain:-100"
+    }
+    assert len(scene.server.requests) == requests + 1
+    assert [post.text for post in scene.channel.posts[posts:]] == ["Blue."]
+
+
+async def test_a_row_of_another_s_chat_is_neither_shown_nor_changed(scene: Scene) -> None:
+    scene.server.enqueue(Failure(400, "no"))
+    await asked(scene, "which color?")
+    scene.server.enqueue(Failure(400, "no"))
+    await asked(scene, "a private matter", chat=MEMBER)
+    async with scene.enter(ADMIN) as admin, scene.enter(OWNER) as owner:
+        assert (await seen(admin, "ledger"))["failed"] == []
+        rows = (await seen(owner, "ledger"))["failed"]
+        assert {row["text"] for row in rows} == {"which color?", ""}
+        for row in rows:
+            for action in ("retry", "drop"):
+                path = f"/api/console/ledger/{row['row']}/{action}"
+                assert (await admin.post(path)).status_code == 404
+        unknown = await admin.post("/api/console/ledger/in-999/drop")
+        assert unknown.status_code == 404
+        assert unknown.json() == (await admin.post(path)).json()
+
+
+async def test_money_is_that_of_the_chats_that_one_sees(scene: Scene) -> None:
+    for chat in (GROUP, OTHER_GROUP):
+        scene.server.enqueue(Text(("Blue.",)))
+        await asked(scene, "which color?", chat=chat)
+    await scene.say(ADMIN, "here I am", OTHER_GROUP)
+    async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin, scene.holder() as holder:
+        for browser, names in (
+            (owner, {"Group -100", "Group -200"}),
+            (admin, {"Group -200"}),
+            (holder, {"Group -100", "Group -200"}),
+        ):
+            found = await seen(browser, "money?by=chat")
+            assert {row["name"] for row in found["rows"]} == names
+            assert found["total"]["turns"] == len(names)
+        for by in ("day", "person", "model"):
+            assert (await seen(admin, f"money?by={by}"))["rows"][0]["turns"] == 1
+        assert (await seen(owner, "money?since=2999-01-01&until=2999-01-02"))["rows"] == []
+        file = await admin.get("/api/console/money.csv?by=chat")
+        assert file.headers["content-disposition"].startswith('attachment; filename="tapeway-chat')
+        lines = file.text.splitlines()
+        assert lines[0].startswith("key,name,turns")
+        assert len(lines) == 2
+        for wrong in ("by=turn", "since=yesterday", "until=1"):
+            assert (await owner.get(f"/api/console/money?{wrong}")).status_code == 422
+
+
+def test_a_name_in_a_csv_file_is_no_formula() -> None:
+    row: dict[str, Any] = dict.fromkeys(
+        ("turns", "calls", "input", "cached", "output", "estimated", "cost"), 0
+    )
+    text = to_csv([{**row, "key": "plain:4", "name": '=HYPERLINK("evil")'}])
+    assert '"\'=HYPERLINK(""evil"")"' in text
+
+
+async def test_people_see_what_was_used_and_who_waits(scene: Scene) -> None:
+    scene.server.enqueue(Text(("Blue.",)))
+    await asked(scene, "which color?")
+    await scene.say(ADMIN, "here I am")
+    async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin:
+        found = await seen(owner, "people")
+        (used,) = found["used"]
+        assert (used["person"], used["name"], used["turns"]) == ("plain:3", "Person 3", 1)
+        assert used["title"] == "Group -100"
+        assert {(rule["id"], rule["role"]) for rule in found["rules"]} == {
+            (OWNER, "owner"),
+            (ADMIN, "admin"),
+        }
+        assert found["may"] is True
+        other = await seen(admin, "people")
+    assert (other["rules"], other["waiting"], other["openings"]) == ([], [], [])
+    assert other["may"] is False
+    assert [row["person"] for row in other["used"]] == ["plain:3"]
+
+
+async def test_channels_say_their_reasons_to_their_owner_only(scene: Scene) -> None:
+    scene.gateway.status.warn("plain", "the token is old: make another one")
+    scene.gateway.status.down("plain", "it is asleep")
+    async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin, scene.holder() as holder:
+        (found,) = (await seen(owner, "channels"))["channels"]
+        (other,) = (await seen(admin, "channels"))["channels"]
+        names = {one["channel"] for one in (await seen(holder, "channels"))["channels"]}
+        scene.gateway.status.connected("plain")
+        (again,) = (await seen(owner, "channels"))["channels"]
+    assert (found["channel"], found["lamp"], found["why"]) == ("plain", "waiting", "it is asleep")
+    assert found["notes"] == ["the token is old: make another one"]
+    assert (other["lamp"], other["why"], other["notes"]) == ("waiting", "", [])
+    assert other["rate_limits"] is None
+    assert {"plain", "web"} <= names
+    assert again["lamp"] == "ready"
+
+
+async def test_settings_show_no_secret(scene: Scene) -> None:
+    async with scene.holder() as holder:
+        answer = await holder.get("/api/console/settings")
+    rows = {row["name"]: row for row in answer.json()["settings"]}
+    assert rows["TAPEWAY_HTTP__TOKEN"]["value"] == "(set, hidden)"
+    assert rows["TAPEWAY_HTTP__TOKEN"]["origin"] == "environment"
+    assert rows["TAPEWAY_ACCESS__MODE"]["value"] == "open"
+    assert rows["TAPEWAY_TURN__QUEUE_PER_CHAT"]["origin"] == "default"
+    assert scene.server.base_url in answer.text
+    for secret in ("a-token-of-sixteen-characters", "sk-"):
+        assert secret not in answer.text
+
+
+async def test_a_name_is_shown_as_it_is_and_in_one_line(scene: Scene) -> None:
+    name = "<img src=x onerror=alert(1)>\u202e\nAdmin"
+    await scene.say(STRANGER, "hello", chat_title=name, sender=Author(STRANGER, name))
+    async with scene.enter(OWNER) as browser:
+        chats = (await seen(browser, "deck"))["chats"]
+    (found,) = [chat for chat in chats if not chat["private"]]
+    assert found["title"] == "<img src=x onerror=alert(1)> Admin"
+    assert found["last"]["name"] == found["title"]

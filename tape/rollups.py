@@ -61,12 +61,18 @@ class Stretch:
     def __add__(self, other: Stretch) -> Stretch:
         """Return both together, under the slot of this one."""
         return Stretch(
-            self.slot,
-            *(getattr(self, name) + getattr(other, name) for name in COUNTS),
-            min(self.first, other.first),
-            max(self.last, other.last),
-            min(self.oldest, other.oldest),
-            max(self.newest, other.newest),
+            slot=self.slot,
+            entries=self.entries + other.entries,
+            said=self.said + other.said,
+            answered=self.answered + other.answered,
+            failed=self.failed + other.failed,
+            refused=self.refused + other.refused,
+            changed=self.changed + other.changed,
+            anchors=self.anchors + other.anchors,
+            first=min(self.first, other.first),
+            last=max(self.last, other.last),
+            oldest=min(self.oldest, other.oldest),
+            newest=max(self.newest, other.newest),
         )
 
 
@@ -123,7 +129,21 @@ class _Tally:
         self.oldest, self.newest = min(self.oldest, entry.date), max(self.newest, entry.date)
 
     def under(self, slot: int) -> Stretch:
-        return Stretch(slot, *self.counts, self.first, self.last, self.oldest, self.newest)
+        entries, said, answered, failed, refused, changed, anchors = self.counts
+        return Stretch(
+            slot=slot,
+            entries=entries,
+            said=said,
+            answered=answered,
+            failed=failed,
+            refused=refused,
+            changed=changed,
+            anchors=anchors,
+            first=self.first,
+            last=self.last,
+            oldest=self.oldest,
+            newest=self.newest,
+        )
 
 
 @dataclass(slots=True)

@@ -80,14 +80,14 @@ async def chapters_before(reads: ConsoleReads, tape: str, before: int | None) ->
 
 
 async def chapter_beside(reads: ConsoleReads, tape: str, at: int, *, back: bool) -> Json:
-    """Return the id of the chapter before or after an entry, or None."""
+    """Return the chapter before or after an entry; without one, its `id` is None."""
     query = (
         Query(tape, before=at, kinds=(ANCHOR,), limit=1, newest=True)
         if back
         else Query(tape, after=at, kinds=(ANCHOR,), limit=1)
     )
     found = await reads.page(query)
-    return {"id": found[0].id if found else None}
+    return chapter_of(found[0]) if found else {"id": None}
 
 
 async def lanes_between(reads: ConsoleReads, tape: str, first: int, last: int) -> Json:

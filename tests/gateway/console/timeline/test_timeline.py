@@ -215,8 +215,9 @@ async def test_chapters_are_listed_and_stepped_through(tape: Tape, reads: Consol
         (1, "start", ""),
         (3, "checkpoint", "Bread and tea"),
     ]
-    assert await chapter_beside(reads, tape.name, 3, back=True) == {"id": 1}
-    assert await chapter_beside(reads, tape.name, 1, back=False) == {"id": 3}
+    assert (await chapter_beside(reads, tape.name, 3, back=True))["id"] == 1
+    found = await chapter_beside(reads, tape.name, 1, back=False)
+    assert (found["id"], found["text"]) == (3, "Bread and tea")
     assert await chapter_beside(reads, tape.name, 3, back=False) == {"id": None}
 
 

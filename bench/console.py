@@ -35,6 +35,7 @@ JUMPS: Final = 20
 SCROLL_SECONDS: Final = 8
 LIVE_EVENTS: Final = 12_000
 LIVE_SECONDS: Final = 60
+LIVE_BATCH: Final = 50
 CATEGORIES: Final = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 FRAME: Final = "FireAnimationFrame"
 TASK: Final = "RunTask"
@@ -156,14 +157,18 @@ async def living(page: Page, tape: Tape) -> list[Figure]:
 
     await page.get_by_role("button", name="Newest").click()
     more = islice(long_tape(3 * LIVE_EVENTS, seed=7), 2, None)
-    for _ in range(2500 // 20):  # what the page keeps is full before it is measured
-        await tape.append(*(_undated(next(more)) for _ in range(20)))
+    for _ in range(2500 // LIVE_BATCH):  # what the page keeps is full before it is measured
+        await tape.append(*(_undated(next(more)) for _ in range(LIVE_BATCH)))
+        await asyncio.sleep(0.2)
     await asyncio.sleep(5)
     before = await heap()
     began = time.monotonic()
-    for number in range(LIVE_EVENTS // 20):
-        await tape.append(*(_undated(next(more)) for _ in range(20)))
-        await asyncio.sleep(max(0.0, began + (number + 1) * LIVE_SECONDS / 600 - time.monotonic()))
+    batches = LIVE_EVENTS // LIVE_BATCH
+    for number in range(batches):
+        await tape.append(*(_undated(next(more)) for _ in range(LIVE_BATCH)))
+        due = began + (number + 1) * LIVE_SECONDS / batches
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+    progress(f"{LIVE_EVENTS} events in {time.monotonic() - began:.0f} s")
     size = await tape.size()
     await page.wait_for_function(
         "(size) => document.querySelector('.map').getAttribute('aria-valuenow') > size - 40",
@@ -184,7 +189,7 @@ def _undated(new: Any) -> Any:
 
 async def measure(entries: int, lanes: int, shot: Path | None) -> list[Figure]:
     """Measure everything."""
-    figures = []
+    figures: list[Figure] = []
     with running_chromium() as address:
         async with connected(address) as browser, gateway_with(entries, lanes) as (gateway, tape):
             context = await browser.new_context(
@@ -194,13 +199,13 @@ async def measure(entries: int, lanes: int, shot: Path | None) -> list[Figure]:
             url = f"{gateway.url}console#/tape/{KEY}"
             progress("first paint")
             figures += await paints(page, url)
-            progress("jumps")
+            progress(f"{figures[-1].value:.0f} ms; jumps")
             figures += await jumps(page, tape)
             if shot is not None:
                 await page.screenshot(path=shot)
-            progress("scrolling")
+            progress(f"{figures[-1].value:.0f} ms; scrolling")
             figures += await scrolling(page)
-            progress("live events")
+            progress(", ".join(f"{one.name} {one.value:.1f}" for one in figures[-3:]))
             figures += await living(page, tape)
             await context.close()
     return figures

@@ -10,13 +10,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx2
-import orjson
 from playwright.async_api import Page
 
 from bench.console_tape import fill, long_tape
@@ -35,6 +35,7 @@ JUMPS: Final = 20
 SCROLL_SECONDS: Final = 8
 LIVE_EVENTS: Final = 12_000
 LIVE_SECONDS: Final = 60
+LIVE_BATCH: Final = 50
 CATEGORIES: Final = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 FRAME: Final = "FireAnimationFrame"
 TASK: Final = "RunTask"
@@ -94,8 +95,8 @@ async def paints(page: Page, url: str) -> list[Figure]:
 
 async def jumps(page: Page, tape: Tape) -> list[Figure]:
     """Measure jumps to dates all over the tape."""
-    ends = await tape.find(limit=1, after=3) + await tape.recent(3)
-    first, last = parse_date(ends[0].date), parse_date(ends[1].date)
+    ends = await tape.entries([3, await tape.size() - 50])
+    first, last = (parse_date(entry.date) for entry in ends.values())
     random, took = Random(1), []
     for _ in range(JUMPS):
         date = first + (last - first) * random.random()
@@ -112,9 +113,16 @@ async def scrolling(page: Page) -> list[Figure]:
     """Measure the work of the main thread while the tape is scrolled."""
     browser = page.context.browser
     assert browser is not None
-    await browser.start_tracing(page=page, categories=CATEGORIES)
+    session = await browser.new_browser_cdp_session()
+    events: list[dict[str, Any]] = []
+    done = asyncio.Event()
+    session.on("Tracing.dataCollected", lambda found: events.extend(found["value"]))
+    session.on("Tracing.tracingComplete", lambda _found: done.set())
+    await session.send("Tracing.start", {"traceConfig": {"includedCategories": CATEGORIES}})
     await page.evaluate(SCROLL, SCROLL_SECONDS)
-    frames, tasks = _work(orjson.loads(await browser.stop_tracing())["traceEvents"])
+    await session.send("Tracing.end")
+    await done.wait()
+    frames, tasks = _work(events)
     return [
         Figure("scrolling: frames", len(frames) / SCROLL_SECONDS, "/s"),
         Figure("scrolling: work a frame, p95", percentile(frames, 95), "ms", Bar("<", 10)),
@@ -148,15 +156,19 @@ async def living(page: Page, tape: Tape) -> list[Figure]:
         return float((await session.send("Runtime.getHeapUsage"))["usedSize"])
 
     await page.get_by_role("button", name="Newest").click()
-    more = long_tape(3 * LIVE_EVENTS, seed=7)
-    for _ in range(2500 // 20):  # what the page keeps is full before it is measured
-        await tape.append(*(_undated(next(more)) for _ in range(20)))
+    more = islice(long_tape(3 * LIVE_EVENTS, seed=7), 2, None)
+    for _ in range(2500 // LIVE_BATCH):  # what the page keeps is full before it is measured
+        await tape.append(*(_undated(next(more)) for _ in range(LIVE_BATCH)))
+        await asyncio.sleep(0.2)
     await asyncio.sleep(5)
     before = await heap()
     began = time.monotonic()
-    for number in range(LIVE_EVENTS // 20):
-        await tape.append(*(_undated(next(more)) for _ in range(20)))
-        await asyncio.sleep(max(0.0, began + (number + 1) * LIVE_SECONDS / 600 - time.monotonic()))
+    batches = LIVE_EVENTS // LIVE_BATCH
+    for number in range(batches):
+        await tape.append(*(_undated(next(more)) for _ in range(LIVE_BATCH)))
+        due = began + (number + 1) * LIVE_SECONDS / batches
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+    progress(f"{LIVE_EVENTS} events in {time.monotonic() - began:.0f} s")
     size = await tape.size()
     await page.wait_for_function(
         "(size) => document.querySelector('.map').getAttribute('aria-valuenow') > size - 40",
@@ -177,7 +189,7 @@ def _undated(new: Any) -> Any:
 
 async def measure(entries: int, lanes: int, shot: Path | None) -> list[Figure]:
     """Measure everything."""
-    figures = []
+    figures: list[Figure] = []
     with running_chromium() as address:
         async with connected(address) as browser, gateway_with(entries, lanes) as (gateway, tape):
             context = await browser.new_context(
@@ -187,13 +199,13 @@ async def measure(entries: int, lanes: int, shot: Path | None) -> list[Figure]:
             url = f"{gateway.url}console#/tape/{KEY}"
             progress("first paint")
             figures += await paints(page, url)
-            progress("jumps")
+            progress(f"{figures[-1].value:.0f} ms; jumps")
             figures += await jumps(page, tape)
             if shot is not None:
                 await page.screenshot(path=shot)
-            progress("scrolling")
+            progress(f"{figures[-1].value:.0f} ms; scrolling")
             figures += await scrolling(page)
-            progress("live events")
+            progress(", ".join(f"{one.name} {one.value:.1f}" for one in figures[-3:]))
             figures += await living(page, tape)
             await context.close()
     return figures

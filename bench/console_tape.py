@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final
 
 from tape.deletions import deletion
-from tape.entry import NewEntry, anchor, event, message, tool_call
+from tape.entry import NewEntry, anchor, bootstrap, event, message, tool_call
 from tape.handle import Tape
 
 BEGAN: Final = datetime(2024, 3, 1, 8, tzinfo=UTC)
@@ -33,6 +33,8 @@ class LongTape:
         self._last_said = 0
 
     def __iter__(self) -> Iterator[NewEntry]:
+        for new in bootstrap():
+            yield self._at(new, 0)
         while self._made - 2 < self._count:
             for new in self._exchange():
                 self._made += 1
@@ -79,8 +81,9 @@ class LongTape:
         name, text = self._random.choice(PEOPLE), self._text(12)
         self._last_said = self._made + 1
         meta: dict[str, Any] = {"inbox": self._made, "author": name.lower(), "name": name}
-        new = message("user", text, **meta, text=text, lane=lane, message_id=str(self._made))
-        return self._at(new, self._random.expovariate(1 / 40))
+        self._now += timedelta(seconds=self._random.expovariate(1 / 40))
+        meta |= {"said_at": self._now.isoformat(), "lane": lane, "message_id": str(self._made)}
+        return self._at(message("user", text, **meta, text=text), 0)
 
     def _text(self, words: int) -> str:
         return " ".join(self._random.choices(WORDS, k=self._random.randrange(3, words)))
@@ -93,7 +96,7 @@ class LongTape:
 
 
 def long_tape(count: int, lanes: int = 400, seed: int = 1) -> Iterator[NewEntry]:
-    """Yield `count` entries that follow the bootstrap of a tape; the same for the same seed."""
+    """Yield the bootstrap of a tape and `count` entries; the same for the same seed."""
     yield from LongTape(count, lanes, seed)
 
 

@@ -6,8 +6,9 @@ what it has. An erased entry stays counted, but not its lane.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, MESSAGE, Entry, parse_date
@@ -21,6 +22,7 @@ BLOCK_IDS: Final = 1024
 """Number of a tape's ids in a block: the block 0 has the ids 1 to 1023."""
 
 HOUR_SECONDS: Final = 3600
+UTC_OFFSET: Final = "+00:00"  # with which the dates of tapes end
 MAX_LANES: Final = 1000  # maximum lanes of which one answer has counts
 
 _FAILED: Final = ("failed", "dead")
@@ -59,12 +61,18 @@ class Stretch:
     def __add__(self, other: Stretch) -> Stretch:
         """Return both together, under the slot of this one."""
         return Stretch(
-            self.slot,
-            *(getattr(self, name) + getattr(other, name) for name in COUNTS),
-            min(self.first, other.first),
-            max(self.last, other.last),
-            min(self.oldest, other.oldest),
-            max(self.newest, other.newest),
+            slot=self.slot,
+            entries=self.entries + other.entries,
+            said=self.said + other.said,
+            answered=self.answered + other.answered,
+            failed=self.failed + other.failed,
+            refused=self.refused + other.refused,
+            changed=self.changed + other.changed,
+            anchors=self.anchors + other.anchors,
+            first=min(self.first, other.first),
+            last=max(self.last, other.last),
+            oldest=min(self.oldest, other.oldest),
+            newest=max(self.newest, other.newest),
         )
 
 
@@ -104,22 +112,69 @@ class RolledUp:
 
 
 @dataclass(slots=True)
+class _Tally:
+    """A stretch that is being counted."""
+
+    first: int
+    last: int
+    oldest: str
+    newest: str
+    counts: list[int] = field(default_factory=lambda: [0] * len(COUNTS))
+
+    def add(self, entry: Entry, sort: int) -> None:
+        self.counts[0] += 1
+        if sort:
+            self.counts[sort] += 1
+        self.first, self.last = min(self.first, entry.id), max(self.last, entry.id)
+        self.oldest, self.newest = min(self.oldest, entry.date), max(self.newest, entry.date)
+
+    def under(self, slot: int) -> Stretch:
+        entries, said, answered, failed, refused, changed, anchors = self.counts
+        return Stretch(
+            slot=slot,
+            entries=entries,
+            said=said,
+            answered=answered,
+            failed=failed,
+            refused=refused,
+            changed=changed,
+            anchors=anchors,
+            first=self.first,
+            last=self.last,
+            oldest=self.oldest,
+            newest=self.newest,
+        )
+
+
+@dataclass(slots=True)
 class Rollup:
     """Counts of a tape's entries, to be added to what an index has."""
 
-    blocks: dict[int, Stretch] = field(default_factory=dict)
-    hours: dict[int, Stretch] = field(default_factory=dict)
     lanes: dict[tuple[int, str], LaneSpan] = field(default_factory=dict)
+    _blocks: dict[int, _Tally] = field(default_factory=dict)
+    _hours: dict[int, _Tally] = field(default_factory=dict)
+
+    @property
+    def blocks(self) -> dict[int, Stretch]:
+        return {slot: tally.under(slot) for slot, tally in self._blocks.items()}
+
+    @property
+    def hours(self) -> dict[int, Stretch]:
+        return {slot: tally.under(slot) for slot, tally in self._hours.items()}
 
     def add(self, entry: Entry) -> None:
         """Count an entry."""
-        block, counted = entry.id // BLOCK_IDS, _counted(entry)
-        _put(self.blocks, block, replace(counted, slot=block))
-        hour = hour_of(entry.date)
-        _put(self.hours, hour, replace(counted, slot=hour))
+        sort, block = _sort_of(entry), entry.id // BLOCK_IDS
+        for tallies, slot in ((self._blocks, block), (self._hours, hour_of(entry.date))):
+            tally = tallies.get(slot)
+            if tally is None:
+                tally = tallies[slot] = _Tally(entry.id, entry.id, entry.date, entry.date)
+            tally.add(entry, sort)
         lane = entry.meta.get("lane")
         if isinstance(lane, str):
-            _put(self.lanes, (block, lane), LaneSpan(lane, 1, entry.id, entry.id))
+            one = LaneSpan(lane, 1, entry.id, entry.id)
+            known = self.lanes.get((block, lane))
+            self.lanes[block, lane] = one if known is None else known + one
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each block and hour, with the names of the index's columns."""
@@ -153,10 +208,8 @@ def blocks_of(ids: Iterable[int]) -> list[int]:
 
 def hour_of(date: str) -> int:
     """Return the hours from 1970 to a date; 0 for one that cannot be read."""
-    try:
-        return int(parse_date(date).timestamp() // HOUR_SECONDS)
-    except (ValueError, OverflowError):
-        return 0
+    is_ours = date.endswith(UTC_OFFSET) and date[13:14] == ":"
+    return _hour_of(f"{date[:13]}:00{UTC_OFFSET}" if is_ours else date)
 
 
 def stretch_of(row: Mapping[str, Any]) -> Stretch:
@@ -198,15 +251,20 @@ def is_change(entry: Entry) -> bool:
     return entry.kind == EVENT and entry.name in _CHANGED
 
 
-def _counted(entry: Entry) -> Stretch:
-    tests = (is_said, is_answer, has_failed, is_refusal, is_change)
-    said, answered, failed, refused, changed = (int(test(entry)) for test in tests)
-    anchors = int(entry.kind == ANCHOR)
-    number, date = entry.id, entry.date
-    return Stretch(
-        0, 1, said, answered, failed, refused, changed, anchors, number, number, date, date
-    )
+def _sort_of(entry: Entry) -> int:
+    """Return the place of an entry's count in COUNTS, 0 for one that is only an entry."""
+    if entry.kind == MESSAGE:
+        return 1 if is_said(entry) else 2 if is_answer(entry) else 0
+    if entry.kind == ANCHOR:
+        return 6
+    if entry.kind != EVENT:
+        return 0
+    return 3 if has_failed(entry) else 4 if is_refusal(entry) else 5 if is_change(entry) else 0
 
 
-def _put(found: dict[Any, Any], key: object, value: Stretch | LaneSpan) -> None:
-    found[key] = found[key] + value if key in found else value
+@functools.lru_cache(maxsize=4096)
+def _hour_of(date: str) -> int:
+    try:
+        return int(parse_date(date).timestamp() // HOUR_SECONDS)
+    except (ValueError, OverflowError):
+        return 0

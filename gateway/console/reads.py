@@ -116,6 +116,16 @@ class ConsoleReads:
 
     @asynccontextmanager
     async def _in_turn(self) -> AsyncIterator[SideReader]:
+        try:
+            self._turn.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._wait()
+        try:
+            yield self._side
+        finally:
+            self._turn.release()
+
+    async def _wait(self) -> None:
         if self.waiting >= MAX_WAITING:
             raise ConsoleBusy
         self.waiting += 1
@@ -126,10 +136,6 @@ class ConsoleReads:
                 raise ConsoleBusy
         finally:
             self.waiting -= 1
-        try:
-            yield self._side
-        finally:
-            self._turn.release()
 
 
 class _SideTapes:

@@ -57,6 +57,17 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/console/people/erasures/{name}"): "How far an erasure has come.",
     ("GET", "/api/console/money"): "What was used, by day, chat, person or model.",
     ("GET", "/api/console/money.csv"): "The same as a CSV file.",
+    ("GET", "/api/console/tape/{chat}"): "A tape in a few hundred bins of counts.",
+    ("GET", "/api/console/tape/{chat}/page"): "A page of a tape: after or before an entry, or at"
+    " a date.",
+    ("GET", "/api/console/tape/{chat}/chapters"): "The newest chapters of a tape before an entry.",
+    ("GET", "/api/console/tape/{chat}/chapter"): "The chapter before or after an entry.",
+    ("GET", "/api/console/tape/{chat}/chapter/{anchor:int}.{form}"): "What was said in a chapter,"
+    " as Markdown (`md`) or as one page of HTML.",
+    ("GET", "/api/console/tape/{chat}/lanes"): "The lanes of a part of a tape.",
+    ("GET", "/api/console/tape/{chat}/search"): "What was found on a tape.",
+    ("GET", "/api/console/tape/{chat}/room"): "A room as it was at a date.",
+    ("GET", "/api/console/tape/{chat}/steps"): "What happened after an entry, for the replay.",
     ("GET", "/api/console/settings"): "The settings in force, for the instance's owner.",
     ("GET", "/api/access"): "Who may talk to the agent, and what waits to be opened.",
     ("POST", "/api/access/grant"): "Opens a chat, or gives a person a role.",

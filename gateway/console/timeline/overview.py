@@ -8,8 +8,9 @@ from typing import Any, Final
 from gateway.console.reads import PAGE, ConsoleReads
 from gateway.console.timeline.marks import chapter_of, rows_of
 from tape.entry import ANCHOR, Entry
-from tape.query import Query
-from tape.rollups import BLOCK, BLOCK_IDS, HOUR, Stretch
+from tape.errors import ReadTooSlow
+from tape.query import ID_SPACE, Query
+from tape.rollups import BLOCK, BLOCK_IDS, HOUR, Stretch, hour_of
 
 Json = dict[str, Any]
 
@@ -79,14 +80,14 @@ async def chapters_before(reads: ConsoleReads, tape: str, before: int | None) ->
 
 
 async def chapter_beside(reads: ConsoleReads, tape: str, at: int, *, back: bool) -> Json:
-    """Return the id of the chapter before or after an entry, or None."""
+    """Return the chapter before or after an entry; without one, its `id` is None."""
     query = (
         Query(tape, before=at, kinds=(ANCHOR,), limit=1, newest=True)
         if back
         else Query(tape, after=at, kinds=(ANCHOR,), limit=1)
     )
     found = await reads.page(query)
-    return {"id": found[0].id if found else None}
+    return chapter_of(found[0]) if found else {"id": None}
 
 
 async def lanes_between(reads: ConsoleReads, tape: str, first: int, last: int) -> Json:
@@ -105,9 +106,18 @@ async def _place(reads: ConsoleReads, tape: str, where: Json, size: int) -> int:
     if "around" in where:
         return max(min(int(where["around"]), size), 1)
     if "date" in where:
-        found = await reads.page(Query(tape, since=where["date"], limit=1))
-        return found[0].id if found else max(size, 1)
+        return max(min(await _entry_at(reads, tape, where["date"]), size), 1)
     return max(size, 1)
+
+
+async def _entry_at(reads: ConsoleReads, tape: str, date: str) -> int:
+    """Return the id of the first entry after all that are dated before a date."""
+    try:
+        found = await reads.page(Query(tape, until=date, limit=1, newest=True))
+        return found[0].id + 1 if found else 1
+    except ReadTooSlow:  # most of the tape is not in the order of its dates
+        rolled = await reads.rolled(tape, HOUR, hour_of(date) - 1, 1)
+        return rolled.stretches[0].first if rolled.stretches else ID_SPACE
 
 
 async def _stretches(reads: ConsoleReads, tape: str, grain: str) -> tuple[int, int, list[Stretch]]:

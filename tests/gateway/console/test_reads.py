@@ -27,8 +27,8 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(params=["sqlite", "memory:", "file"])
 async def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Gateway]:
     urls = {"memory:": "memory:", "file": f"file://{tmp_path}/tapes"}
-    more = {"TAPE__URL": urls[request.param]} if request.param in urls else {}
-    async with gateway_of(tmp_path, **more) as running:
+    url = urls.get(request.param, f"sqlite://{tmp_path}/tapeway.db")
+    async with gateway_of(tmp_path, TAPE__URL=url) as running:
         yield running
 
 

@@ -93,6 +93,12 @@ INSERT INTO search_covered (tape, low, high, rules)
 SELECT n, 1, 50, 'r' FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_entry SELECT tape, id, false, array_to_tsvector(ARRAY['w' || id % 10, 'r' || id])
 FROM entry WHERE kind = 'message';
+INSERT INTO rollup SELECT tape, grain, slot, 9, 1, 1, 1, 1, 1, 1, slot * 9, slot * 9 + 8, '', ''
+FROM generate_series(1, 100) AS tape, generate_series(1, 500) AS slot,
+     unnest(ARRAY['block', 'hour']) AS grain;
+INSERT INTO rollup_lane SELECT tape, slot, 'l' || lane, 9, slot * 9, slot * 9 + 8
+FROM generate_series(1, 100) AS tape, generate_series(1, 100) AS slot,
+     generate_series(1, 5) AS lane;
 VACUUM ANALYZE;
 """
 
@@ -177,6 +183,12 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
                     "plain": ["'r77'"], "names": ["'r77' | 'none'"], "most": 21},
     "search.walk": {"tape": 1, "made": 1, "firsts": [99000], "lasts": [100000], "wanted": ["'w5'"],
                     "works": [False], "most": 21},
+    "search.rolled": {"tape": 7, "grain": "hour", "after": 100, "limit": 20},
+    "search.rolled_lanes": {"tape": 7, "first": 20, "last": 24, "limit": 20},
+    "search.recount_lanes": {"tape": 7, "slot": 3},
+    "search.sparks": {"names": '["t7", "t8"]', "since": 490},
+    "search.add_rollups": {"rows": "[]"},
+    "search.add_rollup_lanes": {"rows": "[]"},
 }  # fmt: skip
 SHARED: Final[dict[str, dict[str, Any]]] = {
     "claim": {"suspect": 0, "since": -1.0},
@@ -221,7 +233,7 @@ QUERIES: Final = {
 BOUNDS: Final = {"ledger.head_of": 1100, "ledger.sent_keys": 2100}
 """What has a bound of its own, in ids."""
 
-TABLES: Final = ("entry", "inbox", "outbox", "search_entry")
+TABLES: Final = ("entry", "inbox", "outbox", "search_entry", "rollup", "rollup_lane")
 LEDGER: Final = ledger_schema("postgres").statements
 SHARING: Final = sharing_schema().statements
 ALL: Final = {**postgres.tape_schema().statements, **postgres.search_schema().statements}

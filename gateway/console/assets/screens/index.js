@@ -4,6 +4,8 @@
 
 export const screens = [
   { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
+  { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
+  { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },
   { route: ['why/inbox/:id', 'why/entry/:chat/:entry'], load: () => import('./why.js') },
   { route: ['turn/:chat/:turn', 'turn/:chat/:turn/:at'], load: () => import('./turn.js') },
   { route: 'ledger', nav: 'ledger', load: () => import('./ledger.js') },
@@ -11,6 +13,4 @@ export const screens = [
   { route: 'people', nav: 'people', load: () => import('./people.js') },
   { route: 'money', nav: 'money', load: () => import('./money.js') },
   { route: 'settings', nav: 'settings', owner: true, load: () => import('./settings.js') },
-  { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
-  { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },
 ];

@@ -235,13 +235,12 @@ class TapeScreen {
     if (selected === this.#chapterOf) return;
     this.#chapterOf = selected;
     const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);
-    const known = rows.findLast((row) => row.kind === 'chapter');
-    const id = known?.id ?? (await this.#ask(`/chapter?at=${selected + 1}&back`))?.id;
-    if (!id || selected !== this.#selected) return;
+    const chapter = rows.findLast((row) => row.kind === 'chapter') ?? await this.#ask(`/chapter?at=${selected + 1}&back`);
+    if (!chapter?.id || selected !== this.#selected) return;
     const row = this.#strip.rows[this.#strip.indexOf(selected)];
-    const file = (form) => make('a', { href: `/api/console/tape/${this.#chat}/chapter/${id}.${form}`, download: '' }, t(form === 'md' ? 'tape.markdown' : 'tape.html'));
+    const file = (form) => make('a', { href: `/api/console/tape/${this.#chat}/chapter/${chapter.id}.${form}`, download: '' }, t(form === 'md' ? 'tape.markdown' : 'tape.html'));
     this.#parts.chapter.replaceChildren(
-      make('span', {}, t('tape.chapter', known ? titleOf(known) : id)), file('md'), file('html'),
+      make('span', {}, t('tape.chapter', titleOf(chapter))), file('md'), file('html'),
       row ? make('a', { href: `#/replay/${this.#chat}/at/${encodeURIComponent(row.at)}` }, t('tape.replay')) : '');
   }
 

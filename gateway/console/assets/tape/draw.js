@@ -62,7 +62,6 @@ export class Drawing {
     const hue = (lane) => (lane === null ? c.tape : c[`hue-${strip.lanes.get(lane)?.hue ?? 0}`]);
     pen.fillStyle = c.surface;
     pen.fillRect(0, 0, width, height);
-    this.#silences(strip, left, room);
     this.#ruler(strip, left, first, end);
     // The tape itself, and a track for each lane while it is in use.
     pen.lineCap = 'round';
@@ -76,6 +75,7 @@ export class Drawing {
       line(pen, Math.max(-4, span.x - left), y(span.track), Math.min(width + 4, span.end - left), y(span.track));
       pen.globalAlpha = 1;
     }
+    this.#silences(strip, left, room);
     this.#turns(strip, left, track, y, trackOf, hue);
     for (let i = first; i < end; i++) this.#mark(strip, i, left, track, y, trackOf, hue);
     this.#head(strip, left, selected, y, trackOf);

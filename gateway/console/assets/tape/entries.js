@@ -18,7 +18,7 @@ addWords({
     'tape.cut.start': 'Start', 'tape.cut.reset': 'Started over', 'tape.cut.rewind': 'Went back', 'tape.cut.checkpoint': 'Checkpoint',
     'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.',
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
-    'tape.why': 'Why', 'tape.turn': 'What the model saw', 'tape.link': 'Link', 'tape.chapter': 'Chapter {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
+    'tape.why': 'Why', 'tape.turn': 'What the model saw', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
     'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
   },
   zh: {
@@ -30,7 +30,7 @@ addWords({
     'tape.cut.start': '开始', 'tape.cut.reset': '重新开始', 'tape.cut.rewind': '返回', 'tape.cut.checkpoint': '检查点',
     'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。',
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
-    'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节 {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
+    'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
     'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
   },
 });

@@ -32,13 +32,15 @@ export class Minimap {
     const step = WIDTH / Math.max(1, bins.length);
     const rates = bins.map(([, , from, to, entries]) => Math.log2(1 + entries / Math.max(0.25, (Date.parse(to) - Date.parse(from)) / 3.6e6)));
     const most = Math.max(1, ...rates);
+    const worst = Math.max(0.02, ...bins.map(([, , , , entries, , , lost, refused]) => (lost + refused) / entries));
     let [density, answers, failed, chapters] = ['', '', '', ''];
     bins.forEach(([, , , , entries, , answered, lost, refused, , anchors], i) => {
       const high = 4 + (HEIGHT - 14) * (rates[i] / most);
       const bar = (part) => `M${(i * step).toFixed(1)} ${HEIGHT}v${(-part).toFixed(1)}h${Math.max(0.6, step - 0.4).toFixed(1)}V${HEIGHT}z`;
       density += bar(high);
       if (answered) answers += bar(high * Math.min(1, (answered * 6) / entries));
-      if (lost + refused) failed += `M${(i * step).toFixed(1)} 0h${Math.max(1.5, step - 0.4).toFixed(1)}v4h${(-Math.max(1.5, step - 0.4)).toFixed(1)}z`;
+      const bad = (lost + refused) / entries;
+      if (bad) failed += `M${(i * step).toFixed(1)} 0h${Math.max(1.5, step - 0.4).toFixed(1)}v${Math.max(1, (9 * bad) / worst).toFixed(1)}h${(-Math.max(1.5, step - 0.4)).toFixed(1)}z`;
       if (anchors) chapters += `M${(i * step).toFixed(1)} 6v${HEIGHT - 6}`;
     });
     this.#bars.replaceChildren(

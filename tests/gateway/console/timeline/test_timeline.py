@@ -28,9 +28,11 @@ from gateway.console.timeline.past import room_at, steps_after
 from gateway.console.timeline.sparks import sparks_of
 from gateway.errors import AdminError
 from tape.deletions import deletion
-from tape.entry import NewEntry, anchor, event, message, tool_call
+from tape.entry import Entry, NewEntry, anchor, bootstrap, event, message, tool_call
 from tape.erasing import tombstone
+from tape.errors import ReadTooSlow
 from tape.handle import Tape
+from tape.query import Query
 from tape.rollups import Stretch
 from tape.store import ErasingStore
 from tests.gateways import gateway_of, tape_of
@@ -70,6 +72,7 @@ async def talked(tape: Tape) -> None:
     """Append a little of everything; the entries have the kinds of KINDS."""
     how = {"turn": "t1", "lane": "said:1"}
     await tape.append(
+        *(at(0, new) for new in bootstrap()),
         at(0, anchor("Bread and tea")),
         at(1, said("what is bread?", 1)),
         at(1, event("turn.start", {"turn": "t1", "takes": [4]}, **how)),
@@ -146,6 +149,24 @@ async def test_a_page_is_found_around_an_entry_a_date_and_beside_another(
     assert (await page_around(reads, "nowhere", {}))["rows"] == []
 
 
+async def test_a_date_is_found_by_the_hour_where_the_tape_is_in_no_order(
+    gateway: Gateway, tape: Tape, reads: ConsoleReads
+) -> None:
+    class Slow(ConsoleReads):
+        async def page(self, query: Query) -> list[Entry]:
+            if query.until is not None:
+                raise ReadTooSlow(0.2)
+            return await super().page(query)
+
+    await talked(tape)
+    await gateway.services.store.indexed()  # type: ignore[attr-defined]
+    slow = Slow(gateway.services)
+    found = await page_around(slow, tape.name, {"date": "2026-01-02T09:05:30+00:00"})
+    assert found["at"] == 1
+    found = await page_around(slow, tape.name, {"date": "2026-02-02T10:05:30+00:00"})
+    assert found["at"] == 15
+
+
 async def test_a_long_text_is_cut_short(tape: Tape, reads: ConsoleReads) -> None:
     await tape.append(said("x" * 5000, 1))
     page = await page_around(reads, tape.name, {})
@@ -194,8 +215,9 @@ async def test_chapters_are_listed_and_stepped_through(tape: Tape, reads: Consol
         (1, "start", ""),
         (3, "checkpoint", "Bread and tea"),
     ]
-    assert await chapter_beside(reads, tape.name, 3, back=True) == {"id": 1}
-    assert await chapter_beside(reads, tape.name, 1, back=False) == {"id": 3}
+    assert (await chapter_beside(reads, tape.name, 3, back=True))["id"] == 1
+    found = await chapter_beside(reads, tape.name, 1, back=False)
+    assert (found["id"], found["text"]) == (3, "Bread and tea")
     assert await chapter_beside(reads, tape.name, 3, back=False) == {"id": None}
 
 

@@ -137,6 +137,8 @@ async def test_a_turn_that_failed_is_red_at_its_model(tmp_path: Path) -> None:
         way = await way_of(gateway)
     assert way["model"].condition == "failed"
     assert "E-" in way["model"].says
+    assert ms(way["model"])["first text"] is None
+    assert ms(way["model"])["turn"] >= 0
     assert (way["outbox"].condition, way["receipt"].condition) == ("ok", "ok")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -28,24 +27,24 @@ GONE: Final = b"event: gone\ndata: {}\n\n"
 TOO_MANY: Final = "Too many browsers follow the console for you."
 
 
-@dataclass(slots=True)
 class _Sight:
-    """Which chats a visitor sees for the next seconds; None is every one."""
+    """Which chats a visitor sees, as was found out since the last check of their rights."""
 
-    sessions: frozenset[str] | None
+    def __init__(self, visitor: Visitor) -> None:
+        self._visitor = visitor
+        self._sees: dict[str, bool] = {}
 
-    @classmethod
-    async def of(cls, visitor: Visitor) -> _Sight:
-        if visitor.is_instance_owner:
-            return cls(None)
-        return cls(frozenset(chat.session_id for chat in await visitor.chats()))
-
-    def shown(self, changes: Iterable[Change]) -> list[dict[str, Any]]:
+    async def shown(self, changes: Iterable[Change]) -> list[dict[str, Any]]:
         return [
             {"topic": one.topic, "data": _data(one)}
             for one in changes
-            if self.sessions is None or one.topic != CHAT or one.session_id in self.sessions
+            if one.topic != CHAT or await self._is_seen(one.session_id)
         ]
+
+    async def _is_seen(self, session_id: str) -> bool:
+        if session_id not in self._sees:
+            self._sees[session_id] = await self._visitor.sees_chat(session_id)
+        return self._sees[session_id]
 
 
 class LiveStreams:
@@ -77,40 +76,27 @@ class LiveStreams:
         self._open[person] = self._open.get(person, 0) + 1
         try:
             async with self._pulse.listen() as beats:
-                sight = await _Sight.of(visitor)
-                missed = sight.shown(self._pulse.since(last))
+                sight, checked_at = _Sight(visitor), anyio.current_time()
+                missed = await sight.shown(self._pulse.since(last))
                 yield b"retry: 2000\n" + _event(self._pulse.newest, missed)
-                checked_at = anyio.current_time()
                 while True:
                     beat, left = None, checked_at + CHECK_SECONDS - anyio.current_time()
                     with anyio.move_on_after(max(0, left)):
-                        try:
-                            beat = await beats.receive()
-                        except (anyio.EndOfStream, anyio.ClosedResourceError):
-                            return
+                        beat = await beats.receive()
                     if beat is not None:
-                        yield _event(self._pulse.id_of(beat), sight.shown(beat.changes))
+                        yield _event(self._pulse.id_of(beat), await sight.shown(beat.changes))
                         continue
-                    try:
-                        found = await self._again(request)
-                    except StoreUnavailable:
-                        return
-                    if found is None:
-                        yield GONE
-                        return
-                    sight, checked_at = found, anyio.current_time()
+                    visitor = await self._rights.visitor(request)
+                    sight, checked_at = _Sight(visitor), anyio.current_time()
                     yield b": still here\n\n"
+        except HTTPException:
+            yield GONE
+        except (anyio.EndOfStream, anyio.ClosedResourceError, StoreUnavailable):
+            return
         finally:
             self._open[person] -= 1
             if not self._open[person]:
                 del self._open[person]
-
-    async def _again(self, request: Request) -> _Sight | None:
-        """Return what the visitor of a stream sees now, or None if they may no longer look."""
-        try:
-            return await _Sight.of(await self._rights.visitor(request))
-        except HTTPException:
-            return None
 
 
 def _data(change: Change) -> dict[str, Any]:

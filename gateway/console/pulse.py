@@ -93,7 +93,12 @@ class Pulse:
             self._listeners.discard(send)
 
     def since(self, last: str) -> tuple[Change, ...]:
-        """Return what changed after an id that a listener has seen; ALL if that is not known."""
+        """Return what changed after an id that a listener has seen; ALL if that is not known.
+
+        Before the first look, this is nothing: that look says ALL.
+        """
+        if self._seen is None:
+            return ()
         name, _, number = last.partition("-")
         if name == self.name and number.isdigit():
             seen, first = int(number), self._next - len(self._kept)

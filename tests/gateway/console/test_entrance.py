@@ -120,7 +120,7 @@ async def test_the_code_stands_on_no_tape(scene: Scene) -> None:
 async def test_signing_out_ends_the_session(scene: Scene) -> None:
     async with scene.enter(OWNER) as browser:
         cookie = {"Cookie": f"{COOKIE}={browser.cookies[COOKIE]}"}
-        assert (await browser.post("/api/console/leave")).status_code == 200
+        assert (await browser.post("/api/console/leave", json={})).status_code == 200
         async with scene.outside() as other:
             assert (await other.get(ME, headers=cookie)).status_code == 401
 

@@ -138,11 +138,15 @@ class _Way:
         if not steps:
             says = "no model call is recorded"
         joint = _timed("model", first, spans, says)
-        end = _data(next((one for one in reversed(turn) if one.name == TURN_END), None))
+        ended_by = next((one for one in reversed(turn) if one.name == TURN_END), None)
+        end = _data(ended_by)
         if self.status in ("failed", "stopped", "dead"):
             why = end.get("why") or row["why"] or end.get("error_id") or ""
             ended: Condition = "ended" if self.status == "stopped" else "failed"
-            return replace(joint, condition=ended, says=f"{says}; {self.status} {why}".rstrip())
+            took = _between(self.taken_at, ended_by.date if ended_by is not None else "")
+            spans.append(Duration("turn", took))
+            says = f"{says}; {self.status} {why}".rstrip()
+            return Joint("model", ended, first, tuple(spans), says)
         if self.status in ("taken", "held"):
             return replace(joint, condition="open", says=says if steps else "the turn runs")
         return joint

@@ -23,7 +23,7 @@ from tape.unit_of_work import Row
 
 NO_MESSAGE: Final = "There is no such message, or you may not see it."
 NO_ROW: Final = "This entry belongs to no message."
-MAX_ROW: Final = 2**63 - 1
+MAX_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
     async def why(request: Request) -> Any:
         visitor = await rights.visitor(request)
-        row = await _row(parts.reads, request.path_params["id"])
+        row = await _row(parts.reads, _number(request.path_params["id"]))
         if row is None:
             raise HTTPException(404, NO_MESSAGE)
         chat = await _chat(rights, visitor, row)
@@ -54,15 +54,15 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
     async def of_entry(request: Request) -> Any:
         _visitor, chat = await rights.chat(request)
-        found = await _message_of(parts.reads, chat.tape, request.path_params["entry"])
+        found = await _message_of(parts.reads, chat.tape, _number(request.path_params["entry"]))
         row = None if found is None else await _row(parts.reads, found)
         if row is None or row["session_id"] != chat.session_id:
             raise HTTPException(404, NO_ROW)
         return {"id": row["id"], "chat": chat.key}
 
     return [
-        console_route("/why/{id:int}", why),
-        console_route("/chats/{chat}/entries/{entry:int}/why", of_entry),
+        console_route("/why/{id}", why),
+        console_route("/chats/{chat}/entries/{entry}/why", of_entry),
     ]
 
 
@@ -77,16 +77,19 @@ async def _chat(rights: Rights, visitor: Visitor, row: Row) -> dict[str, Any] | 
     return None
 
 
+def _number(text: str) -> int:
+    """Return the number of a row or an entry, or 0, which none has."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else 0
+
+
 async def _row(reads: ConsoleReads, number: int) -> Row | None:
-    if number > MAX_ROW:
-        return None
     rows = await reads.select("ledger.inbox_row", {"id": number})
     return rows[0] if rows else None
 
 
 async def _message_of(reads: ConsoleReads, tape: str, number: int) -> int | None:
     """Return the row of the message that an entry is, or to which its turn answers."""
-    entry = (await reads.tape(tape).entries([number])).get(number) if number <= MAX_ROW else None
+    entry = (await reads.tape(tape).entries([number])).get(number)
     if entry is None:
         return None
     data = entry.payload.get("data")

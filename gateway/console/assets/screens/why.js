@@ -13,14 +13,14 @@ addWords({
     'why.private': 'A private chat: that you opened it is on record.', 'why.no-text': 'Its text is not shown: it was refused, deleted or erased.',
     'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Lane', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
     'why.ok': 'passed', 'why.slow': 'slow', 'why.failed': 'failed', 'why.open': 'here now', 'why.ended': 'ends here', 'why.unused': 'not reached', 'why.spared': 'not needed',
-    'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed',
+    'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed', 'why.turn': 'until it ended',
     'why.is.done': 'Answered.', 'why.is.timed': 'Answered, {0} after it came.', 'why.is.command': 'Answered without the model, as a command.', 'why.is.waiting': 'It waits for its turn.', 'why.is.accepted': 'Received, and not on its tape yet.',
     'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
     'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
     'why.unknown': 'no reason is recorded',
     'why.said to the group': 'it was said to the group, without a mention of the agent, a reply to it, or its name.',
     'why.said to the channel': 'it was said to the channel, without a mention of the agent, a reply to it, or its name.',
-    'why.said to the room': 'it was said to the room, and not to the agent.', 'why.forwarded': 'it was forwarded from elsewhere.',
+    'why.said to the room': 'it was said to the room.', 'why.forwarded': 'it was forwarded from elsewhere.',
     'why.a mention of somebody else': 'it begins with the name of somebody else.',
   },
   zh: {
@@ -29,14 +29,15 @@ addWords({
     'why.private': '私聊：您的打开已被记录。', 'why.no-text': '内容不予显示：已被拒绝、删除或抹除。',
     'why.channel': '渠道', 'why.inbox': '收件箱', 'why.on-tape': '磁带', 'why.lane': '对话', 'why.model': '模型', 'why.tools': '工具', 'why.outbox': '发件箱', 'why.receipt': '回执',
     'why.ok': '已通过', 'why.slow': '较慢', 'why.failed': '失败', 'why.open': '正在此处', 'why.ended': '止于此', 'why.unused': '未到达', 'why.spared': '不需要',
-    'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认',
+    'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认', 'why.turn': '至结束',
+    'about.asked': '查询', 'about.seen': '收到', 'about.addressed': '对象', 'about.access': '权限', 'about.lane': '对话', 'about.changed': '更改', 'about.turn': '轮次', 'about.view': '视图', 'about.model': '模型', 'about.tool': '工具', 'about.said': '回答', 'about.error': '错误', 'about.draft': '草稿', 'about.send': '发送', 'about.receipt': '回执', 'about.times': '用时', 'about.outcome': '结果', 'about.anchor': '锚点', 'about.event': '事件',
     'why.is.done': '已回答。', 'why.is.timed': '已回答，收到后 {0}。', 'why.is.command': '作为命令回答，未使用模型。', 'why.is.waiting': '正在等待处理。', 'why.is.accepted': '已收到，尚未写入磁带。',
     'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.failed': '回答失败：{0}', 'why.is.stopped': '已停止。{0}',
     'why.is.dead': '已放弃：{0}', 'why.is.dropped': '已丢弃，未回答。{0}', 'why.is.held': '恢复备份后保留。', 'why.is.joined': '属于另一条消息，已在那里回答。', 'why.is.erased': '已抹除：仅保留编号和日期。',
     'why.unknown': '没有记录原因',
     'why.said to the group': '它是对群组说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
     'why.said to the channel': '它是对频道说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
-    'why.said to the room': '它是对房间说的，不是对助手说的。', 'why.forwarded': '它是从别处转发的。',
+    'why.said to the room': '它是对房间说的。', 'why.forwarded': '它是从别处转发的。',
     'why.a mention of somebody else': '它以别人的名字开头。',
   },
 });
@@ -94,7 +95,7 @@ function draw({ place, chat, joints, lines }) {
     make('h2', { id: 'why-story' }, t('why.story')),
     make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
       make('span', { class: 'story-at' }, line.at ? clock(line.at) : ''),
-      make('span', { class: 'story-about' }, line.about),
+      make('span', { class: 'story-about' }, known('about', line.about)),
       make('span', { class: 'story-says' }, line.says)))),
   ].filter(Boolean);
 }
@@ -123,11 +124,13 @@ function verdict(place, joints, lines) {
   return t(`why.is.${place.status}`, reason(reasons[place.status] || place.why || bad?.says || 'unknown'));
 }
 
-// A reason in the page's language, if it is one of those that channels give.
-function reason(text) {
-  const found = t(`why.${text}`);
-  return found === `why.${text}` ? text : found;
+// A word of the gateway in the page's language, if the page knows it.
+function known(prefix, text) {
+  const found = t(`${prefix}.${text}`);
+  return found === `${prefix}.${text}` ? text : found;
 }
+
+const reason = (text) => known('why', text);
 
 const NAME = { tape: 'on-tape' };
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gateway.app import Gateway, access_admin
 from gateway.console.chats import key_of
 from tape.entry import utc_iso
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.console.scene import until
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled
 
@@ -51,8 +53,14 @@ class House:
         """Accept messages, one after the other, and wait until all is done."""
         for message in messages:
             await self.channel.host.accept([message])
+            await until(partial(self._is_taken_in, message))
             await self.gateway.taken_in()
             await settled(self.gateway, session)
+
+    async def _is_taken_in(self, message: InboundMessage) -> bool:
+        key = {"account_id": "plain", "ext_id": message.ext_id}
+        (row,) = await self.gateway.services.store.select("ledger.told_key", key)
+        return bool(row["status"] != "accepted")
 
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Client]:

@@ -20,8 +20,10 @@ OTHER = {"AGENT__FALLBACK_MODELS": "other", "MODELS": '{"other": {"price_input":
 ASKED = {"model": "other", "agreed": True}
 
 
-async def test_another_model_answers_with_the_results_that_the_tools_had(tmp_path: Path) -> None:
-    async with house(tmp_path, **OTHER) as home, home.owner() as owner:
+async def test_another_model_answers_with_the_results_that_the_tools_had(
+    tmp_path: Path, database: dict[str, str]
+) -> None:
+    async with house(tmp_path, **OTHER, **database) as home, home.owner() as owner:
         path = await asked(home)
         tape = tape_of(home.gateway, GROUP)
         before, posts = await tape.read(), len(home.channel.posts)

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import anyio
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 
 from agent.models.registry import make_model
 from channels.base import Channel
@@ -43,7 +44,6 @@ from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
 from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
-from gateway.http.admin_model import ModelSetup, model_routes
 from gateway.http.admin_tapes import erase_routes, tape_routes
 from gateway.http.app import MetricsPort, Readiness, make_app, readiness
 from gateway.http.auth import Gatekeeper, WrongLogins
@@ -134,13 +134,12 @@ async def running_gateway(
     http: bool = True,
     clock: Clock | None = None,
     plugins: PluginSource = load_plugins,
-    setup: ModelSetup | None = None,
+    routes: Sequence[BaseRoute] = (),
 ) -> AsyncIterator[Gateway]:
     """Start a gateway for the `async with` block, and stop it when the block ends.
 
     `only` names the channels to start (None for every enabled one); `plugins` registers plugins;
-    `setup` lets the page's owner choose a model.
-    Raise GatewayError or TapeError before anything is started.
+    `routes` are further ones. Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
         refuse_half_restored(settings.home_path)
@@ -164,7 +163,7 @@ async def running_gateway(
                 server: QuietServer | None = None
                 try:
                     if sockets:
-                        server = _serve(gateway, sockets[0], token, bearer, setup)
+                        server = _serve(gateway, sockets[0], token, bearer, routes)
                         group.start_soon(server.run_on, *sockets, name="http")
                         announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                     group.start_soon(manager.run, name="channels")
@@ -276,17 +275,15 @@ async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
 
 
 def _serve(
-    gateway: Gateway, sock: socket.socket, token: str, bearer: str, setup: ModelSetup | None
+    gateway: Gateway, sock: socket.socket, token: str, bearer: str, more: Sequence[BaseRoute]
 ) -> QuietServer:
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
-    app = web_app(gateway, token, bearer, setup)
+    app = web_app(gateway, token, bearer, more)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
 
 
-def web_app(
-    gateway: Gateway, token: str, bearer: str, setup: ModelSetup | None = None
-) -> Starlette:
+def web_app(gateway: Gateway, token: str, bearer: str, more: Sequence[BaseRoute] = ()) -> Starlette:
     """Return everything that a gateway serves over HTTP."""
     services, status = gateway.services, gateway.status
     guard, store, model = services.guard, services.tapes.store, services.settings.agent.model
@@ -305,7 +302,7 @@ def web_app(
     routes = [
         metrics,
         *access_routes(console.access_admin),
-        *model_routes(setup),
+        *more,
         *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),

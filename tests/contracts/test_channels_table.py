@@ -24,6 +24,7 @@ from tests.contracts.stages import STAGES
 ROOM: Final = {
     "A4": "messages cannot be edited there",
     "B5": "it has no other bots",
+    "B6": "a line is sent on purpose, so nothing waits for another",
     "B7": "everybody there is the owner, or was let in by the owner",
     "B8": "everybody there is the owner, or was let in by the owner",
     "D1 remote": "there is no platform between the gateway and its people",
@@ -34,7 +35,6 @@ ROOM: Final = {
     "E1 threads": "its chats have no threads",
     "E2 remote groups": "there is no platform between the gateway and its people",
     "E5": "it alerts nobody",
-    "E8": "messages there are text only",
     "F1": "there is no platform between the gateway and its people",
     "F2": "there is no platform between the gateway and its people",
     "F3": "there is no platform between the gateway and its people",
@@ -53,10 +53,10 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
         "B2 rules threads": "each message says itself whether it is for the agent",
         "B3": "its chats have one person each",
         "B4": "its chats have one person each",
-        "B6": "a line is sent on purpose, so nothing waits for another",
         "C1": "its chats have one person each",
         "C2 groups": "its chats have one person each",
         "G1": "its chats have one person each",
+        "E8": "messages there are text only",
         "G2": "its chats have one person each",
         "H1 groups": "its chats have one person each",
     },
@@ -65,7 +65,6 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
     "telegram": {"A4 deletions": "the agent does not learn of deleted messages"},
     "web": ROOM
     | {
-        "B6": "a line is sent on purpose, so nothing waits for another",
         "B2 private": "every chat of it is a room",
         "D1 private": "every chat of it is a room",
         "B2 names": "the agent is called by mention only",

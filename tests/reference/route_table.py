@@ -60,7 +60,7 @@ async def _routes() -> list[tuple[str, str]]:
         async with running_gateway(settings, only=own, http=False, plugins=plugins) as gateway:
             for name in ("slack", "telegram"):  # never started: their servers are far away
                 gateway.channels[name] = make_channel(name, getattr(settings, name))
-            app = web_app(gateway, "", "", PageSetup({}))
+            app = web_app(gateway, "", "", PageSetup({}).routes())
             return [
                 (method, route.path)
                 for route in app.routes

@@ -90,7 +90,9 @@ async def _started(settings: Settings, setup: PageSetup) -> AsyncIterator[Gatewa
     async with AsyncExitStack() as stack:
         while True:
             try:
-                gateway = await stack.enter_async_context(running_gateway(settings, setup=setup))
+                gateway = await stack.enter_async_context(
+                    running_gateway(settings, routes=setup.routes())
+                )
                 break
             except Exception as cause:
                 why = _why_away(cause)

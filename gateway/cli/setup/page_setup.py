@@ -8,13 +8,15 @@ from typing import Any
 import anyio
 from anyio.to_thread import run_sync
 from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.routing import BaseRoute
 
 from agent.models.offline import OFFLINE
 from gateway.cli.setup.changes import Changes
 from gateway.cli.setup.model_step import ModelChoice, agent_with, probed, whole
 from gateway.cli.setup.providers import BY_NAME, KNOWN, LOCAL, find_providers
 from gateway.errors import AdminError, SettingsError
-from gateway.http.admin_model import ModelSetup
+from gateway.http.json_route import json_body, json_route
 from gateway.settings import Settings, load_with_sources
 from gateway.settings.files import settings_files
 
@@ -24,7 +26,7 @@ ELSEWHERE = (
 )
 
 
-class PageSetup(ModelSetup):
+class PageSetup:
     """Tries a model, writes it into the settings' files, and has the gateway start again.
 
     changed  set once a model was written; the gateway that still runs has the old settings
@@ -35,7 +37,15 @@ class PageSetup(ModelSetup):
         self._writing = anyio.Lock()
         self.changed = anyio.Event()
 
-    async def servers(self) -> list[dict[str, Any]]:
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes of the page's button, which are for the owner."""
+        return [
+            json_route("/api/model", self._servers),
+            json_route("/api/model", self._take, "POST"),
+        ]
+
+    async def _servers(self, _request: Request) -> list[dict[str, Any]]:
+        """Return the servers to choose from."""
         found = await run_sync(lambda: list(find_providers(self._environ)))
         usable = {one.provider.name: one for one in found}
         return [
@@ -49,12 +59,16 @@ class PageSetup(ModelSetup):
             if one.variable or one.name in usable
         ]
 
-    async def take(self, server: str, address: str, model: str, key: str) -> str:
+    async def _take(self, request: Request) -> dict[str, str]:
+        """Try a model, and write it into the settings unless it does not answer."""
+        body = await json_body(request)
+        names = ("server", "address", "model", "key")
+        given = [str(body.get(name) or "").strip() for name in names]
         async with self._writing:
             loaded = await run_sync(load_with_sources, self._environ)
             if loaded.settings.tape_url.startswith("postgres"):
                 raise AdminError(ELSEWHERE)
-            choice = self._choice(server, address, model, key)
+            choice = self._choice(*given)
             changes = Changes(settings_files(self._environ), loaded)
             choice.put_into(changes)
             for sentence in changes.overruled():
@@ -62,7 +76,7 @@ class PageSetup(ModelSetup):
             said = await self._try(choice, loaded.settings, changes)
             await run_sync(_write, changes)
             self.changed.set()
-            return said
+            return {"said": said}
 
     def _choice(self, server: str, address: str, model: str, key: str) -> ModelChoice:
         if not model or model == OFFLINE:

@@ -1,0 +1,70 @@
+"""Images of the page: kept for their room, and erased with their message."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.contracts.test_channels_media import images_of, picture
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.erasing.stage import erased
+from tests.gateways import gateway_of, settled
+from tests.visitor import Visitor, visit
+
+pytestmark = pytest.mark.anyio
+
+
+async def send(visitor: Visitor, data: bytes, mime: str = "image/png") -> tuple[str, int]:
+    """Post an image; return the message's id, and the answer's status."""
+    file = {"name": "kettle.png", "mime": mime, "data": base64.b64encode(data).decode()}
+    message_id = str(uuid4())
+    answer = await visitor.post(
+        "what is this?", to_agent=True, reply_to=None, message_id=message_id, files=[file]
+    )
+    return message_id, answer.status_code
+
+
+async def test_an_erased_person_s_images_are_gone_from_the_disk_and_the_page(
+    tmp_path: Path,
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        visit(gateway.url, "Ann") as (ann,),
+        httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
+    ):
+        said, _status = await send(ann, picture())
+        await ann.answer(said)
+        await settled(gateway)
+        path = f"/api/rooms/lobby/messages/{said}/images/0"
+        shown = await client.get(path)
+        assert (shown.status_code, shown.content) == (200, picture())
+        assert shown.headers["content-type"] == "image/png"
+        assert shown.headers["cache-control"] == "no-store"
+        assert len(list((tmp_path / "media").iterdir())) == 2  # as it was sent, and as it is shown
+        assert len(images_of(server.requests[-1])) == 1
+        await gateway.parts.eraser.begin(
+            what="person", channel="web", person=ann.id, asked_by="operator"
+        )
+        await erased(gateway)
+        assert (await client.get(path)).status_code == 404
+        assert list((tmp_path / "media").iterdir()) == []
+
+
+async def test_what_is_no_image_of_the_room_is_not_served(tmp_path: Path) -> None:
+    async with (
+        gateway_of(tmp_path) as gateway,
+        visit(gateway.url, "Ann") as (ann,),
+        httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
+    ):
+        page, _status = await send(ann, b"<script>alert(1)</script>", "text/html")
+        await settled(gateway)
+        for path in (f"{page}/images/0", f"{page}/images/1", "elsewhere/images/0"):
+            assert (await client.get(f"/api/rooms/lobby/messages/{path}")).status_code == 404
+        _id, status = await send(ann, b"", "text/html; charset=utf-8")
+        assert status == 422
+        assert not (tmp_path / "media").exists()

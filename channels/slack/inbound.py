@@ -31,7 +31,14 @@ SUBTYPES: Final = frozenset((None, "bot_message", "file_share", "me_message", "t
 SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """Fields that are removed before a delivery is stored: whoever has them could pose as Slack."""
 
-BY_COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
+BY_COMMAND: Final = "asked by a command"
+TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has replies
+LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
+"""Fields that a stop command copies from the message whose answer it stops."""
+
+_NAMES: Final = "console forget handoff help open pair reset rewind start stop"
+COMMANDS: Final = {"status": ",tape.info"} | {name: f",{name}" for name in _NAMES.split()}
+_COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
 # An id in place of a name that was not known yet when the mention was decoded.
 _UNNAMED: Final = re.compile(r"(?<=[@#])[A-Z][A-Z0-9]+")

@@ -144,8 +144,7 @@ async def running_gateway(
     with locked(settings.home_path), database_locked(settings):
         refuse_half_restored(settings.home_path)
         narrow_files(settings)
-        # In a container, a new gateway often gets the process id of one that was killed.
-        withdraw(settings.home_path)
+        withdraw(settings.home_path)  # in a container, it often has the process id of a killed one
         token = token_of(settings) if http else ""
         bearer = token or secrets.token_urlsafe(32)
         sockets = open_sockets(settings.http, token) if http else []

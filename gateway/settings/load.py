@@ -45,7 +45,7 @@ from gateway.settings.sources import (
 class Origins(dict[str, tuple[Kind, Path | None]]):
     """The sources of settings, which are equal wherever they come from."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Origins)

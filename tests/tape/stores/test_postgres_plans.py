@@ -106,6 +106,7 @@ WHOLE: Final = {
     "ledger.console_chats": "for the console: one row of each chat, by an index",
     "ledger.console_usage": "for people, rarely",
     "ledger.console_openings": "for people, rarely",
+    "ledger.used_by_person": "for people, rarely",
     "ledger.sessions": "at the start",
     "ledger.end_leases": "at the start",
     "ledger.erasures": "for people, rarely",

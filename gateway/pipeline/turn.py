@@ -121,12 +121,12 @@ class TextSoFar:
     pieces: list[str] = field(default_factory=list)
     step: int = 0
     begun: Callable[[], str] | None = None
-    began_at: str | None = None
+    first_at: str | None = None
 
     def push(self, delta: str) -> None:
         self.pieces.append(delta)
         if self.begun is not None and delta.strip():
-            self.began_at = self.begun()
+            self.first_at = self.begun()
             self.begun = None
 
     def reset(self) -> None:

@@ -297,7 +297,7 @@ class GatewayHost(FullHost):
             return None
         try:
             return await self._services.ledger.outbox.open_draft(
-                message, turn.question.session_id, turn.id, turn.question.lane, turn.said.began_at
+                message, turn.question.session_id, turn.id, turn.question.lane, turn.said.first_at
             )
         except (StoreUnavailable, SessionLost):
             return None  # the answer comes without partial text, or from another process

@@ -216,7 +216,7 @@ async def _end(
         services.ledger.outbox.drop_draft(unit, turn.id)
     sends = [*sends, *asked]
     rows = await commit_with_sends(
-        services, unit, sends, question.session_id, question.lane, turn.said.began_at
+        services, unit, sends, question.session_id, question.lane, turn.said.first_at
     )
     newest = question.rows[-1]
     services.meters.turn_ended(newest.message.channel, status, turn.id, newest.received_at)

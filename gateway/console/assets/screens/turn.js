@@ -143,6 +143,6 @@ function item(part, chat, before) {
       part.entry ? make('a', { href: `#/tape/${chat.chat}/at/${part.entry}` }, t('turn.entry', part.entry)) : null,
       before && !part.same ? make('span', { class: 'part-new' }, t('turn.new')) : null,
       make('span', { class: 'part-tokens' }, t('turn.tokens', number(part.tokens)))),
-    make('pre', { class: 'part-text', tabindex: text.length > 600 ? 0 : null }, text),
+    make('pre', { class: 'part-text', tabindex: text.length > 360 || text.split('\n').length > 7 ? 0 : null }, text),
     part.more ? make('p', { class: 'why-note' }, t('turn.more', number(part.more))) : null);
 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from channels.markdown.plain import plain
 from tape.deletions import deleted, source_message
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.handle import Tape
 
 EXCERPT: Final = 140  # characters
+MAX_SHOWN: Final = 2000  # characters
 
 
 def is_ours(entry: Entry) -> bool:
@@ -18,9 +20,16 @@ def is_ours(entry: Entry) -> bool:
     return "inbox" not in entry.meta
 
 
-def text_of(entry: Entry) -> str:
-    """Return what somebody wrote, without the frame in which a model reads it."""
-    return entry.text if is_ours(entry) else str(entry.meta.get("text", ""))
+def said_text(entry: Entry) -> str:
+    """Return what a person or the agent said, without what the gateway added for models."""
+    own = entry.meta.get("text")
+    return own if isinstance(own, str) and not is_ours(entry) else entry.text
+
+
+def shown_text(entry: Entry) -> str:
+    """Return the beginning of what was said as it is shown in a line: an answer without marks."""
+    text = said_text(entry)[:MAX_SHOWN]
+    return plain(text) if is_ours(entry) else text
 
 
 def excerpt(text: str) -> str:
@@ -40,7 +49,7 @@ async def without_gone(tape: Tape, entries: Iterable[Entry]) -> list[Entry]:
 async def texts(tape: Tape, ids: Sequence[int]) -> dict[int, str]:
     """Return the beginnings of messages by their entries' ids, of those that may be shown."""
     found = await tape.entries(list(ids))
-    return {one.id: excerpt(text_of(one)) for one in await without_gone(tape, found.values())}
+    return {one.id: excerpt(shown_text(one)) for one in await without_gone(tape, found.values())}
 
 
 def _is_said(entry: Entry) -> bool:

@@ -17,7 +17,7 @@ from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
-from gateway.console.said import excerpt, is_ours, text_of, without_gone
+from gateway.console.said import excerpt, is_ours, shown_text, without_gone
 from gateway.console.timeline.sparks import sparks_of
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
@@ -175,7 +175,7 @@ def _shown(entry: Entry) -> dict[str, Any]:
         "id": entry.id,
         "agent": by_agent,
         "name": name,
-        "text": excerpt(text_of(entry)),
+        "text": excerpt(shown_text(entry)),
         "date": entry.date,
     }
 

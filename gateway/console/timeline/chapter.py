@@ -9,7 +9,8 @@ from string import Template
 from typing import Final
 
 from gateway.console.reads import PAGE, ConsoleReads
-from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, said_text, who_of
+from gateway.console.said import said_text
+from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, who_of
 from gateway.errors import AdminError
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.console.said import shown_text
 from tape.context import MESSAGE_EDIT, RESET, REWIND
 from tape.deletions import MESSAGE_DELETE, deleted
 from tape.entry import ANCHOR, ERROR, EVENT, MESSAGE, SESSION_START, TOOL_CALL, Entry
@@ -67,12 +68,6 @@ def kind_of(entry: Entry) -> str:
     return {ANCHOR: CHAPTER, TOOL_CALL: "tool", ERROR: "error"}.get(entry.kind, "other")
 
 
-def said_text(entry: Entry) -> str:
-    """Return what a person or the agent said, without what the gateway added for models."""
-    own = entry.meta.get("text")
-    return own if isinstance(own, str) and "inbox" in entry.meta else entry.text
-
-
 def who_of(entry: Entry) -> str:
     """Return the name of a message's author, their id if it has none, or "" for the agent."""
     meta = entry.meta
@@ -103,7 +98,7 @@ def _row(entry: Entry, *, gone: bool) -> Json:
             row[name] = value
     if kind in (SAID, ANSWER):
         row |= {"who": who_of(entry)} if kind == SAID else {}
-        row |= {"gone": True} if gone else {"text": said_text(entry)[:MAX_TEXT]}
+        row |= {"gone": True} if gone else {"text": shown_text(entry)[:MAX_TEXT]}
         if isinstance(inbox := entry.meta.get("inbox"), int):
             row["inbox"] = inbox
     elif kind == CHAPTER:

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any, Final
 
 from gateway.console.reads import ConsoleReads
-from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, said_text, who_of
+from gateway.console.said import shown_text
+from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, who_of
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry, as_date, parse_date, utc_iso
@@ -85,7 +86,7 @@ def _said(entry: Entry) -> Json | None:
     return {
         "kind": kind,
         "who": who_of(entry),
-        "text": said_text(entry)[:MAX_TEXT],
+        "text": shown_text(entry)[:MAX_TEXT],
         **({"lane": lane} if isinstance(lane, str) else {}),
         **({"turn": entry.meta["turn"]} if "turn" in entry.meta else {}),
     }

@@ -10,6 +10,7 @@ import { Minimap } from '../tape/minimap.js';
 import { Strip } from '../tape/strip.js';
 
 const PAGE = 500;
+const FEW_TRACKS = 5; // with so many at most, less height is enough
 const AHEAD = 1600;        // pixels before an end at which the next page is asked for
 const LIVE_EVERY = 300;    // milliseconds between two looks at what is new
 const MAP_EVERY = 5000;
@@ -44,6 +45,7 @@ class TapeScreen {
     this.#chat = chat;
     const canvas = make('canvas', { class: 'strip-canvas', role: 'img', 'aria-label': t('tape.strip') });
     this.drawing = new Drawing(canvas, () => this.#dirty());
+    this.canvas = canvas;
     this.map = new Minimap((id) => this.jump({ around: id }));
     this.entries = new Entries(chat);
     this.#parts = this.#build(root, canvas);
@@ -252,7 +254,11 @@ class TapeScreen {
     this.#frame = 0;
     if (!this.drawing.width) this.drawing.resize();
     this.drawing.draw(this.#strip, this.#head, this.#selected);
-    if (this.#strip.rows.length && !this.drawn) { this.drawn = true; performance.mark('tape:drawn'); }
+    if (this.#strip.rows.length && !this.drawn) {
+      this.drawn = true;
+      this.canvas.classList.toggle('few', this.#strip.tracks <= FEW_TRACKS);
+      performance.mark('tape:drawn');
+    }
   }
 
   // Ask for the next page before an end of the strip comes into sight.

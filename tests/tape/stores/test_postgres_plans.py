@@ -93,12 +93,6 @@ INSERT INTO search_covered (tape, low, high, rules)
 SELECT n, 1, 50, 'r' FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_entry SELECT tape, id, false, array_to_tsvector(ARRAY['w' || id % 10, 'r' || id])
 FROM entry WHERE kind = 'message';
-INSERT INTO rollup SELECT tape, grain, slot, 9, 1, 1, 1, 1, 1, 1, slot * 9, slot * 9 + 8, '', ''
-FROM generate_series(1, 100) AS tape, generate_series(1, 500) AS slot,
-     unnest(ARRAY['block', 'hour']) AS grain;
-INSERT INTO rollup_lane SELECT tape, slot, 'l' || lane, 9, slot * 9, slot * 9 + 8
-FROM generate_series(1, 100) AS tape, generate_series(1, 100) AS slot,
-     generate_series(1, 5) AS lane;
 VACUUM ANALYZE;
 """
 
@@ -147,8 +141,8 @@ GIVEN: Final[dict[str, Any]] = {
     "payloads": '["1"]', "most_lost": 20, "arrived": "[1, 1]", "newest": "[0, 0]", "asked": 0,
     "others": False, "home": "h1", "names": '["f1", "f2"]', "values": '["1", "2"]',
     "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
-    "period": 1.0, "every": 0, "refused": True, "grace": 5.0, "same_as": "s2", "size": 1,
-    "data": b"x",
+    "period": 1.0, "every": 0, "refused": True,
+    "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x",
 }  # fmt: skip
 OWN: Final[dict[str, dict[str, Any]]] = {
     "ledger.spend_turn": {"turns": 0},
@@ -185,12 +179,6 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
                     "plain": ["'r77'"], "names": ["'r77' | 'none'"], "most": 21},
     "search.walk": {"tape": 1, "made": 1, "firsts": [99000], "lasts": [100000], "wanted": ["'w5'"],
                     "works": [False], "most": 21},
-    "search.rolled": {"tape": 7, "grain": "hour", "after": 100, "limit": 20},
-    "search.rolled_lanes": {"tape": 7, "first": 20, "last": 24, "limit": 20},
-    "search.recount_lanes": {"tape": 7, "slot": 3},
-    "search.sparks": {"names": '["t7", "t8"]', "since": 490},
-    "search.add_rollups": {"rows": "[]"},
-    "search.add_rollup_lanes": {"rows": "[]"},
 }  # fmt: skip
 SHARED: Final[dict[str, dict[str, Any]]] = {
     "claim": {"suspect": 0, "since": -1.0},
@@ -235,7 +223,7 @@ QUERIES: Final = {
 BOUNDS: Final = {"ledger.head_of": 1100, "ledger.sent_keys": 2100}
 """What has a bound of its own, in ids."""
 
-TABLES: Final = ("entry", "inbox", "outbox", "search_entry", "rollup", "rollup_lane")
+TABLES: Final = ("entry", "inbox", "outbox", "search_entry")
 LEDGER: Final = ledger_schema("postgres").statements
 SHARING: Final = sharing_schema().statements
 ALL: Final = {**postgres.tape_schema().statements, **postgres.search_schema().statements}

@@ -148,7 +148,7 @@ def _work(events: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
 
 
 def _milliseconds(task: dict[str, Any]) -> float:
-    """Return the time of a task on the processor: beside others, its clock would count them, too."""
+    """Return how long a task had the processor, whatever else ran beside it."""
     return float(task.get("tdur", task["dur"])) / 1000
 
 

@@ -325,7 +325,7 @@ def console_parts(gateway: Gateway) -> ConsoleParts:
     openings = parts.requests.openings
     return ConsoleParts(
         services=services,
-        reads=ConsoleReads(services),
+        reads=gateway.pulse.reads,
         access=openings.access,
         roles=openings.roles,
         door=parts.door,

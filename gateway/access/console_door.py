@@ -74,16 +74,16 @@ class ConsoleDoor:
             return SIGNED_IN.format(page=page)
         code = secrets.token_hex(16)  # without characters that Markdown could take for its own
         self._services.redactor.keep_off_tapes(code)
-        account = account_id(message.channel, message.account)
+        account, person = account_id(message.channel, message.account), message.sender.id
         now, unit = self._clock.now(), Unit()
-        who = {"account_id": account, "person": message.sender.id}
-        unit.run("ledger.drop_console_codes", now=utc_iso(now), **who)
+        unit.run("ledger.drop_console_codes", now=utc_iso(now), account_id=account, person=person)
         unit.run(
             "ledger.issue_console_code",
             digest=digest_of(code),
+            account_id=account,
+            person=person,
             token=self._token,
             expires_at=utc_iso(now + timedelta(seconds=LINK_SECONDS)),
-            **who,
         )
         await self._store.commit(unit)
         text = LINK.format(link=f"{page}#code={code}")
@@ -97,7 +97,8 @@ class ConsoleDoor:
     async def redeem(self, code: str, guest: ConsoleGuest) -> str | None:
         """Use a code of a guest; return the cookie of a new session, or None."""
         now, unit, cookie = self._clock.now(), Unit(), secrets.token_urlsafe(32)
-        unit.run("ledger.use_console_code", expect=1, **self._values(code))
+        digest, token = digest_of(code), self._token
+        unit.run("ledger.use_console_code", expect=1, digest=digest, token=token, now=utc_iso(now))
         unit.run("ledger.drop_console_sessions", now=utc_iso(now))
         unit.run(
             "ledger.open_console_session",

@@ -17,7 +17,8 @@ from gateway.console.chats import key_of
 from gateway.console.pulse import CHAT, Change, Pulse
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
-from tape.errors import StoreUnavailable
+from gateway.errors import GatewayError
+from tape.errors import TapeError
 
 CHECK_SECONDS: Final = 5.0
 """Seconds after which a stream finds out what its visitor may see now; it says so to stay open."""
@@ -91,7 +92,7 @@ class LiveStreams:
                     yield b": still here\n\n"
         except HTTPException:
             yield GONE
-        except (anyio.EndOfStream, anyio.ClosedResourceError, StoreUnavailable):
+        except (anyio.EndOfStream, anyio.ClosedResourceError, TapeError, GatewayError):
             return
         finally:
             self._open[person] -= 1

@@ -17,6 +17,7 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from gateway.console.reads import ConsoleReads
+from gateway.errors import GatewayError
 from gateway.logs import get_log
 from gateway.services import Services
 from gateway.supervision.status import StatusBoard
@@ -65,7 +66,7 @@ class Pulse:
 
     def __init__(self, services: Services, reads: ConsoleReads, status: StatusBoard) -> None:
         self._services = services
-        self._reads = reads
+        self.reads = reads
         self._status = status
         self.name = secrets.token_hex(4)  # of this process's count of beats
         self._kept: deque[Beat] = deque(maxlen=MAX_KEPT)
@@ -107,6 +108,11 @@ class Pulse:
         return (Change(ALL),)
 
     @property
+    def listeners(self) -> int:
+        """How many streams follow."""
+        return len(self._listeners)
+
+    @property
     def newest(self) -> str:
         """The id of the newest beat."""
         return f"{self.name}-{self._next - 1}"
@@ -125,7 +131,7 @@ class Pulse:
             while self._listeners and not self._closed:
                 try:
                     self._publish(await self._look())
-                except TapeError as away:
+                except (TapeError, GatewayError) as away:
                     get_log().info("console.not_looked", why=str(away))
                 await self._services.clock.sleep(LOOK_SECONDS)
         finally:
@@ -155,14 +161,14 @@ class Pulse:
     async def _sizes(self) -> dict[str, int]:
         sizes = {one.name: one.size for one in await self._services.tapes.store.tapes()}
         if not sizes.keys() <= self._sessions.keys():
-            rows = await self._reads.select("ledger.sessions", {})
+            rows = await self.reads.select("ledger.sessions", {})
             self._sessions |= {str(row["tape"]): str(row["session_id"]) for row in rows}
         return sizes
 
     async def _open_rows(self) -> dict[str, Any]:
         found: dict[str, list[Any]] = {}
         for statement in OPEN_ROWS:
-            for row in await self._reads.select(f"ledger.{statement}", {}):
+            for row in await self.reads.select(f"ledger.{statement}", {}):
                 numbers = [statement, *row.values()]
                 found.setdefault(str(row["session_id"] or ""), []).append(numbers)
         return found

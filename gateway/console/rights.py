@@ -39,7 +39,7 @@ class Rights:
         if session.owner:
             return self._visitor(f"web:{session.person}", Role.OWNER, None)
         guest = await self._parts.door.find(request.cookies.get(COOKIE, ""))
-        found = guest and await self.visitor_of(guest)
+        found = await self.visitor_of(guest) if guest is not None else None
         if found is not None:
             return found
         if guest is not None or session.person:

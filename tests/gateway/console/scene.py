@@ -17,6 +17,7 @@ from gateway.app import Gateway, access_admin
 from gateway.clock import SystemClock
 from gateway.console.chats import key_of
 from gateway.storage.ledger.rows import account_id
+from tape.unit_of_work import Row
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import Brings, PlainChannel
 from tests.gateways import gateway_of, tape_of
@@ -124,7 +125,7 @@ class Scene:
         url = self.gateway.url
         return httpx2.AsyncClient(base_url=url, trust_env=False, headers=OUTSIDE, timeout=60)
 
-    async def rows(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+    async def rows(self, statement: str, **values: Any) -> list[Row]:
         """Return the rows of a statement of the ledger."""
         return await self.gateway.services.store.select(f"ledger.{statement}", values)
 

@@ -66,7 +66,12 @@ function cardOf(channel) {
     ...notes(channel.notes),
     channel.left.length ? make('ul', { class: 'gauges' }, channel.left.map(({ title: name, left, of }) => make('li', {},
       gauge(left, of, t('channels.left', left, of)), make('bdi', { class: 'gauge-name' }, name || t('channels.bot')), make('span', { class: 'row-about' }, `${left} / ${of}`)))) : null,
-    channel.rate_limits === null ? null : make('p', { class: 'row-about' }, `${t('channels.limits', channel.rate_limits)} · ${t('channels.edits', channel.edits)}`));
+    work(channel));
+}
+
+function work({ rate_limits: limits, edits }) {
+  const parts = [limits ? t('channels.limits', limits) : '', edits ? t('channels.edits', edits) : ''].filter(Boolean);
+  return parts.length ? make('p', { class: 'row-about' }, parts.join(' · ')) : null;
 }
 
 const notes = (found) => (found.length ? [make('h3', {}, t('channels.missing')), make('ul', { class: 'notes' }, found.map((one) => make('li', {}, one)))] : []);

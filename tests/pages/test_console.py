@@ -1,0 +1,184 @@
+"""The console in a browser: its door, the deck and the ledger, live, by keyboard and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from channels.message import Author
+from tests.browser import Browsing, browsing, marks
+from tests.fakes.openai.script import Failure, Text
+from tests.gateway.console.scene import (
+    ADMIN,
+    GROUP,
+    MEMBER,
+    OTHER_GROUP,
+    OWNER,
+    STRANGER,
+    TOKEN,
+    Scene,
+    key,
+    scene_of,
+)
+
+pytestmark = marks
+
+EVIL = "<img src=x onerror=document.title='owned'>"
+
+
+@asynccontextmanager
+async def entered(
+    home: Path, chromium: Browser, person: str = OWNER
+) -> AsyncIterator[tuple[Scene, Browsing, Page]]:
+    """Have somebody in the console, by a link of theirs, in a browser that is no one's."""
+    async with scene_of(home) as scene, browsing(chromium) as opened:
+        yield scene, opened, await enter(scene, opened, person)
+
+
+async def enter(scene: Scene, opened: Browsing, person: str, **options: object) -> Page:
+    headers = {"X-Forwarded-For": "203.0.113.9"}
+    context = await opened.new_context(extra_http_headers=headers, **options)
+    page = await context.new_page()
+    await page.goto(f"{scene.gateway.url}console#code={await scene.code(person)}")
+    await expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("Deck|总览"))
+    return page
+
+
+async def test_a_link_is_used_once_and_leaves_the_address(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with scene_of(tmp_path) as scene, browsing(chromium) as opened:
+        code = await scene.code(ADMIN)
+        headers = {"X-Forwarded-For": "203.0.113.9"}
+        first = await (await opened.new_context(extra_http_headers=headers)).new_page()
+        await first.goto(f"{scene.gateway.url}console#code={code}")
+        await expect(first.get_by_role("heading", name="Deck")).to_be_visible()
+        assert code not in first.url
+        await expect(first.get_by_role("link", name="Settings")).to_have_count(0)
+        second = await (await opened.new_context(extra_http_headers=headers)).new_page()
+        await second.goto(f"{scene.gateway.url}console#code={code}")
+        await expect(second.get_by_role("alert")).to_contain_text("This link was used")
+        await expect(second.get_by_role("link", name="Sign in")).to_be_visible()
+        await scene.grant(ADMIN, "none")
+        await first.reload()
+        await expect(first.get_by_role("alert")).to_contain_text("owners and admins")
+
+
+async def test_the_deck_changes_while_it_is_open_and_shows_names_as_text(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        await scene.say(STRANGER, "hello", chat_title=EVIL, sender=Author(STRANGER, EVIL))
+        strip = page.locator(f"[data-chat='{key(GROUP)}']")
+        await expect(strip.get_by_role("link")).to_have_text(EVIL)
+        await expect(strip.locator(".strip-last")).to_contain_text("hello")
+        await expect(strip).to_have_attribute("data-lamp", "quiet")
+        scene.server.enqueue(Failure(400, "no"))
+        await scene.say(MEMBER, "will it fail?", OTHER_GROUP, addressed=True)
+        await expect(page.locator(".strip").first).to_have_attribute("data-lamp", "failed")
+        await expect(page.locator(".strip").first.locator(".lamp")).to_have_text("1 failed")
+        assert await page.title() == "Deck · Tapeway"
+        assert await page.locator("img").count() == 0
+
+
+async def test_a_failed_question_is_answered_again_from_the_ledger_by_keyboard(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with entered(tmp_path, chromium) as (scene, opened, page):
+        scene.server.enqueue(Failure(400, "no"))
+        await scene.say(MEMBER, "which color?", addressed=True)
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("combobox")).to_be_focused()
+        await page.keyboard.type("ledg")
+        await page.keyboard.press("Enter")
+        row = page.locator(".row[data-row^=in]")
+        await expect(row).to_contain_text("which color?")
+        again = await enter(scene, opened, ADMIN)  # who has not written there
+        await again.evaluate("location.hash = '#/ledger'")
+        await expect(again.get_by_role("heading", name="Ledger")).to_be_visible()
+        await expect(again.locator(".row")).to_have_count(0)
+        scene.server.enqueue(Text(("Blue.",)))
+        await row.get_by_role("button", name="Answer again").press("Enter")
+        await expect(page.locator(".done")).to_contain_text("will be answered again")
+        await expect(page.locator(".row[data-row^=in]")).to_have_count(0)
+        await scene.gateway.idle()
+    assert scene.channel.posts[-1].text == "Blue."
+
+
+async def test_eight_tabs_share_one_stream(tmp_path: Path, chromium: Browser) -> None:
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        pages = [page, *[await page.context.new_page() for _ in range(7)]]
+        for other in pages[1:]:
+            await other.goto(f"{scene.gateway.url}console")
+        await scene.say(STRANGER, "to all of you")
+        for other in pages:
+            await expect(other.locator(".strip-last").first).to_contain_text("to all of you")
+        assert scene.gateway.pulse.listeners == 1
+
+
+async def test_it_speaks_chinese_and_keeps_it(tmp_path: Path, chromium: Browser) -> None:
+    async with entered(tmp_path, chromium) as (_scene, _opened, page):
+        await page.get_by_role("button", name="中文").click()
+        await expect(page.get_by_role("heading", name="总览")).to_be_visible()
+        assert await page.evaluate("document.documentElement.lang") == "zh-CN"
+        await page.reload()
+        for name in ("账本", "渠道", "人员", "费用"):
+            await page.get_by_role("link", name=name, exact=True).click()
+            await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+async def test_a_phone_scrolls_in_one_direction_only(
+    tmp_path: Path, chromium: Browser, width: int
+) -> None:
+    async with scene_of(tmp_path) as scene, browsing(chromium) as opened:
+        scene.server.enqueue(Failure(400, "no"), Text(("Blue.",)))
+        await scene.say(MEMBER, "a question with averylongwordindeed" * 4, addressed=True)
+        await scene.say(MEMBER, "another one", OTHER_GROUP, addressed=True)
+        size = {"width": width, "height": 700}
+        page = await enter(scene, opened, OWNER, viewport=size)
+        for screen in ("deck", "ledger", "channels", "people", "money"):
+            await page.evaluate(f"location.hash = '#/{screen}'")
+            await expect(page.locator(f"section.{screen}")).to_be_visible()
+            await expect(page.locator(f"section.{screen} > .note")).to_be_empty()
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width, screen
+
+
+async def test_erasing_asks_first(tmp_path: Path, chromium: Browser) -> None:
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        scene.server.enqueue(Text(("Blue.",)))
+        await scene.say(MEMBER, "my secret", addressed=True)
+        await page.evaluate("location.hash = '#/people'")
+        erase = page.get_by_role("button", name="Erase: Person 3")
+        await erase.click()
+        await expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
+        await page.keyboard.press("Escape")
+        assert "my secret" in await scene.words_of_tape(GROUP)
+        await erase.click()
+        await page.get_by_role("button", name="Keep").click()
+        assert "my secret" in await scene.words_of_tape(GROUP)
+        await erase.click()
+        await page.get_by_role("button", name="Erase for good").click()
+        await expect(page.locator(".done")).to_contain_text(re.compile(r"Erased: \d+ entr"))
+        assert "my secret" not in await scene.words_of_tape(GROUP)
+
+
+async def test_the_token_s_holder_comes_in_by_the_login(tmp_path: Path, chromium: Browser) -> None:
+    async with scene_of(tmp_path) as scene, browsing(chromium) as opened:
+        page = await (await opened.new_context()).new_page()
+        await page.goto(f"{scene.gateway.url}console")
+        await expect(page.get_by_role("heading", name="Who are you?")).to_be_visible()
+        await page.get_by_role("link", name="Sign in").click()
+        await page.locator("#token").fill(TOKEN)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="lobby")).to_be_visible()
+        await page.goto(f"{scene.gateway.url}console#/settings")
+        await expect(page.locator("section.settings dt").first).to_be_visible()
+        await page.get_by_label("Find a setting").fill("access__mode")
+        await expect(page.locator("section.settings dd")).to_have_count(1)
+        await expect(page.locator("section.settings dd")).to_contain_text("from the environment")

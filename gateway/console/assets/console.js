@@ -74,6 +74,7 @@ async function useCode() {
 async function enter() {
   const refused = await useCode();
   try {
+    preload();
     me = await get('me');
   } catch (cause) {
     signedOut(refused || (cause.status === 401 ? '' : cause.message));

@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "handoff": "set a checkpoint: what to remember from here on",
     "rewind": "go back to an earlier checkpoint",
     "open": "let everybody in this chat ask me (my owner only)",
+    "console": "a link to the console, in private (my owner and admins only)",
     "forget": "forget me: delete what I wrote here",
 }
 

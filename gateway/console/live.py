@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 
 from gateway.console.answers import console_route
 from gateway.console.chats import key_of
-from gateway.console.pulse import CHAT, Change, Pulse
+from gateway.console.pulse import CHAT, ConsoleChange, Pulse
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
 from gateway.errors import GatewayError
@@ -35,7 +35,7 @@ class _Sight:
         self._visitor = visitor
         self._sees: dict[str, bool] = {}
 
-    async def shown(self, changes: Iterable[Change]) -> list[dict[str, Any]]:
+    async def shown(self, changes: Iterable[ConsoleChange]) -> list[dict[str, Any]]:
         return [
             {"topic": one.topic, "data": _data(one)}
             for one in changes
@@ -100,7 +100,7 @@ class LiveStreams:
                 del self._open[person]
 
 
-def _data(change: Change) -> dict[str, Any]:
+def _data(change: ConsoleChange) -> dict[str, Any]:
     if change.topic != CHAT:
         return {}
     return {"chat": key_of(change.session_id), "size": change.size}

@@ -35,7 +35,7 @@ OPEN_ROWS: Final = ("open_by_chat", "unsent_by_chat", "held_by_chat")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConsoleChange:
     """Something changed: a topic, and of a chat its session and the number of its entries."""
 
     topic: str
@@ -48,7 +48,7 @@ class Beat:
     """What changed since the last look; ids grow by 1."""
 
     id: int
-    changes: tuple[Change, ...]
+    changes: tuple[ConsoleChange, ...]
 
 
 Beats = MemoryObjectReceiveStream[Beat]
@@ -93,7 +93,7 @@ class Pulse:
         finally:
             self._listeners.discard(send)
 
-    def since(self, last: str) -> tuple[Change, ...]:
+    def since(self, last: str) -> tuple[ConsoleChange, ...]:
         """Return what changed after an id that a listener has seen; ALL if that is not known.
 
         Before the first look, this is nothing: that look says ALL.
@@ -105,7 +105,7 @@ class Pulse:
             seen, first = int(number), self._next - len(self._kept)
             if first - 1 <= seen < self._next:
                 return tuple(one for beat in self._kept if beat.id > seen for one in beat.changes)
-        return (Change(ALL),)
+        return (ConsoleChange(ALL),)
 
     @property
     def listeners(self) -> int:
@@ -139,13 +139,13 @@ class Pulse:
             self._kept.clear()
             self._next += 1  # nobody looks from now on: who comes back has missed something
 
-    async def _look(self) -> list[Change]:
+    async def _look(self) -> list[ConsoleChange]:
         now = _Seen(await self._sizes(), await self._open_rows(), self._states())
         before, self._seen = self._seen, now
         if before is None:
-            return [Change(ALL)]
+            return [ConsoleChange(ALL)]
         found = [
-            Change(CHAT, self._sessions[tape], size)
+            ConsoleChange(CHAT, self._sessions[tape], size)
             for tape, size in now.sizes.items()
             if tape in self._sessions and before.sizes.get(tape) != size
         ]
@@ -153,9 +153,9 @@ class Pulse:
             grown = {change.session_id for change in found} | {""}
             other = (now.open_rows.keys() | before.open_rows.keys()) - grown
             changed = (one for one in other if now.open_rows.get(one) != before.open_rows.get(one))
-            found += [*(Change(CHAT, one) for one in changed), Change(LEDGER)]
+            found += [*(ConsoleChange(CHAT, one) for one in changed), ConsoleChange(LEDGER)]
         if now.channels != before.channels:
-            found.append(Change(CHANNELS))
+            found.append(ConsoleChange(CHANNELS))
         return found
 
     async def _sizes(self) -> dict[str, int]:
@@ -178,7 +178,7 @@ class Pulse:
         shown = {name: {**asdict(state), "heard": None} for name, state in states}
         return shown, sorted(self._status.deaf())
 
-    def _publish(self, changes: Iterable[Change]) -> None:
+    def _publish(self, changes: Iterable[ConsoleChange]) -> None:
         beat = Beat(self._next, tuple(changes))
         if not beat.changes:
             return

@@ -42,6 +42,15 @@ from gateway.settings.sources import (
 )
 
 
+class Origins(dict[str, tuple[Kind, Path | None]]):
+    """The sources of settings, which are equal wherever they come from."""
+
+    __hash__ = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origins)
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="ignore"
@@ -86,7 +95,7 @@ class Settings(BaseSettings):
     cli: CliSettings = Field(default_factory=CliSettings)
     log: sections.LogSettings = Field(default_factory=sections.LogSettings)
     _models_in_use: dict[str, ModelSettings] = PrivateAttr(default_factory=dict)
-    _origins: dict[str, tuple[Kind, Path | None]] = PrivateAttr(default_factory=dict)
+    _origins: Origins = PrivateAttr(default_factory=Origins)
 
     @classmethod
     def settings_customise_sources(

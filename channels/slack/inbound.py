@@ -36,6 +36,13 @@ TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has repl
 LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
 """Fields that a stop command copies from the message whose answer it stops."""
 
+_WORDS: Final = "console forget handoff help open pair reset rewind start stop"
+COMMANDS: Final = {"status": ",tape.info"} | {name: f",{name}" for name in _WORDS.split()}
+_COMMAND: Final = "asked by a command"
+TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has replies
+LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
+"""Fields that a stop command copies from the message whose answer it stops."""
+
 COMMANDS: Final = {"status": ",tape.info"} | {
     name: f",{name}"
     for name in (

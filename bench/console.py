@@ -143,8 +143,13 @@ def _work(events: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
         while at + 1 < len(starts) and task["ts"] >= starts[at + 1]:
             at += 1
         if at < len(frames) and task["ts"] >= starts[0] - 1e6:
-            frames[at] += task["dur"] / 1000
-    return frames, [task["dur"] / 1000 for task in tasks]
+            frames[at] += _milliseconds(task)
+    return frames, [_milliseconds(task) for task in tasks]
+
+
+def _milliseconds(task: dict[str, Any]) -> float:
+    """Return how long a task had the processor, whatever else ran beside it."""
+    return float(task.get("tdur", task["dur"])) / 1000
 
 
 async def living(page: Page, tape: Tape) -> list[Figure]:

@@ -230,7 +230,7 @@ async def test_what_is_said_is_found_and_appears_as_it_comes(
 
 async def test_a_room_is_replayed_from_a_time(gateway: Gateway, chromium: Browser) -> None:
     tape = tape_of(gateway)
-    found: list[Any] = await tape.find(after=20_000, kinds=("message",), limit=40)
+    found: list[Any] = await tape.find(after=20_000, kinds=("message",), limit=16)
     said = [one for one in found if "inbox" in one.meta]
     async with browsing(chromium) as opened:
         page = await (await opened.new_context(timezone_id="UTC")).new_page()

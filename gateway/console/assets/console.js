@@ -4,7 +4,7 @@ import { get, post } from './api.js';
 import { make } from './dom.js';
 import * as live from './live.js';
 import { setUpPalette } from './palette.js';
-import { current, leave, show } from './router.js';
+import { current, leave, preload, show } from './router.js';
 import { screens } from './screens/index.js';
 import { LANGUAGES, addWords, language, setLanguage, t } from './words.js';
 
@@ -74,6 +74,7 @@ async function useCode() {
 async function enter() {
   const refused = await useCode();
   try {
+    preload();
     me = await get('me');
   } catch (cause) {
     signedOut(refused || (cause.status === 401 ? '' : cause.message));

@@ -25,6 +25,9 @@ function find(hash) {
   return null;
 }
 
+// Ask for the screen's files while it is not known yet who looks.
+export function preload() { find(location.hash || '#/deck')?.screen.load().catch(() => {}); }
+
 export const current = () => shown.screen;
 
 // Take the screen away.

@@ -15,6 +15,8 @@ const AHEAD = 1600;        // pixels before an end at which the next page is ask
 const LIVE_EVERY = 300;    // milliseconds between two looks at what is new
 const MAP_EVERY = 5000;
 const ADDRESS_AFTER = 400;
+const LIST_RESTS = 100;
+const LIST_EVERY = 450;
 
 export const title = () => t('tape.title');
 
@@ -64,6 +66,7 @@ class TapeScreen {
     this.#ends.abort();
     this.#off.forEach((off) => off());
     this.#timers.forEach(clearTimeout);
+    clearTimeout(this.#listTimer);
     cancelAnimationFrame(this.#frame);
     this.drawing.end();
     this.observer.disconnect();
@@ -217,17 +220,30 @@ class TapeScreen {
     while (behind < rows.length - 1 && !isListed(rows[behind])) behind++;
     const nearer = Math.abs(xs[before] - this.#head) <= Math.abs(xs[behind] - this.#head) ? before : behind;
     if (rows[nearer]) this.#selected = rows[nearer].id;
-    this.#settle();
+    this.#settle(true);
   }
 
-  #settle() {
+  #settle(moving = false) {
     const row = this.#strip.rows[this.#strip.indexOf(this.#selected)];
     this.#following = this.#strip.last >= this.#strip.size && this.#head >= this.#strip.width - 40;
     this.map.show(this.#selected, row ? moment(row) : '');
     this.#dirty();
-    this.#soon('list', 60, () => this.entries.show(this.#strip, this.#selected));
+    this.#list(moving);
     this.#soon('address', ADDRESS_AFTER, () => this.#rest());
     this.#load();
+  }
+
+  // The list is made of many elements: while the tape moves fast, it waits until it rests, or a moment.
+  #listTimer = 0;
+  #listSince = 0;
+  #list(moving) {
+    const now = performance.now();
+    this.#listSince ||= now;
+    clearTimeout(this.#listTimer);
+    this.#listTimer = setTimeout(() => {
+      this.#listSince = 0;
+      this.entries.show(this.#strip, this.#selected);
+    }, moving ? Math.max(0, Math.min(LIST_RESTS, LIST_EVERY - (now - this.#listSince))) : 0);
   }
 
   // What need not follow every frame: the address, and which chapter this is.
@@ -277,7 +293,7 @@ class TapeScreen {
     if (!page.rows.length && older) strip.first = 1;
     else if (!page.rows.length) strip.last = strip.size;
     this.#dirty();
-    this.#soon('list', 60, () => this.entries.show(strip, this.#selected));
+    this.#list(true);
     if (page.rows.length) this.#load();
   }
 

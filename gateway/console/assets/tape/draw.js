@@ -7,9 +7,9 @@ const FLAGS = 18;
 const FOOT = 8;
 const MAX_TRACK = 30;
 const LABEL_EVERY = 110;
-const COLOURS = ['ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
+const COLOURS = ['splice', 'ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
   ...Array.from({ length: 10 }, (_, i) => `hue-${i}`)];
-const FORCED = { ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
+const FORCED = { splice: 'Canvas', ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
 
 export class Drawing {
   #canvas;
@@ -107,11 +107,13 @@ export class Drawing {
     pen.textAlign = 'left';
     pen.fillStyle = c['ink-3'];
     let free = -Infinity;
-    let day = '';
+    let [day, last] = ['', ''];
     for (let i = first; i < end; i++) {
       const x = strip.xs[i] - left;
       if (x < free) continue;
-      const { text, date } = stamp(strip.rows[i]);
+      const { text: minute, date } = stamp(strip.rows[i]);
+      const text = minute === last ? seconds(strip.rows[i]) : minute;
+      last = minute;
       const label = date === day ? text : `${date}  ${text}`;
       pen.fillStyle = date === day ? c['ink-3'] : c.ink;
       pen.fillText(label, x + 4, 17);
@@ -184,7 +186,7 @@ export class Drawing {
     const text = clipped(pen, titleOf(row), 170);
     const wide = pen.measureText(text).width + 12;
     pen.fillRect(x, RULER, wide, FLAGS - 1);
-    pen.fillStyle = c.surface;
+    pen.fillStyle = c.splice;
     pen.fillText(text, x + 6, RULER + 13);
   }
 

@@ -36,21 +36,8 @@ TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has repl
 LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
 """Fields that a stop command copies from the message whose answer it stops."""
 
-COMMANDS: Final = {"status": ",tape.info"} | {
-    name: f",{name}"
-    for name in (
-        "console",
-        "forget",
-        "handoff",
-        "help",
-        "open",
-        "pair",
-        "reset",
-        "rewind",
-        "start",
-        "stop",
-    )  # fmt: skip
-}
+_NAMES: Final = "console forget handoff help open pair reset rewind start stop"
+COMMANDS: Final = {"status": ",tape.info"} | {name: f",{name}" for name in _NAMES.split()}
 _COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
 # An id in place of a name that was not known yet when the mention was decoded.

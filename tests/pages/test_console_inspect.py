@@ -53,6 +53,7 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await page.get_by_role("link", name="Call 1").press("Enter")
         await expect(page.locator(".part")).to_have_count(3)
         await page.get_by_role("link", name="Call 2").press("Enter")
+        await expect(page.locator(".part")).to_have_count(5)
 
         server.enqueue(Text(("It is red.",)))
         await page.get_by_role("button", name="Run it again…").press("Enter")
@@ -65,8 +66,8 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await expect(page.locator(".answers")).to_contain_text("It is red.")
         await expect(page.locator(".answers")).to_contain_text("It is blue.")
 
-        await page.go_back()
-        await page.goto(f"{gateway.url}console#/why/inbox/1")
+        await page.get_by_role("link", name="Why this answer").press("Enter")
+        await expect(joints).to_have_count(8)
         await page.get_by_role("button", name="中文").press("Enter")
         await expect(page.locator(".verdict")).to_contain_text("已回答")
 

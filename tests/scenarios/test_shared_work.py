@@ -104,7 +104,11 @@ async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_g
         for gateway in (first, second):
             assert gateway.parts.claimer is not None
             gateway.parts.claimer.close()
-        waiting = [replace(said(f"to the new id {one}", one), chat_id="new") for one in (2, 3)]
+        # Of two people: what one adds to a question that waits would be asked with it.
+        waiting = [
+            replace(said(f"to the new id {one}", one), chat_id="new", sender=Author(name, name))
+            for one, name in ((2, "Dan"), (3, "Eve"))
+        ]
         await first.parts.intake.accept(waiting)
         assert second.services.shared is not None
         assert len((await second.services.shared.sessions.claim(16)).claimed) == 1

@@ -24,6 +24,7 @@ from channels.slack.reorder import stamp_of
 from channels.slack.workspaces import Workspace
 
 MAX_THREADS: Final = 50
+MAX_ANSWERED: Final = 20  # the newest answers that may have got a first reply
 THREAD_AGE: Final = timedelta(days=3)
 """Threads that were active this long before the cursor are read as well."""
 
@@ -176,10 +177,11 @@ class GapReader:
         raws = await self._messages(workspace, one, None)
         since = one.cursor - THREAD_AGE
         known = await host.threads(one.id, since, workspace.account)
-        if one.kind != "im":  # in a channel, an answer begins a thread
+        threads = set(sorted(set(known), key=stamp_of)[-MAX_THREADS:])
+        if one.kind != "im":  # in a channel, an answer begins a thread, which may be empty
             answered = await host.answered(one.id, since, workspace.account)
-            known += filter(TS.fullmatch, answered)
-        threads = set(sorted(known, key=stamp_of)[-MAX_THREADS:])
+            new = sorted({ts for ts in answered if TS.fullmatch(ts)} - threads, key=stamp_of)
+            threads.update(new[-MAX_ANSWERED:])
         for raw in raws:
             threads.discard(raw["ts"])
             if _may_have_replies(raw, workspace):

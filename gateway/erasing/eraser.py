@@ -38,6 +38,8 @@ PAGE: Final = 500
 DAY_SECONDS: Final = 86_400.0
 MAX_FOUND: Final = 1000  # maximum entries that mention what was erased to list
 
+PARTLY_ERASED: Final = {"why": "a message of the question was erased"}
+
 
 @dataclass(slots=True)
 class _Progress:
@@ -223,17 +225,31 @@ class Eraser:
         )
 
     async def _withdraw(self, session: str, erasure: Erasure, doomed: Doomed) -> None:
-        """Stop the answers to what is erased, and drop questions that wait for one."""
+        """Stop the answers to what is erased, and drop questions that wait for one.
 
-        def wanted(question: Question) -> bool:
+        What waits goes on with the messages that are left; a running answer is stopped with a word.
+        """
+
+        def whole(question: Question) -> bool:
             own = question.message.sender.id == erasure.person and bool(erasure.person)
-            whole = doomed.whole and not doomed.until
-            found = whole or own or not doomed.roots.isdisjoint(question.entry_ids)
+            found = own or (doomed.whole and not doomed.until)
+            found = found or doomed.roots.issuperset(question.entry_ids)
             return found and question.session_id == session
 
-        _running, waiting = self._scheduler.stop(session, wanted, dict(INTERRUPTED))
-        for question in (*waiting, *self._debouncer.take_away(wanted)):
-            await self._services.router.end_without_answer(question.message, silent=True)
+        def partly(question: Question) -> bool:
+            found = not doomed.roots.isdisjoint(question.entry_ids)
+            return found and question.session_id == session
+
+        router = self._services.router
+        _running, waiting = self._scheduler.stop(session, whole, dict(INTERRUPTED))
+        for question in (*waiting, *self._debouncer.take_away(whole)):
+            await router.end_all(question.messages, silent=True)
+        held = (*self._scheduler.queued(session), *self._debouncer.questions(session))
+        for row in [row for question in held for row in question.rows]:
+            if row.entry_id in doomed.roots:
+                _gone = self._scheduler.forget(row.id) or self._debouncer.forget(row.id)
+                await router.end_without_answer(row.message, silent=True)
+        self._scheduler.stop(session, partly, dict(PARTLY_ERASED))
 
     async def _erase(self, tape: str, doomed: Doomed, progress: _Progress, after: int = 0) -> None:
         """Erase from a tape and its forks: quotations first, as they are found by the messages."""

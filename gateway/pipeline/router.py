@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,16 @@ class OutboundChannelRouter:
         data = {"message": "ended without an answer", "silent": silent}
         await self.dispatch_event(AgentEvent("error", data), message)
 
-    async def abandon(self, message: InboundMessage) -> None:
+    async def end_all(self, messages: Sequence[InboundMessage], *, silent: bool) -> None:
+        """End what is shown for the messages of one question; the notice is about the newest."""
+        for message in messages[:-1]:
+            await self.end_without_answer(message, silent=True)
+        await self.end_without_answer(messages[-1], silent=silent)
+
+    async def abandon(self, *messages: InboundMessage) -> None:
         """Leave what is shown of a running answer as it is: another process goes on with it."""
-        await self.dispatch_event(AgentEvent("abandoned"), message)
+        for message in messages:
+            await self.dispatch_event(AgentEvent("abandoned"), message)
 
     def taped(self, message: InboundMessage) -> None:
         """Pass on to a message's channel that the message is on its tape."""

@@ -63,6 +63,11 @@ class Question:
         return self.crashes >= SUSPECT_CRASHES
 
     @property
+    def messages(self) -> tuple[InboundMessage, ...]:
+        """Its messages, the newest last."""
+        return tuple(row.message for row in self.rows)
+
+    @property
     def burst_key(self) -> BurstKey:
         return (self.session_id, self.message.thread_id, self.message.sender.id)
 

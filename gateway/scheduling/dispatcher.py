@@ -147,7 +147,7 @@ class Dispatcher(IntakeSink, Pending):
         waiting = self._debouncer.take_away(lambda one: one.session_id == session_id)
         _running, queued = self._scheduler.stop(session_id, lambda _question: True, LOST)
         for question in [*waiting, *queued]:
-            await self._services.router.abandon(question.message)
+            await self._services.router.abandon(*question.messages)
 
     def forget(self, inbox_id: int) -> None:
         """Remove a waiting question; the ledger records separately that it was dropped."""

@@ -134,13 +134,14 @@ class Notices:
         notice = _notice(question, STOPPED, "stopped")
         if turn_id:  # the notice takes the place of the draft that an earlier process has shown
             notice = answer_to(question.message, STOPPED, turn_id)
-        await self._services.router.end_without_answer(question.message, silent=False)
+        await self._services.router.end_all(question.messages, silent=False)
         await self._end(question, "stopped", notice, **by)
 
     async def given_up(self, question: Question) -> None:
         turn_id, crashes = question.turn_id, question.crashes
         get_log().error("turn.given_up", turn=turn_id, crashes=crashes)
         notice = answer_to(question.message, GIVEN_UP, turn_id)
+        await self._services.router.end_all(question.messages, silent=False)
         why = f"it was running in {crashes} crashes"
         await self._end(question, "dead", notice, turn=turn_id, why=why)
 

@@ -85,14 +85,14 @@ class TurnRunner:
                 return None
             left = await self._services.ledger.inbox.still_open(question.rows)
             if left == question.rows:
-                await self._services.router.end_without_answer(question.message, silent=True)
+                await self._services.router.end_all(question.messages, silent=True)
                 raise
             return replace(question, rows=left) if left else None  # the others were deleted
         except SessionLost:
-            await self._services.router.abandon(question.message)
+            await self._services.router.abandon(*question.messages)
             return None
         except Exception:
-            await self._services.router.end_without_answer(question.message, silent=True)
+            await self._services.router.end_all(question.messages, silent=True)
             raise
         structlog.contextvars.bind_contextvars(
             session=turn.question.session_id, turn=turn.id, channel=turn.message.channel
@@ -166,7 +166,7 @@ class TurnRunner:
         if rows is None:
             return False
         self._sender.enqueue(rows)
-        await self._services.router.end_without_answer(turn.message, silent=True)
+        await self._services.router.end_all(turn.question.messages, silent=True)
         return True
 
     async def _begin(self, question: Question, steered: list[Question]) -> Turn:
@@ -246,7 +246,7 @@ class TurnRunner:
             return None
         except TapeError as lost:
             get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
-            await self._services.router.end_without_answer(turn.message, silent=True)
+            await self._services.router.end_all(turn.question.messages, silent=True)
             return None
         self._sender.enqueue(rows)
         for row in turn.took:
@@ -256,7 +256,7 @@ class TurnRunner:
 
     async def _abandoned(self, turn: Turn) -> None:
         get_log().info("turn.abandoned", turn=turn.id)
-        await self._services.router.abandon(turn.message)
+        await self._services.router.abandon(*(row.message for row in turn.took))
 
     async def _lost(self, turn: Turn, cause: Exception) -> Question:
         get_log().error("turn.lost", turn=turn.id, why=str(cause))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from agent.tool import Role
 from agent.turn_log import TurnLog
@@ -16,6 +16,10 @@ from tape.handle import Tape
 
 BurstKey = tuple[str, str | None, str]
 """The session, thread and author that messages share if they are debounced together."""
+
+MAX_ADDED: Final = 20  # maximum messages of a question that others were added to
+MAX_ADDED_MEDIA: Final = 4  # maximum images and files of them together
+MAX_ADDED_CHARACTERS: Final = 20_000  # maximum characters of them together
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,14 @@ class Question:
         if (self.burst_key, self.lane) != (question.burst_key, question.lane):
             return None
         return replace(self, rows=rows, role=min(self.role, question.role))
+
+    @property
+    def may_be_asked_at_once(self) -> bool:
+        """Whether messages that were added to a question still fit into one."""
+        media = sum(len(message.media) for message in self.messages)
+        characters = sum(len(message.text) for message in self.messages)
+        fits = media <= MAX_ADDED_MEDIA and characters <= MAX_ADDED_CHARACTERS
+        return fits and len(self.rows) <= MAX_ADDED
 
     def resuming(self, turn_id: str, attempts: int = 0) -> Question:
         """Return the question so that it resumes a turn, with `attempts` more attempts counted."""

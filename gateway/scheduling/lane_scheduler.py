@@ -28,9 +28,6 @@ from gateway.storage.ledger.rows import InboxRow
 Overlap = Literal["follow_up", "steer", "interrupt"]
 OVERLAPS: Final[dict[str, Overlap]] = {name: name for name in get_args(Overlap)}
 INTERRUPTED: Final = {"why": "interrupted"}
-MAX_ADDED: Final = 20  # maximum messages of a question that others were added to
-MAX_ADDED_MEDIA: Final = 4  # images and files of them together
-MAX_ADDED_CHARACTERS: Final = 20_000
 
 
 RunQuestion = Callable[[Question, Callable[[Turn | None], None]], Awaitable[None]]
@@ -100,7 +97,7 @@ class LaneScheduler:
         if lane is None or not lane.queue or not self._adds(question.message):
             return False
         both = lane.queue[-1].with_added(question)
-        if both is None or len(both.rows) > MAX_ADDED or _is_large(both):
+        if both is None or not both.may_be_asked_at_once:
             return False
         lane.queue[-1] = both
         return True
@@ -320,10 +317,3 @@ def _end_if_stopped(lane: _Lane) -> None:
     if lane.turn is not None and lane.scope is not None:
         lane.turn.stopped_by.update(lane.stopped_by)
         lane.scope.cancel()
-
-
-def _is_large(question: Question) -> bool:
-    """Return whether a question has more than one model call should be asked at once."""
-    media = sum(len(message.media) for message in question.messages)
-    characters = sum(len(message.text) for message in question.messages)
-    return media > MAX_ADDED_MEDIA or characters > MAX_ADDED_CHARACTERS

@@ -14,7 +14,7 @@ from gateway.intake.entry_meta import is_command
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
-from gateway.scheduling.debounce import debounce_seconds
+from gateway.scheduling.debounce import adds_to_waiting, debounce_seconds
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.services import Services
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
@@ -146,13 +146,26 @@ class Recovery:
     def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
         """Rebuild the bursts that were being debounced when the previous process ended."""
         bursts: list[Question] = []
+        newest: dict[tuple[str, str | None], int] = {}  # by session and lane
         for row in rows:
             question = self._question([row])
-            if bursts and self._belongs(question, bursts[-1]):
-                bursts[-1] = replace(bursts[-1], rows=(*bursts[-1].rows, row))
+            lane = (question.session_id, question.lane)
+            both = self._together(bursts[newest[lane]], question) if lane in newest else None
+            if both is not None:
+                bursts[newest[lane]] = both
             else:
+                newest[lane] = len(bursts)
                 bursts.append(question)
         return bursts
+
+    def _together(self, burst: Question, question: Question) -> Question | None:
+        """Return a burst with one more message, or None if that was queued behind it."""
+        if self._belongs(question, burst):
+            return replace(burst, rows=(*burst.rows, *question.rows))
+        if not adds_to_waiting(self._services, question.message):
+            return None
+        both = None if is_command(question.message) else burst.with_added(question)
+        return both if both is not None and both.may_be_asked_at_once else None
 
     def _belongs(self, question: Question, burst: Question) -> bool:
         """Return whether a message was part of a burst, rather than queued behind it."""

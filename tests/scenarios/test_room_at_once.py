@@ -12,7 +12,8 @@ from gateway.explain.explainer import Explainer
 from tests.clock import ManualClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
+from tests.gateway.erasing.stage import erased
+from tests.gateways import gateway_of, gateway_process, make_environ, settled, tape_of
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
@@ -71,3 +72,51 @@ async def test_the_explanation_of_each_message_names_those_that_it_was_asked_wit
         ]
         answers = [event["message"]["text"] for event in alice.of_type("message")]
         assert answers.count("To both.") == 1
+
+
+async def test_of_messages_that_wait_together_one_is_erased_and_the_other_is_answered(
+    tmp_path: Path,
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("The first ", "answer."), gate=gate), Text(("To the other.",)))
+        first = await alice.say("What color is the kettle?")
+        await alice.draft(first)
+        await alice.say("My password is swordfish", reply_to=first)
+        third = await alice.say("And its handle?", reply_to=first)
+        await gateway.taken_in()
+        entries = await tape_of(gateway).read()
+        (secret,) = [one.id for one in entries if "swordfish" in one.text]
+        eraser = gateway.parts.eraser
+        tape = tape_of(gateway).name
+        await eraser.begin(what="message", tape=tape, entries=(secret,), asked_by="operator")
+        await erased(gateway)
+        gate.set()
+        assert (await alice.answer(third))["text"] == "To the other."
+        assert "swordfish" not in str(server.requests[-1].body)
+        await settled(gateway)
+
+
+async def test_after_a_kill_what_waited_together_is_asked_together(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with FakeOpenAI() as server:
+        async with (
+            gateway_process(make_environ(tmp_path / "home", server), tmp_path / "home") as process,
+            visit(await process.url(), "Alice") as (alice,),
+        ):
+            server.enqueue(Text(("The first ", "answer."), gate=gate))
+            first = await alice.say("What color is the kettle?")
+            await alice.draft(first)
+            for text in ("And the lid of it?", "And its handle?"):
+                await alice.say(text, reply_to=first)
+            await process.kill()
+        server.enqueue(Text(("It is blue.",)), Text(("To both.",)))
+        async with gateway_of(tmp_path / "home", server) as gateway:
+            await settled(gateway)
+            said = [e for e in await tape_of(gateway).read() if e.name == "turn.start"]
+            assert [len(one.payload["data"]["takes"]) for one in said] == [1, 2]
+            assert len(server.requests) == 3

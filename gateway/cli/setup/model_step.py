@@ -176,6 +176,8 @@ def agent_with(settings: Settings, choice: ModelChoice) -> AgentSettings:
     """Return the agent's settings with another model; raises ValidationError if they are wrong."""
     agent = settings.agent
     kept = {name: getattr(agent, name) for name in agent.model_fields_set}
+    if choice.base_url != agent.base_url:  # a server gets nothing that was meant for another one
+        kept = {name: value for name, value in kept.items() if name not in ("headers", "body")}
     given: dict[str, Any] = {
         "model": choice.model,
         "base_url": choice.base_url,

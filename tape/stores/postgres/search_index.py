@@ -210,6 +210,7 @@ class PostgresIndexer:
             others = {row[0] for row in found} - {RULES}
             if self._rebuild or (others and all(map(is_older, others))):
                 await self._ask(connection, "clear", {})
+                await self._ask(connection, "clear_counts", {})
                 self._begun.clear()
                 self._rebuild = False
             found = await (await self._ask(connection, "lacking", {})).fetchall()

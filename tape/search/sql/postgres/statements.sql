@@ -31,12 +31,20 @@ WITH begun AS (
 DELETE FROM rollup WHERE tape IN (SELECT tape FROM begun)
 
 -- name: begin
--- Begin to cover, in their newest parts, those of these tapes that are not covered at all.
-INSERT INTO search_covered (tape, low, high, rules)
-SELECT tape, greatest(size - :newest, 0) + 1, greatest(size - :newest, 0), :rules
-FROM tape WHERE name = ANY (:names ::text[])
-ON CONFLICT (tape) DO NOTHING
-RETURNING (SELECT name FROM tape WHERE tape.tape = search_covered.tape) AS name, low
+-- Begin to cover, in their newest parts, those of these tapes that are not covered at all. A version
+-- that does not count may have cleared the index and left the counts.
+WITH begun AS (
+    INSERT INTO search_covered (tape, low, high, rules)
+    SELECT tape, greatest(size - :newest, 0) + 1, greatest(size - :newest, 0), :rules
+    FROM tape WHERE name = ANY (:names ::text[])
+    ON CONFLICT (tape) DO NOTHING
+    RETURNING tape, low
+), lanes AS (
+    DELETE FROM rollup_lane WHERE tape IN (SELECT tape FROM begun)
+), gone AS (
+    DELETE FROM rollup WHERE tape IN (SELECT tape FROM begun)
+)
+SELECT (SELECT name FROM tape WHERE tape.tape = begun.tape) AS name, low FROM begun
 
 -- name: hold
 -- Let nobody else change the index of a tape in this transaction, or wait until nobody does so.
@@ -73,7 +81,12 @@ ON CONFLICT (tape, id) DO UPDATE SET terms = excluded.terms
 
 -- name: clear
 -- In the order in which everybody else locks the two.
-TRUNCATE search_covered, search_entry, rollup, rollup_lane
+TRUNCATE search_covered, search_entry
+
+-- name: clear_counts
+-- Counts are few, and a role that may only use the tables may not empty them otherwise.
+WITH lanes AS (DELETE FROM rollup_lane)
+DELETE FROM rollup
 
 -- name: walk
 SELECT search_walk(:tape, :made, :firsts ::bigint[], :lasts ::bigint[], :wanted ::tsquery[],

@@ -8,6 +8,7 @@ its failure: it is a defect, of the test or of the product, and somebody has to 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,18 +16,42 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-import orjson
+import pytest
 
 MOST: Final = 2  # failures that are looked at again
 FAILED: Final = 1  # pytest's exit code if tests failed, and nothing else went wrong
-ALONE: Final = ("-p", "no:xdist", "-p", "no:cacheprovider")
+ALONE: Final = ("-p", "no:xdist")
+LIST: Final = "TAPEWAY_TEST_FAILURES"
+"""The variable with the path of the list of failed tests, which this module writes as a plugin."""
+
+
+class Failures:
+    """Notes the tests that fail."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            with self._path.open("a") as file:
+                file.write(f"{report.nodeid}\n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note failures where all workers report them."""
+    if LIST in os.environ and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Failures(Path(os.environ[LIST])))
 
 
 def run(command: Sequence[str]) -> int:
     """Run pytest by a command, and perhaps again; return the exit code."""
-    with TemporaryDirectory(prefix="tapeway-tests-") as cache:
-        code = subprocess.run([*command, "-o", f"cache_dir={cache}"], check=False).returncode
-        failed = _failed(Path(cache))
+    with TemporaryDirectory(prefix="tapeway-tests-") as folder:
+        noted = Path(folder) / "failed"
+        noted.touch()
+        environ = {**os.environ, LIST: str(noted)}
+        first = [*command, "-p", "tests.second_look"]
+        code = subprocess.run(first, check=False, env=environ).returncode
+        failed = sorted(set(noted.read_text().splitlines()))
     if code != FAILED or not 0 < len(failed) <= MOST:
         return code
     print(f"\nOnce more, alone: {' '.join(failed)}", flush=True)
@@ -36,11 +61,6 @@ def run(command: Sequence[str]) -> int:
         print("\nUNSTEADY: failed beside others, passed alone. Find out why:")
         print("\n".join(f"  {test}" for test in failed), flush=True)
     return code
-
-
-def _failed(cache: Path) -> list[str]:
-    found = cache / "v" / "cache" / "lastfailed"
-    return sorted(orjson.loads(found.read_bytes())) if found.exists() else []
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> int
     """Run tests of these files."""
     for name, text in files.items():
         (tmp_path / f"test_{name}.py").write_text(text)
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return run([sys.executable, "-m", "pytest", "-q", str(tmp_path)])

@@ -233,11 +233,12 @@ class Eraser:
         def whole(question: Question) -> bool:
             own = question.message.sender.id == erasure.person and bool(erasure.person)
             found = own or (doomed.whole and not doomed.until)
-            found = found or doomed.roots.issuperset(question.entry_ids)
+            ids = question.entry_ids
+            found = found or (bool(ids) and doomed.roots.issuperset(ids))
             return found and question.session_id == session
 
         def partly(question: Question) -> bool:
-            found = not doomed.roots.isdisjoint(question.entry_ids)
+            found = not (doomed.roots.isdisjoint(question.entry_ids) or whole(question))
             return found and question.session_id == session
 
         router = self._services.router

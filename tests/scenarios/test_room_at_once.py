@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
+import anyio
+import apsw
 import pytest
 
 from gateway.app import Gateway
@@ -101,6 +104,12 @@ async def test_of_messages_that_wait_together_one_is_erased_and_the_other_is_ans
         await settled(gateway)
 
 
+def rows_of(home: Path) -> list[tuple[object, ...]]:
+    """Return the status of each message, as another process sees it."""
+    with closing(apsw.Connection(str(home / "tapeway.db"))) as connection:
+        return list(connection.execute("SELECT status FROM inbox ORDER BY id"))
+
+
 async def test_after_a_kill_what_waited_together_is_asked_together(tmp_path: Path) -> None:
     gate = asyncio.Event()
     async with FakeOpenAI() as server:
@@ -113,6 +122,8 @@ async def test_after_a_kill_what_waited_together_is_asked_together(tmp_path: Pat
             await alice.draft(first)
             for text in ("And the lid of it?", "And its handle?"):
                 await alice.say(text, reply_to=first)
+            while rows_of(tmp_path / "home") != [("taken",), ("waiting",), ("waiting",)]:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
             await process.kill()
         server.enqueue(Text(("It is blue.",)), Text(("To both.",)))
         async with gateway_of(tmp_path / "home", server) as gateway:

@@ -116,7 +116,7 @@ async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"text": ""}, "text"),
+        ({"text": ""}, "empty"),
         ({"text": "  "}, "empty"),
         ({"id": "no-uuid"}, "id"),
         ({"person": {"name": ""}}, "person.name"),

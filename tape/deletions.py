@@ -12,12 +12,13 @@ from typing import Final
 
 from tape.entry import EVENT, MESSAGE, Entry, NewEntry, event
 from tape.payloads import sound
-from tape.quoted_results import quoted
+from tape.quoted_results import from_elsewhere, quoted
 from tape.reads import Reads
 
 MESSAGE_DELETE: Final = "message.delete"
 DELETED_TEXT: Final = "[This message was deleted.]"
 REMOVED_RESULT: Final = "[This result was taken out: a message that it quoted was deleted.]"
+ELSEWHERE_RESULT: Final = "[This result was taken from another chat: look it up there.]"
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
@@ -38,6 +39,11 @@ async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     return await _without_quotes(tape, shown)
 
 
+def without_other_chats(entries: Sequence[Entry]) -> list[Entry]:
+    """Replace results taken from another chat, where their text may have been deleted since."""
+    return _taken_out(entries, from_elsewhere(entries), ELSEWHERE_RESULT)
+
+
 async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     """Replace results that quote deleted messages; every result keeps its position."""
     quotes = quoted(entries)
@@ -48,14 +54,20 @@ async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     # What is quoted but no longer found is withheld from readers of this tape.
     hidden = gone | {number for ids in quotes.values() for number in ids if number not in found}
     out = {at for at, ids in quotes.items() if any(sources.get(n, n) in hidden for n in ids)}
-    return [_without_results(entry, {p for e, p in out if e == entry.id}) for entry in entries]
+    return _taken_out(entries, out, REMOVED_RESULT)
 
 
-def _without_results(entry: Entry, positions: Collection[int]) -> Entry:
+def _taken_out(
+    entries: Sequence[Entry], out: Collection[tuple[int, int]], says: str
+) -> list[Entry]:
+    return [_replaced(entry, {p for e, p in out if e == entry.id}, says) for entry in entries]
+
+
+def _replaced(entry: Entry, positions: Collection[int], says: str) -> Entry:
     if not positions:
         return entry
     results = [
-        REMOVED_RESULT if position in positions else result
+        says if position in positions else result
         for position, result in enumerate(entry.payload["results"])
     ]
     return replace(entry, payload={**entry.payload, "results": results})

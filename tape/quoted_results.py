@@ -1,4 +1,4 @@
-"""Find the ids of the tape's entries that tool results quote.
+"""Find what tool results quote: the ids of the tape's entries, or another chat.
 
 A result is JSON text as the model read it, possibly cut at its end. Quotation marks in people's
 messages are escaped there, so that a message cannot imitate an id.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tape.entry import TOOL_CALL, TOOL_RESULT, Entry
@@ -33,7 +33,20 @@ def quotes_the_tape(call: object) -> bool:
 
 def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
     """Map each result, by entry id and position, to the ids it quotes; takes entries of a view."""
-    found: dict[tuple[int, int], list[int]] = {}
+    return {at: ids for at, call, result in _answered(entries) if (ids := _quoted(call, result))}
+
+
+def from_elsewhere(entries: Sequence[Entry]) -> set[tuple[int, int]]:
+    """Return the results, by entry id and position, that a `tape.*` tool took from another chat."""
+    return {
+        at
+        for at, call, _result in _answered(entries)
+        if _name(call).startswith("tape_") and _is_elsewhere(call)
+    }
+
+
+def _answered(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], object, object]]:
+    """Yield each result with its entry's id and position, and the call that it answers."""
     open_calls: dict[Writer, Entry] = {}
     for entry in entries:
         if entry.kind == TOOL_CALL:
@@ -43,9 +56,7 @@ def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
             calls = _listed(calling, "calls") if calling else ()
             results = _listed(entry, "results")
             for place, (call, result) in enumerate(zip(calls, results, strict=False)):
-                if ids := _quoted(call, result):
-                    found[entry.id, place] = ids
-    return found
+                yield (entry.id, place), call, result
 
 
 def _quoted(call: object, result: object) -> list[int]:

@@ -11,7 +11,7 @@ from agent.loop import as_prompt, digest
 from agent.wire import attach, without_wire
 from gateway.errors import AdminError
 from tape.context import LATEST, Message, merge_neighbours, to_messages, view_entries
-from tape.deletions import without_deleted
+from tape.deletions import without_deleted, without_other_chats
 from tape.entry import Entry, dump
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
@@ -61,7 +61,8 @@ async def prompt_of_step(
 ) -> ReplayedPrompt:
     """Return the prompt of one model call, given its turn's entries and its `loop.step`.
 
-    as_of_now  whether to show as deleted what has been deleted since then
+    as_of_now  whether to show as deleted what has been deleted since then, and to replace results
+               taken from another chat, whose deletions are not on this tape
     """
     data = step.payload["data"]  # An imported entry may contain anything.
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
@@ -74,8 +75,12 @@ async def prompt_of_step(
     prompts = [prompt, merge_neighbours(prompt)]
     exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
     messages = (exact or prompts)[0]
+    blanked = 0
     if as_of_now:
-        messages, places = _placed(await without_deleted(tape, entries), system)
+        left = await without_deleted(tape, entries)
+        shown, _places = _placed(left, system)
+        blanked = sum(one != two for one, two in zip(shown, prompt, strict=True))
+        messages, places = _placed(without_other_chats(left), system)
     return ReplayedPrompt(
         step=data["step"] if type(data.get("step")) is int else 0,
         status=str(data.get("status", "")),
@@ -84,9 +89,7 @@ async def prompt_of_step(
         entries=tuple(entry.id for entry in entries),
         messages=tuple(without_wire(messages)),
         places=places if len(places) == len(messages) else (),
-        blanked=sum(one != two for one, two in zip(messages, prompt, strict=True))
-        if as_of_now
-        else 0,
+        blanked=blanked,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.explain.report import StoreReads, cut, payload_of
-from tape.deletions import MESSAGE_DELETE, without_deleted
+from tape.deletions import MESSAGE_DELETE, without_deleted, without_other_chats
 from tape.entry import EVENT, Entry
 from tape.erasing import ERASED
 from tape.query import Query
@@ -97,9 +97,12 @@ async def read_facts(reads: StoreReads, row: Row, tape: str) -> MessageFacts:
 
 
 async def turn_entries(reads: StoreReads, tape: str, turn: str) -> list[Entry]:
-    """Return the entries of a turn, at most MAX_ENTRIES, without the text of deleted messages."""
+    """Return the entries of a turn, at most MAX_ENTRIES, without the text of deleted messages.
+
+    Results that tools took from another chat are replaced by a sentence.
+    """
     entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
-    return await without_deleted(_TapeReads(reads, tape), entries)
+    return without_other_chats(await without_deleted(_TapeReads(reads, tape), entries))
 
 
 class _TapeReads(Reads):

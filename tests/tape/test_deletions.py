@@ -7,7 +7,13 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from tape.context import default_tape_context, view
-from tape.deletions import DELETED_TEXT, REMOVED_RESULT, deletion
+from tape.deletions import (
+    DELETED_TEXT,
+    ELSEWHERE_RESULT,
+    REMOVED_RESULT,
+    deletion,
+    without_other_chats,
+)
 from tape.entry import dump, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
@@ -145,3 +151,18 @@ async def test_a4_a_result_is_taken_out_where_turns_write_side_by_side(tape: Tap
     )
     await tape.append(deletion(number, "7"))
     assert (await shown(tape))[-2:] == [REMOVED_RESULT, found(number)]
+
+
+async def test_results_taken_from_another_chat_are_replaced_where_they_are(tape: Tape) -> None:
+    there, here, empty = '{"chat": "plain:-200"}', '{"query": "plum"}', '{"chat": " "}'
+    calls = [
+        asked("tape_search", there, "a"),
+        asked("tape.context", there, "b"),
+        asked("tape_search", here, "c"),
+        asked("tape_search", empty, "d"),
+        asked("echo", there, "e"),
+    ]
+    entries = await tape.append(tool_call(calls), tool_result(["a", "b", "c", "d", "e"]))
+    shown = without_other_chats(entries)
+    assert shown[1].payload["results"] == [ELSEWHERE_RESULT, ELSEWHERE_RESULT, "c", "d", "e"]
+    assert shown[0] == entries[0]

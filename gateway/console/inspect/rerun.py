@@ -1,8 +1,8 @@
 """Ask a model once more what a turn asked: another model, or without some of the messages.
 
 It is one call, with the prompt of the turn's last call and so with the results that its tools had
-then. No tool runs and nothing is sent. The answer is written to a fork that is never merged, and
-what it costs is counted as the visitor's.
+then. No tool runs and nothing is sent. The answer is written to a fork that is never merged, and is
+erased with the turn. What it costs is counted as the visitor's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import anyio
+from starlette.exceptions import HTTPException
 
 from agent.errors import AgentError
 from agent.model import ModelReply, ModelRequest
@@ -27,10 +28,12 @@ from agent.spent import ESTIMATED
 from agent.token_meter import facts_of
 from agent.tool import wire_name
 from gateway.console.chats import ConsoleChat
-from gateway.console.inspect.view_parts import Json, ShownView
+from gateway.console.inspect.view_parts import Json, ShownView, read_view
+from gateway.console.parts import ConsoleParts
 from gateway.console.visitor import Visitor
 from gateway.context.vision_model import VisionModel
 from gateway.errors import AdminError
+from gateway.logs import get_log
 from gateway.metrics.metered_model import MeteredModel
 from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
@@ -49,6 +52,8 @@ EXPECTED_ANSWER_TOKENS: Final = 500
 NOT_AGREED: Final = "Running it again needs your agreement: a provider sees the text, and it costs."
 UNKNOWN_MODEL: Final = "This model is not in the settings; name one of them."
 NOTHING_LEFT: Final = "Nothing would be left to ask: keep at least one message."
+ANOTHER_RUNS: Final = "Another turn is being run again; wait until it is done."
+GONE_SINCE: Final = "What was asked has been deleted since; the answer is not shown and not kept."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +109,32 @@ def offers(services: Services, view: ShownView) -> list[Json]:
     return found
 
 
-async def run_again(services: Services, chat: ConsoleChat, visitor: Visitor, asked: Rerun) -> Json:
-    """Ask a model, and return its `text`, `model`, `tokens`, `cost` and `ms`; raises AdminError."""
+class RunAgain:
+    """Runs turns again, one at a time in this process, since each run costs."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._parts = parts
+        self._one = anyio.Lock()
+
+    async def run(self, chat: ConsoleChat, visitor: Visitor, asked: Rerun) -> Json:
+        """Ask a model, and return its `text`, `model`, `tokens`, `cost` and `ms`.
+
+        Raises AdminError, and HTTPException 429 while another one runs.
+        """
+        try:
+            self._one.acquire_nowait()
+        except anyio.WouldBlock:
+            raise HTTPException(429, ANOTHER_RUNS) from None
+        try:
+            return await _run_again(self._parts, chat, visitor, asked)
+        finally:
+            self._one.release()
+
+
+async def _run_again(
+    parts: ConsoleParts, chat: ConsoleChat, visitor: Visitor, asked: Rerun
+) -> Json:
+    services = parts.services
     if asked.model not in models_of(services):
         raise AdminError(UNKNOWN_MODEL)
     messages = asked.messages
@@ -126,6 +155,9 @@ async def run_again(services: Services, chat: ConsoleChat, visitor: Visitor, ask
     counts = Counter({ESTIMATED: int(bool(guessed)), **(guessed or facts["usage"])})
     run = new_turn_id()
     cost = await _charge(services, chat, visitor, asked.model, run, counts)
+    get_log().info("console.rerun", person=visitor.person, model=asked.model, cost=cost)
+    if not await _is_still_there(parts, chat, asked.view):
+        raise AdminError(GONE_SINCE)
     await _record(services, chat, visitor, asked, reply, run)
     text = services.redactor.clean(reply.text)
     return {
@@ -137,6 +169,15 @@ async def run_again(services: Services, chat: ConsoleChat, visitor: Visitor, ask
         "ms": took,
         "calls": [call.name for call in reply.calls],
     }
+
+
+async def _is_still_there(parts: ConsoleParts, chat: ConsoleChat, view: ShownView) -> bool:
+    """Return whether nothing of what was asked has been deleted or erased since."""
+    try:
+        now = await read_view(parts.reads.tape(chat.tape), view.turn, view.at)
+    except AdminError:
+        return False
+    return now.prompt.messages == view.prompt.messages
 
 
 async def _schemas(services: Services, view: ShownView) -> Sequence[Mapping[str, Any]]:
@@ -179,8 +220,10 @@ async def _record(
     facts = {"turn": view.turn, "step": step.id, "model": asked.model, "run": run}
     more = {"without": sorted(asked.without), "by": visitor.person}
     async with tape.fork(at=step, merge_back=False) as fork:
-        said = message("assistant", reply.text, run=run)
-        await fork.append(event(RERUN, {**facts, **more}, run=run), said)
+        # An erasure of the turn takes what is named after it, as the turns of its subagents.
+        own = {"run": run, "turn": f"{view.turn}/{run}"}
+        said = message("assistant", reply.text, **own)
+        await fork.append(event(RERUN, {**facts, **more}, **own), said)
 
 
 async def _charge(

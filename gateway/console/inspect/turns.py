@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
-from gateway.console.inspect.rerun import NOT_AGREED, Rerun, offers, run_again
+from gateway.console.inspect.rerun import NOT_AGREED, Rerun, RunAgain, offers
 from gateway.console.inspect.view_parts import ShownView, read_view, view_json
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
@@ -24,17 +24,19 @@ from tape.unit_of_work import Row
 
 TURN: Final = re.compile(r"t-[0-9a-f]{20}")
 NO_TURN: Final = "There is no such turn in this chat."
+OWNERS_RUN: Final = "Only an owner of this account may run a turn again, since it costs."
 
 
-def turn_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
+def turn_routes(parts: ConsoleParts, rights: Rights, reruns: RunAgain) -> list[BaseRoute]:
     """Return the routes of the view inspector."""
 
     async def shown(request: Request) -> Any:
-        _visitor, chat = await rights.chat(request)
+        visitor, chat = await rights.chat(request)
         view, rows = await opened(parts, chat, request)
         asked = [row["entry_id"] for row in rows if row["entry_id"]]
         body = view_json(view, asked)
         body["message"] = rows[-1]["id"] if rows else None
+        body["can_rerun"] = await visitor.sees_account(chat.channel, chat.account)
         return {**parts.services.redactor.value(body), "chat": about(chat)}
 
     async def models(request: Request) -> Any:
@@ -44,6 +46,8 @@ def turn_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
     async def again(request: Request) -> Any:
         visitor, chat = await rights.chat(request)
+        if not await visitor.sees_account(chat.channel, chat.account):
+            raise HTTPException(403, OWNERS_RUN)
         body = await json_body(request)
         if body.get("agreed") is not True:
             raise AdminError(NOT_AGREED)
@@ -52,7 +56,7 @@ def turn_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             raise AdminError("`without` must be a list of the numbers of entries.")
         view, _rows = await opened(parts, chat, request)
         asked = Rerun(view, str(body.get("model", "")), frozenset(without))
-        return await run_again(parts.services, chat, visitor, asked)
+        return await reruns.run(chat, visitor, asked)
 
     return [
         console_route("/chats/{chat}/turns/{turn}", shown),

@@ -73,7 +73,7 @@ function draw(view, path, signal) {
     make('h2', { id: 'turn-parts' }, t('turn.parts')),
     view.left_out ? make('p', { class: 'why-note' }, t('turn.left', number(view.left_out))) : null,
     list,
-    rerun({ path: `${path}`, at, parts, list, signal }),
+    view.can_rerun ? rerun({ path: `${path}`, at, parts, list, signal }) : null,
   ].filter(Boolean);
 }
 

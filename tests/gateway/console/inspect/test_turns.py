@@ -11,7 +11,9 @@ import pytest
 
 from channels.message import InboundMessage
 from gateway.console.inspect.turns import NO_TURN
-from tape.entry import utc_iso
+from gateway.explain.facts import turn_entries
+from tape.deletions import ELSEWHERE_RESULT
+from tape.entry import TOOL_RESULT, utc_iso
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.gateway.console.inspect.people import GROUP, House, get, house, said
 from tests.gateways import tape_of
@@ -105,6 +107,28 @@ async def test_what_was_deleted_since_then_is_not_shown(tmp_path: Path) -> None:
     assert [view["exact"] for view in views] == [True, True]
     assert [view["blanked"] for view in views] == [3, 2]
     assert [view["before"] and view["before"]["unchanged"] for view in views] == [True, None]
+
+
+async def test_what_a_tool_took_from_another_chat_is_not_shown(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        calls = (
+            Call("here", "tape_search", '{"query": "spare key"}'),
+            Call("there", "tape_search", '{"query": "spare key", "chat": "plain:-200"}'),
+        )
+        home.server.enqueue(ToolCalls(calls), Text(("Anna has it.",)))
+        await home.hear(said(2, "who has the spare key?"))
+        (turn,) = await turns_of(home)
+        view = await get(owner, f"chats/{home.chat}/turns/{turn}")
+        services = home.gateway.services
+        tape = tape_of(home.gateway, GROUP)
+        explained = await turn_entries(services.store, tape.name, turn)
+        stored = await tape.find(turn=turn)
+    (kept,) = [one.payload["results"] for one in stored if one.kind == TOOL_RESULT]
+    assert ELSEWHERE_RESULT not in kept
+    (results,) = [one.payload["results"] for one in explained if one.kind == TOOL_RESULT]
+    assert results == [kept[0], ELSEWHERE_RESULT]
+    assert [part["text"] for part in view["parts"][-2:]] == results
+    assert (view["exact"], view["blanked"]) == (True, 0)
 
 
 def gone(message: InboundMessage) -> InboundMessage:

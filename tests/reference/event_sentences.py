@@ -30,6 +30,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "sharing.later": "The database did not answer about shared work; it is asked again soon.",
     "turn.abandoned": "Another process goes on with a turn, whose session this one has lost.",
     "console.entered": "Somebody of a platform entered the console with a link of theirs.",
+    "console.erase": "Somebody began, in the console, to erase a message, a person or a chat.",
     "console.not_looked": "The console could not look for changes; it looks again.",
     "access.admins_failed": "A channel failed when asked whether somebody administers a chat. They"
     " count as a member until it is asked again.",

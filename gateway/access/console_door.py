@@ -24,6 +24,9 @@ from tape.unit_of_work import Unit
 
 LINK_SECONDS: Final = 120
 SESSION_HOURS: Final = 12
+OPENING_DAYS: Final = 90
+"""How long it is kept who opened a private chat."""
+
 NO_PAGE: Final = "I can't give you a link: the gateway that answers you serves no page."
 LINK: Final = "The console, for you alone: {link}\nThe link works once, for two minutes."
 SIGNED_IN: Final = "The console is at {page}; `tapeway open` signs a browser in."
@@ -100,6 +103,7 @@ class ConsoleDoor:
         digest, token = digest_of(code), self._token
         unit.run("ledger.use_console_code", expect=1, digest=digest, token=token, now=utc_iso(now))
         unit.run("ledger.drop_console_sessions", now=utc_iso(now))
+        unit.run("ledger.drop_openings", until=utc_iso(now - timedelta(days=OPENING_DAYS)))
         unit.run(
             "ledger.open_console_session",
             digest=digest_of(cookie),

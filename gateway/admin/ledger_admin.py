@@ -1,6 +1,7 @@
 """Inspect the ledger, and retry or drop single rows by hand.
 
-Rows are called `in-12` or `out-34`. Each change is recorded on the tape of the row's session.
+Rows are called `in-12` or `out-34`. Each change is recorded on the tape of the row's session,
+with who made it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tape.errors import TapeError
 from tape.unit_of_work import Row, Unit
 
 MAX_LISTED: Final = 1_000
+BY: Final = "operator"
 _ID: Final = re.compile(r"(in|out)-(\d{1,18})")
 _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
@@ -85,11 +87,11 @@ class LedgerAdmin:
         _short, row = await self._row(name)
         return None if row["session_id"] is None else str(row["session_id"])
 
-    async def retry(self, name: str) -> str:
+    async def retry(self, name: str, *, by: str = BY) -> str:
         """Answer a question again, or send a message again; say in a sentence what will happen."""
         short, row = await self._row(name)
         _read(short, row)  # an unreadable row cannot be retried
-        changed = _read(short, await self._change(short, row, "retry"))
+        changed = _read(short, await self._change(short, row, "retry", by))
         if self._recovery is not None:
             if isinstance(changed, OutboxRow):
                 self._recovery.sender.enqueue([changed])
@@ -100,10 +102,10 @@ class LedgerAdmin:
             return f"{name} will be sent again to {row['chat_id']}{when}"
         return f"{name} will be answered again in {row['session_id'] or row['chat_id']}{when}"
 
-    async def drop(self, name: str) -> str:
+    async def drop(self, name: str, *, by: str = BY) -> str:
         """Drop a message, neither answering nor sending it; say in a sentence what happened."""
         short, row = await self._row(name)
-        await self._change(short, row, "drop")
+        await self._change(short, row, "drop", by)
         await self._services.ledger.held.count()
         if self._recovery is not None and short == "in":
             self._recovery.dispatcher.forget(int(row["id"]))
@@ -132,18 +134,19 @@ class LedgerAdmin:
         messages, sends = counted(len(found[0]), "message"), counted(len(found[1]), "send")
         return f"{messages} and {sends} go on{when}"
 
-    async def _change(self, short: str, row: Row, action: str) -> Row:
+    async def _change(self, short: str, row: Row, action: str, by: str) -> Row:
         name = f"{short}-{row['id']}"
         unit = Unit()
         unit.run(f"ledger.{action}_{_BOXES[short]}", expect=1, id=row["id"])
         if row["session_id"]:
             tape = self._services.tapes.session_tape(row["session_id"]).name
-            unit.append(tape, [event(f"ledger.{action}", {"row": name, "was": row["status"]})])
+            change = {"row": name, "was": row["status"], "by": by}
+            unit.append(tape, [event(f"ledger.{action}", change)])
         shared = self._services.shared
         if shared is not None and row["session_id"] and not shared.held.holds(row["session_id"]):
             op = AGAIN if action == "retry" else DROP
             data = {"box": _BOXES[short], "id": row["id"]}
-            shared.controls.add(unit, row["session_id"], op, "operator", data)
+            shared.controls.add(unit, row["session_id"], op, BY, data)
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:

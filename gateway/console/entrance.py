@@ -61,9 +61,14 @@ class Entrance:
             path=API,
             httponly=True,
             samesite="strict",
-            secure=request.scope["scheme"] == "https",
+            secure=self._is_https(request),
         )
         return response
+
+    def _is_https(self, request: Request) -> bool:
+        """Whether browsers reach the gateway by HTTPS, also if a proxy does not say so."""
+        public = self._parts.services.settings.http.public_url
+        return request.scope["scheme"] == "https" or public.startswith("https:")
 
     async def _me(self, request: Request) -> Any:
         visitor = await self._rights.visitor(request)

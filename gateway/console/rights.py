@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -16,6 +16,9 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.visitor import Visitor, role_of
 from gateway.storage.ledger.rows import run_alone
 from tape.entry import utc_iso
+
+MAX_RECORDED: Final = 1_000
+"""Maximum openings of private chats to remember."""
 
 COOKIE: Final = "tapeway_console"
 LOG_IN: Final = (
@@ -32,6 +35,7 @@ class Rights:
     """Decides, for each request and from what is known now, who somebody is."""
 
     _parts: ConsoleParts
+    _recorded: dict[tuple[str, str, str], None] = field(default_factory=dict)
 
     async def visitor(self, request: Request) -> Visitor:
         """Return who sent a request; raises HTTPException 401 or 403."""
@@ -80,6 +84,9 @@ class Rights:
 
     async def _record(self, visitor: Visitor, chat: ConsoleChat) -> None:
         now = utc_iso(self._parts.services.clock.now())
+        opening = visitor.person, chat.session_id, now[:13]
+        if opening in self._recorded:
+            return
         await run_alone(
             self._parts.services.store,
             "ledger.record_opening",
@@ -88,6 +95,9 @@ class Rights:
             hour=now[:13],
             opened_at=now,
         )
+        while len(self._recorded) >= MAX_RECORDED:
+            del self._recorded[next(iter(self._recorded))]
+        self._recorded[opening] = None
 
     def _visitor(self, person: str, role: Role, guest: ConsoleGuest | None) -> Visitor:
         known = guest and self._parts.access.named(guest.channel, guest.account, guest.person)

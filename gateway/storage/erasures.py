@@ -105,7 +105,7 @@ class ErasureTable:
         await self._wipe("ledger.wipe_inbox", [{"id": number} for number in ids], why=why)
 
     async def wipe_person(self, erasure: Erasure, session_id: str) -> None:
-        """Remove a person, or a whole chat, from usage and cards."""
+        """Remove a person, or a whole chat, from usage and cards; sign the person out."""
         if erasure.what == "message" or erasure.until:
             return
         person = f"{erasure.channel}:{erasure.person}" if erasure.what == "person" else "\0"
@@ -118,6 +118,9 @@ class ErasureTable:
         values = {"channel": erasure.channel, "person": erasure.person, "session_id": session_id}
         if erasure.what == "person":
             await run_alone(self._store, "ledger.wipe_number", **values)
+            own = {"channel": erasure.channel, "person": erasure.person}
+            await run_alone(self._store, "ledger.wipe_console_codes", **own)
+            await run_alone(self._store, "ledger.wipe_console_sessions", **own)
         await run_alone(self._store, "ledger.wipe_cards", **values)
 
     async def _wipe(self, statement: str, rows: Sequence[Row], **values: str) -> None:

@@ -31,6 +31,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "turn.abandoned": "Another process goes on with a turn, whose session this one has lost.",
     "console.entered": "Somebody of a platform entered the console with a link of theirs.",
     "console.rerun": "Somebody asked a model once more what a turn had asked, which costs.",
+    "console.erase": "Somebody began, in the console, to erase a message, a person or a chat.",
     "console.not_looked": "The console could not look for changes; it looks again.",
     "access.admins_failed": "A channel failed when asked whether somebody administers a chat. They"
     " count as a member until it is asked again.",

@@ -69,8 +69,11 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 async def _chat(rights: Rights, visitor: Visitor, row: Row) -> dict[str, Any] | None:
     """Return the chat of a message that a visitor opens, None without one; raises HTTPException."""
     session_id = row["session_id"] or ""
-    if session_id and await visitor.chat(session_id) is not None:
-        return about(await rights.opened(visitor, session_id))
+    if session_id:
+        try:
+            return about(await rights.opened(visitor, session_id))
+        except HTTPException as refused:
+            raise HTTPException(refused.status_code, NO_MESSAGE) from refused
     channel, _colon, account = str(row["account_id"]).partition(":")
     if not await visitor.sees_account(channel, account):
         raise HTTPException(404, NO_MESSAGE)

@@ -49,15 +49,17 @@ def ledger_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         return found
 
     async def retry(request: Request) -> Any:
-        await check(request)
-        return {"done": await parts.ledger.retry(request.path_params["row"])}
+        visitor = await check(request)
+        done = await parts.ledger.retry(request.path_params["row"], by=visitor.person)
+        return {"done": done}
 
     async def drop(request: Request) -> Any:
-        await check(request)
-        return {"done": await parts.ledger.drop(request.path_params["row"])}
+        visitor = await check(request)
+        done = await parts.ledger.drop(request.path_params["row"], by=visitor.person)
+        return {"done": done}
 
-    async def check(request: Request) -> None:
-        """Raise HTTPException unless a visitor may see the row that a request is about."""
+    async def check(request: Request) -> Visitor:
+        """Return who may see the row that a request is about; raises HTTPException."""
         visitor = await rights.visitor(request)
         try:
             session_id = await parts.ledger.session_of(request.path_params["row"])
@@ -67,6 +69,7 @@ def ledger_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             raise HTTPException(404, NO_ROW)
         if session_id is not None and not await visitor.sees_chat(session_id):
             raise HTTPException(404, NO_ROW)
+        return visitor
 
     return [
         console_route("/ledger", ledger),

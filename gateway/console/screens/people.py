@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -11,11 +12,13 @@ from starlette.routing import BaseRoute
 from agent.names import fit
 from agent.tool import Role
 from gateway.console.answers import console_route
+from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body
+from gateway.logs import get_log
 from gateway.turn.budgets import limits_of
 
 MAX_PEOPLE: Final = 500
@@ -67,7 +70,7 @@ class PeopleScreen:
                 name: vars(limit) if limit else None
                 for name, limit in zip(("member", "stranger"), limits, strict=True)
             },
-            "openings": await self._openings(visitor),
+            "openings": await self._openings(visitor, known),
             "may": await self._owns_any(visitor),
         }
 
@@ -80,13 +83,14 @@ class PeopleScreen:
         }
         return {**own, "mode": found["mode"] if visitor.is_instance_owner else ""}
 
-    async def _openings(self, visitor: Visitor) -> list[dict[str, Any]]:
+    async def _openings(
+        self, visitor: Visitor, known: Mapping[str, ConsoleChat]
+    ) -> list[dict[str, Any]]:
         """Return who opened private chats here: each owner sees those of their account."""
-        values = {"limit": MAX_OPENINGS}
-        rows = await self._parts.reads.select("ledger.console_openings", values)
-        known = {chat.session_id: chat for chat in await visitor.chats()}
         if not await self._owns_any(visitor):
             return []
+        values = {**await visitor.scope(), "limit": MAX_OPENINGS}
+        rows = await self._parts.reads.select("ledger.console_openings", values)
         return [
             {"person": row["person"], "title": known[one].title, "date": row["opened_at"]}
             for row in rows
@@ -119,16 +123,18 @@ class PeopleScreen:
         visitor, body = await self._owner(request)
         if body["sure"] != "erase":
             raise AdminError(UNSURE)
-        what, tape = body["what"], ""
+        what, tape, session_id = body["what"], "", ""
         if body["chat"]:
             request.path_params["chat"] = body["chat"]
             _visitor, chat = await self._rights.chat(request)
             if not await visitor.sees_account(chat.channel, chat.account):
                 raise HTTPException(403, OWNERS_ONLY)
-            tape = chat.tape
+            tape, session_id = chat.tape, chat.session_id
         elif what != "person" or not visitor.is_instance_owner:
             raise AdminError("name the chat to erase in")
-        return await self._parts.erase.begin(what, tape, body["name"])
+        begun = await self._parts.erase.begin(what, tape, body["name"])
+        get_log().info("console.erase", person=visitor.person, what=what, chat=session_id)
+        return begun
 
     async def _erasure(self, request: Request) -> Any:
         visitor = await self._rights.visitor(request)
@@ -151,7 +157,15 @@ class PeopleScreen:
         channel, _, one = who.partition(":")
         if not await visitor.sees_account(channel, account):
             raise HTTPException(403, NOT_YOUR_ACCOUNT)
-        if self._parts.access.rule_of(channel, account, one) == "owner":
+        access = self._parts.access
+        owns = access.rule_of(channel, account, one) == "owner"
+        if not account:  # then, the change may be for every account of the channel
+            owns = owns or any(
+                rule.role == "owner" and rule.id == one
+                for rule in access.rules()
+                if rule.account_id.partition(":")[0] == channel
+            )
+        if owns:
             raise HTTPException(403, OWNERS_STAY)
 
     async def _owns(self, visitor: Visitor, account_id: str) -> bool:

@@ -15,7 +15,7 @@ from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
 from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, names, settled, tape_of
+from tests.gateways import gateway_of, settled, tape_of
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,8 @@ async def test_a_question_that_failed_is_asked_again(tmp_path: Path) -> None:
         entries = await settled(gateway, "editing:1")
         assert (await desk.show("in-1"))["status"] == "done"
     assert "at last" in platform.messages.values()
-    assert "ledger.retry" in names(entries)
+    (retried,) = [entry for entry in entries if entry.name == "ledger.retry"]
+    assert retried.payload["data"]["by"] == "operator"
 
 
 async def test_a_send_that_was_refused_is_made_again(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tests.gateway.console.scene import (
     LeapingClock,
     Scene,
     scene_of,
+    until,
 )
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +38,7 @@ async def test_an_owner_enters_with_a_link_from_a_private_chat(scene: Scene) -> 
         assert {"HttpOnly", "SameSite=strict", "Path=/api/console", "Max-Age=43200"} <= set(
             cookie.split("; ")
         )
+        assert "Secure" not in cookie
         found = (await browser.get(ME)).json()
     assert (found["person"], found["role"], found["account"]) == ("plain:1", "owner", "plain")
     assert found["instance"] is False
@@ -82,7 +84,7 @@ async def test_a_link_opens_nothing_for_whom_has_lost_the_role_since(scene: Scen
         assert answer.status_code == 403
         assert "set-cookie" not in answer.headers
         assert (await browser.get(ME)).status_code == 401
-    assert await scene.rows("console_openings", limit=5) == []
+    assert await scene.rows("console_openings", every=1, sessions="[]", limit=5) == []
 
 
 async def test_a_role_that_is_lost_ends_what_it_opened_and_one_that_is_changed_changes_it(
@@ -125,6 +127,23 @@ async def test_signing_out_ends_the_session(scene: Scene) -> None:
             assert (await other.get(ME, headers=cookie)).status_code == 401
 
 
+async def test_who_is_erased_has_no_link_and_no_session_any_more(scene: Scene) -> None:
+    async with scene.enter(ADMIN) as browser, scene.enter(OWNER) as owner:
+        code = await scene.code(ADMIN)
+        async with scene.holder() as holder:
+            body = {"what": "person", "name": f"plain:{ADMIN}", "sure": "erase"}
+            begun = await holder.post("/api/console/people/erase", json=body)
+            path = f"/api/console/people/erasures/{begun.json()['erasure']}"
+
+            async def is_done() -> bool:
+                return bool((await holder.get(path)).json()["state"] == "done")
+
+            await until(is_done)
+        assert (await browser.get(ME)).status_code == 401
+        assert (await browser.post("/console/code", json={"code": code})).status_code == 403
+        assert (await owner.get(ME)).status_code == 200
+
+
 async def test_another_access_token_ends_links_and_sessions(
     tmp_path: Path, database: dict[str, str]
 ) -> None:
@@ -161,5 +180,9 @@ async def test_the_link_names_the_public_address(tmp_path: Path) -> None:
     public = "https://tapeway.example.org/bot"
     async with scene_of(tmp_path, HTTP__PUBLIC_URL=public) as scene:
         text = await scene.ask_for_link(OWNER)
+        code = text.partition("#code=")[2].split()[0]
+        async with scene.outside() as browser:
+            entered = await browser.post("/console/code", json={"code": code})
+    assert "Secure" in entered.headers["set-cookie"].split("; ")  # also behind a proxy
     assert f"{public}/console#code=" in text
     assert "only opens on the machine" not in text

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 
 import httpx2
 import pytest
 
 from channels.message import Quote
+from gateway.access.console_door import OPENING_DAYS
+from gateway.console.screens.people import MAX_OPENINGS, OWNERS_STAY
+from gateway.storage.ledger.rows import run_alone
+from tape.unit_of_work import Row, Unit
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -16,6 +21,7 @@ from tests.gateway.console.scene import (
     OTHER_GROUP,
     OWNER,
     STRANGER,
+    LeapingClock,
     Scene,
     key,
 )
@@ -41,6 +47,11 @@ async def people(scene: Scene) -> AsyncIterator[dict[str, httpx2.AsyncClient]]:
         invited = await found["holder"].post("/api/invitations", json={"room": "lobby"})
         await found["guest"].post("/login/code", json=invited.json())
         yield found
+
+
+async def openings(scene: Scene) -> list[Row]:
+    """Return who opened private chats, of all chats."""
+    return await scene.rows("console_openings", every=1, sessions="[]", limit=9)
 
 
 async def titles(browser: httpx2.AsyncClient, path: str = "deck") -> set[str]:
@@ -138,11 +149,11 @@ async def test_opening_a_private_chat_is_recorded_once_an_hour(scene: Scene) -> 
     async with people(scene) as browsers:
         for path in ("deck", "ledger", "people"):
             assert "psst" not in (await browsers["owner"].get(f"/api/console/{path}")).text
-        assert await scene.rows("console_openings", limit=9) == []
+        assert await openings(scene) == []
         for name in ("owner", "owner", "holder"):
             for chat in (STRANGER, GROUP, OWNER):
                 assert (await browsers[name].get(f"/api/console/chats/{key(chat)}")).is_success
-        rows = await scene.rows("console_openings", limit=9)
+        rows = await openings(scene)
         shown = (await browsers["owner"].get("/api/console/people")).json()["openings"]
     found = {(row["person"], row["session_id"]) for row in rows}
     assert len(rows) == len(found)
@@ -151,6 +162,66 @@ async def test_opening_a_private_chat_is_recorded_once_an_hour(scene: Scene) -> 
     one = holder.pop()
     assert found == {("plain:1", "plain:4"), (one, "plain:4"), (one, "plain:1")}
     assert {(row["person"], row["title"]) for row in shown} >= {("plain:1", "Person 4")}
+
+
+async def test_a_chat_that_is_read_on_writes_its_opening_once_an_hour(
+    scene: Scene, clock: LeapingClock
+) -> None:
+    await scene.say(STRANGER, "psst", STRANGER)
+    path = f"/api/console/chats/{key(STRANGER)}"
+    clock.ahead += timedelta(minutes=60 - clock.now().minute)  # no hour ends during the test
+    async with scene.enter(OWNER) as owner, scene.holder() as holder:
+        for browser in (owner, holder):
+            assert (await browser.get(path)).is_success
+            assert len(await openings(scene)) == 1
+            await run_alone(scene.gateway.services.store, "ledger.drop_openings", until="9999")
+            assert (await browser.get(path)).is_success
+            assert await openings(scene) == []  # nothing was written
+        clock.ahead += timedelta(hours=1)
+        assert (await owner.get(path)).is_success
+    assert [row["person"] for row in await openings(scene)] == ["plain:1"]
+
+
+async def test_it_is_kept_for_90_days_who_opened_a_private_chat(
+    scene: Scene, clock: LeapingClock
+) -> None:
+    await scene.say(STRANGER, "psst", STRANGER)
+    async with scene.enter(OWNER) as browser:
+        assert (await browser.get(f"/api/console/chats/{key(STRANGER)}")).is_success
+    for days, kept in ((OPENING_DAYS - 1, 1), (2, 0)):
+        clock.ahead += timedelta(days=days)
+        async with scene.enter(ADMIN):
+            assert len(await openings(scene)) == kept
+
+
+async def test_many_openings_in_other_accounts_hide_none_of_one_s_own(scene: Scene) -> None:
+    await scene.grant("5", "owner", account="second")
+    await scene.say(STRANGER, "psst", STRANGER, account="second")
+    unit = Unit()
+    for number in range(MAX_OPENINGS):
+        moment = f"9998-01-01T00:00:00.{number:06}+00:00"
+        other = {"person": f"plain:{number}", "session_id": f"plain:{OWNER}"}
+        unit.run("ledger.record_opening", **other, hour=moment[:13], opened_at=moment)
+    async with scene.enter("5", account="second") as browser:
+        path = f"/api/console/chats/{key(STRANGER, 'second')}"
+        assert (await browser.get(path)).is_success
+        await scene.gateway.services.store.commit(unit)
+        found = (await browser.get("/api/console/people")).json()["openings"]
+    assert [(row["person"], row["title"]) for row in found] == [("plain:5", "Person 4")]
+
+
+async def test_an_owner_of_one_account_is_not_removed_for_all_accounts(scene: Scene) -> None:
+    access = scene.gateway.parts.requests.openings.access
+    await scene.grant("5", "owner", account="second")
+    async with scene.enter(OWNER) as owner, scene.holder() as holder:
+        for action in ("grant", "revoke"):
+            body = {"who": "plain:5", "role": "member"}
+            refused = await owner.post(f"/api/console/people/{action}", json=body)
+            assert (refused.status_code, refused.json()) == (403, {"error": OWNERS_STAY})
+        assert access.rule_of("plain", "second", "5") == "owner"
+        body = {"who": "plain:5"}
+        assert (await holder.post("/api/console/people/revoke", json=body)).is_success
+    assert access.rule_of("plain", "second", "5") == "none"
 
 
 async def test_only_owners_change_what_people_may_do_and_no_owner_another_one(scene: Scene) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from channels.message import Author
 from gateway.console.screens.money import to_csv
@@ -23,6 +26,7 @@ from tests.gateway.console.scene import (
     key,
     until,
 )
+from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +52,12 @@ async def asked(scene: Scene, text: str, person: str = MEMBER, chat: str = GROUP
 
     await until(is_posted)
     await scene.gateway.idle()
+
+
+async def changed_by(scene: Scene, name: str) -> list[str]:
+    """Return who made changes of one kind, as the group's tape says."""
+    entries = await tape_of(scene.gateway, f"plain:{GROUP}").read()
+    return [entry.payload["data"]["by"] for entry in entries if entry.name == name]
 
 
 async def test_the_deck_shows_the_last_message_and_what_was_used(scene: Scene) -> None:
@@ -105,8 +115,11 @@ async def test_erased_text_is_shown_nowhere(scene: Scene) -> None:
         refused = await browser.post(path, json=body)
         assert refused.status_code == 422
         assert "confirm" in refused.json()["error"]
-        begun = await browser.post(path, json={**body, "sure": "erase"})
+        with capture_logs() as logs:
+            begun = await browser.post(path, json={**body, "sure": "erase"})
         assert begun.is_success, begun.text
+        (said,) = [line for line in logs if line["event"] == "console.erase"]
+        assert (said["person"], said["what"], said["chat"]) == ("plain:1", "person", "plain:-100")
         name = begun.json()["erasure"]
 
         async def is_done() -> bool:
@@ -166,7 +179,30 @@ async def test_a_failed_question_is_asked_again_by_one_of_two_at_once(scene: Sce
         "done": f"{row['row']} will be answered again in plain:-100"
     }
     assert len(scene.server.requests) == requests + 1
+    assert await changed_by(scene, "ledger.retry") in (["plain:1"], ["plain:2"])
     assert [post.text for post in scene.channel.posts[posts:]] == ["Blue."]
+
+
+async def test_the_tape_says_who_dropped_a_question(scene: Scene) -> None:
+    gate = asyncio.Event()
+    scene.server.enqueue(Text(("one", "two"), gate=gate))
+    async with scene.enter(OWNER) as owner, anyio.create_task_group() as group:
+        before = len(scene.server.requests)
+        group.start_soon(partial(scene.say, MEMBER, "which color?", addressed=True))
+        await scene.server.wait_for_requests(before + 1)
+        group.start_soon(partial(scene.say, MEMBER, "and which size?", addressed=True))
+        waiting: list[str] = []
+
+        async def waits() -> bool:
+            rows = (await seen(owner, "ledger"))["waiting"]
+            waiting[:] = [row["row"] for row in rows if row["status"] == "waiting"]
+            return bool(waiting)
+
+        await until(waits)
+        dropped = await owner.post(f"/api/console/ledger/{waiting[0]}/drop", json={})
+        assert dropped.json() == {"done": f"{waiting[0]} is dropped"}
+        gate.set()
+    assert await changed_by(scene, "ledger.drop") == ["plain:1"]
 
 
 async def test_a_row_of_another_s_chat_is_neither_shown_nor_changed(scene: Scene) -> None:

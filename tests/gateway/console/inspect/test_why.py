@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from gateway.storage.ledger.rows import run_alone
 from tests.fakes.openai.script import Text
 from tests.gateway.console.inspect.people import GROUP, get, house, said
 from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
 
+EVERY = {"every": 1, "sessions": "[]", "limit": 9}
 PRIVATE = {"chat_id": "7", "chat_kind": "private", "chat_title": ""}
 
 
@@ -81,8 +83,20 @@ async def test_opening_a_private_chat_is_recorded_once_an_hour_and_not_for_its_p
                 report = await get(client, "why/1")
                 assert report["chat"]["private"] is True
         store = home.gateway.services.store
-        openings = await store.select("ledger.console_openings", {"limit": 9})
+        openings = await store.select("ledger.console_openings", EVERY)
     assert [(row["person"], row["session_id"]) for row in openings] == [("plain:8", "plain:7")]
+
+
+async def test_a_message_of_a_chat_that_cannot_be_opened_is_like_none(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.server.enqueue(Text(("It is dead.",)))
+        await home.hear(said(1, "between us", **PRIVATE), session="plain:7")
+        await home.hear(said(2, "unreadable", addressed=False, **PRIVATE), session="plain:7")
+        store = home.gateway.services.store
+        await run_alone(store, "ledger.rewrite", id=2, payload="[]")
+        async with home.guest("8", "owner") as client:
+            assert await get(client, "why/1", 404) == await get(client, "why/99", 404)
+        assert await store.select("ledger.console_openings", EVERY) == []
 
 
 async def test_a_refused_message_is_shown_without_its_text_and_not_to_admins(

@@ -37,9 +37,14 @@ INSERT INTO console_opening (person, session_id, hour, opened_at)
 VALUES (:person, :session_id, :hour, :opened_at)
 ON CONFLICT (person, session_id, hour) DO NOTHING
 
+-- name: drop_openings
+-- Remove the openings of private chats before a moment.
+DELETE FROM console_opening WHERE opened_at < :until
+
 -- name: console_openings
--- The newest openings of private chats.
+-- The newest openings of private chats: of every chat, or of some.
 SELECT person, session_id, opened_at FROM console_opening
+WHERE :every = 1 OR session_id IN (SELECT value FROM json_each(:sessions))
 ORDER BY opened_at DESC, person, session_id LIMIT :limit
 
 -- name: console_chat

@@ -102,3 +102,13 @@ DELETE FROM budget WHERE day < :day AND (person = :person OR session_id = :sessi
 -- name: wipe_cards
 DELETE FROM card
 WHERE (channel = :channel AND person = :person AND person <> '') OR session_id = :session_id
+
+-- name: wipe_console_codes
+-- A person's links into the console, of every account of a channel.
+DELETE FROM console_code
+WHERE person = :person AND (account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')
+
+-- name: wipe_console_sessions
+-- A person's sessions of the console, of every account of a channel.
+DELETE FROM console_session
+WHERE person = :person AND (account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -170,23 +171,25 @@ async def test_one_search_runs_at_a_time_until_its_thread_has_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SEARCH_SECONDS", 0.01)
-    store = SearchedStore()
+    searched = SearchedStore()
     async with gateway_of(tmp_path, TAPE__URL="memory:") as running:
-        tapes = TapeService(store, tmp_path)
-        reads = ConsoleReads(replace(running.services, tapes=tapes))
-        with pytest.raises(ReadTooSlow):
-            await reads.search("room", "bread", 5)
-        for _ in range(3):
-            with pytest.raises(ConsoleBusy):
+        with ExitStack() as ends:
+            ends.callback(searched.gate.set)  # a thread that is held would hold the test, too
+            tapes = TapeService(searched, tmp_path)
+            reads = ConsoleReads(replace(running.services, tapes=tapes))
+            with pytest.raises(ReadTooSlow):
                 await reads.search("room", "bread", 5)
-        assert store.searches == 1
-        monkeypatch.setattr(module, "SEARCH_SECONDS", 60.0)
-        store.gate.set()
-        found = None
-        while found is None:
-            try:
-                found = await reads.search("room", "bread", 5)
-            except ConsoleBusy:
-                await anyio.lowlevel.checkpoint()
-        assert found == []
-        assert store.searches == 2
+            for _ in range(3):
+                with pytest.raises(ConsoleBusy):
+                    await reads.search("room", "bread", 5)
+            assert searched.searches == 1
+            monkeypatch.setattr(module, "SEARCH_SECONDS", 60.0)
+            searched.gate.set()
+            found = None
+            while found is None:
+                try:
+                    found = await reads.search("room", "bread", 5)
+                except ConsoleBusy:
+                    await anyio.lowlevel.checkpoint()
+            assert found == []
+            assert searched.searches == 2

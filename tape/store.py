@@ -160,6 +160,10 @@ class SideReader(Protocol):
         """Return the number of entries of a tape."""
         ...
 
+    async def tapes(self) -> list[TapeInfo]:
+        """List the tapes with entries; see `TapeStore.tapes`."""
+        ...
+
     async def rolled(self, tape: str, grain: str, after: int, limit: int) -> RolledUp:
         """Return the first counts of a tape by `tape.rollups.BLOCK` or HOUR behind a slot."""
         ...

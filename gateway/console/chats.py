@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from agent.names import fit
 from channels.message import Author, InboundMessage
 from tape.entry import load
 from tape.unit_of_work import Row
+
+MAX_KNOWN: Final = 10_000  # maximum chats that are kept as they were read
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,16 @@ class ConsoleChat:
         except (TypeError, KeyError, ValueError):
             return None
         own = {name: row[name] for name in ("session_id", "tape", "account_id")}
-        newest = replace(newest, text="", chat_id=row["chat_id"])
+        newest = replace(
+            newest,
+            text="",
+            quote=None,
+            forwarded=None,
+            parts=(),
+            media=(),
+            raw={},
+            chat_id=row["chat_id"],
+        )
         return cls(**own, newest=newest, heard_at=row["received_at"])
 
     @property
@@ -67,6 +80,32 @@ class ConsoleChat:
     def asked_by(self, person: str) -> InboundMessage:
         """Return a message of somebody in this chat, to ask for their role."""
         return replace(self.newest, sender=Author(person, ""), owner=False, invited=False)
+
+
+class KnownChats:
+    """Chats as they were read before, so that only those with something new are read again.
+
+    A row counts as the same while nothing of it changed: an erased name is not kept.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[Any, ...], ConsoleChat | None]] = {}
+
+    def read(self, rows: Sequence[Row]) -> list[ConsoleChat]:
+        """Read rows of `console_chat`, without those that this version cannot read."""
+        found = (self._read(row) for row in rows)
+        return [chat for chat in found if chat is not None]
+
+    def _read(self, row: Row) -> ConsoleChat | None:
+        session_id = str(row["session_id"])
+        state = tuple(hash(value) for value in row.values())  # a hash holds no words
+        known = self._known.get(session_id)
+        if known is not None and known[0] == state:
+            return known[1]
+        chat = ConsoleChat.read(row)
+        if known is not None or len(self._known) < MAX_KNOWN:
+            self._known[session_id] = state, chat
+        return chat
 
 
 def key_of(session_id: str) -> str:

@@ -22,6 +22,7 @@ from gateway.logs import get_log
 from gateway.services import Services
 from gateway.supervision.status import StatusBoard
 from tape.errors import TapeError
+from tape.fork import INFIX
 
 LOOK_SECONDS: Final = 0.5
 MAX_KEPT: Final = 256
@@ -72,6 +73,7 @@ class Pulse:
         self._kept: deque[Beat] = deque(maxlen=MAX_KEPT)
         self._listeners: set[MemoryObjectSendStream[Beat]] = set()
         self._sessions: dict[str, str] = {}  # by tape
+        self._strange: dict[str, int] = {}  # the sizes of tapes that no session has
         self._seen: _Seen | None = None
         self._runs = False
         self._closed = False
@@ -159,11 +161,15 @@ class Pulse:
         return found
 
     async def _sizes(self) -> dict[str, int]:
-        sizes = {one.name: one.size for one in await self._services.tapes.store.tapes()}
-        if not sizes.keys() <= self._sessions.keys():
+        sizes = {one.name: one.size for one in await self.reads.tapes() if INFIX not in one.name}
+        if self._without_session(sizes) != self._strange:
             rows = await self.reads.select("ledger.sessions", {})
             self._sessions |= {str(row["tape"]): str(row["session_id"]) for row in rows}
+            self._strange = self._without_session(sizes)
         return sizes
+
+    def _without_session(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        return {name: size for name, size in sizes.items() if name not in self._sessions}
 
     async def _open_rows(self) -> dict[str, Any]:
         found: dict[str, list[Any]] = {}

@@ -6,6 +6,7 @@ the ids of entries and have at most PAGE of them.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 
+from gateway.console.chats import KnownChats
 from gateway.errors import GatewayError
 from gateway.services import Services
 from tape.entry import Entry, NewEntry
@@ -54,7 +56,9 @@ class ConsoleReads:
         )
         self._through = _SideTapes(self)
         self._turn = anyio.Lock()
+        self._search: asyncio.Task[list[Entry]] | None = None
         self.waiting = 0
+        self.known_chats = KnownChats()
 
     def tape(self, name: str) -> Tape:
         """Return a tape as its readers may see it; it can only be read."""
@@ -86,6 +90,11 @@ class ConsoleReads:
         async with self._in_turn() as side:
             return await side.size(tape)
 
+    async def tapes(self) -> list[TapeInfo]:
+        """Return the tapes with entries, forks among them."""
+        async with self._in_turn() as side:
+            return await side.tapes()
+
     async def rolled(self, tape: str, grain: str, after: int = -1, limit: int = PAGE) -> RolledUp:
         """Return the next counts of a tape behind a slot; see `tape.rollups`."""
         async with self._in_turn() as side:
@@ -102,16 +111,26 @@ class ConsoleReads:
             return await side.sparks(tapes, since)
 
     async def search(self, tape: str, text: str, limit: int) -> list[Entry]:
-        """Return the newest entries with the words of a text, as `Tape.search` finds them."""
+        """Return the newest entries with the words of a text, as `Tape.search` finds them.
+
+        Searches of chats wait for the same thread: until a search has ended there, also one for
+        which nobody waits any longer, the next one is refused with ConsoleBusy.
+        """
+        if self._search is not None and not self._search.done():
+            raise ConsoleBusy
         found = self._services.tapes.tape(tape)
+        self._search = asyncio.ensure_future(found.search(text, limit=limit))
+        self._search.add_done_callback(_take_note)
         try:
             with anyio.fail_after(SEARCH_SECONDS):
-                return await found.search(text, limit=limit)
+                return await asyncio.shield(self._search)
         except TimeoutError as cause:
             raise ReadTooSlow(SEARCH_SECONDS) from cause
 
     async def close(self) -> None:
-        """Close the reader."""
+        """End the search that runs, and close the reader."""
+        if self._search is not None:
+            self._search.cancel()
         await self._side.close()
 
     @asynccontextmanager
@@ -136,6 +155,12 @@ class ConsoleReads:
                 raise ConsoleBusy
         finally:
             self.waiting -= 1
+
+
+def _take_note(search: asyncio.Task[list[Entry]]) -> None:
+    """Look at how a search ended: for one that took too long, nobody else does."""
+    if not search.cancelled():
+        search.exception()
 
 
 class _SideTapes:

@@ -10,6 +10,7 @@ from tape.deletions import deleted, source_message
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.handle import Tape
+from tape.search.search import as_edited
 
 EXCERPT: Final = 140  # characters
 MAX_SHOWN: Final = 2000  # characters
@@ -39,11 +40,12 @@ def excerpt(text: str) -> str:
 
 
 async def without_gone(tape: Tape, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the messages of people and the answers among entries that may be shown."""
+    """Return the messages of people and the answers that may be shown, as they were last edited."""
     said = [entry for entry in entries if _is_said(entry)]
     about = tuple(number for one in said if (number := source_message(one)) is not None)
     gone = await deleted(tape, about=about) if about else set()
-    return [one for one in said if source_message(one) not in gone]
+    shown = [one for one in said if source_message(one) not in gone]
+    return await as_edited(tape, tape.name, shown)
 
 
 async def texts(tape: Tape, ids: Sequence[int]) -> dict[int, str]:

@@ -104,7 +104,7 @@ class Visitor:
         statement = "ledger.console_chat" if session_id else "ledger.console_chats"
         values = {"session_id": session_id} if session_id else {}
         rows = await self._reads.select(statement, values)
-        return [chat for chat in map(ConsoleChat.read, rows) if chat is not None]
+        return self._reads.known_chats.read(rows)
 
 
 def role_of(access: Access, guest: ConsoleGuest, account: str) -> Role:

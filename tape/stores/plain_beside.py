@@ -25,7 +25,7 @@ from tape.rollups import (
     is_answer,
     is_said,
 )
-from tape.store import TapeStore
+from tape.store import TapeInfo, TapeStore
 from tape.unit_of_work import Row
 
 T = TypeVar("T")
@@ -77,6 +77,9 @@ class PlainBeside:
 
     async def size(self, tape: str) -> int:
         return await self._within(self._tapes.size(tape))
+
+    async def tapes(self) -> list[TapeInfo]:
+        return await self._within(self._tapes.tapes())
 
     async def rolled(self, tape: str, grain: str, after: int, limit: int) -> RolledUp:
         counted = await self._count(tape)

@@ -12,11 +12,13 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from tape.database.connection import Database, Reader
+from tape.database.staging import STAGING
 from tape.entry import Entry, dump
 from tape.errors import ReadTooSlow, StoreUnavailable
 from tape.query import Query
 from tape.rollups import MAX_LANES, LaneSpan, RolledUp, Spark, stretch_of
 from tape.search.index_file import BROKEN, IndexFile, index_schema
+from tape.store import TapeInfo
 from tape.unit_of_work import Row
 
 T = TypeVar("T")
@@ -47,6 +49,10 @@ class SqliteBeside:
 
     async def size(self, tape: str) -> int:
         return await self._within(lambda: self._reader().size(tape))
+
+    async def tapes(self) -> list[TapeInfo]:
+        found = await self._within(lambda: self._reader().tapes(""))
+        return [info for info in found if not info.name.startswith(STAGING)]
 
     async def rolled(self, tape: str, grain: str, after: int, limit: int) -> RolledUp:
         return await self._within(lambda: self._rolled(tape, grain, after, limit))

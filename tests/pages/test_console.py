@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,22 @@ async def test_the_deck_changes_while_it_is_open_and_shows_names_as_text(
         await expect(page.locator(".strip").first.locator(".lamp")).to_have_text("1 failed")
         assert await page.title() == "Deck · Tapeway"
         assert await page.locator("img").count() == 0
+
+
+async def test_the_deck_rests_between_two_rounds_of_changes(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        for text in ("one", "two", "three"):
+            await scene.say(STRANGER, text)
+            await expect(page.locator(".strip-last").first).to_contain_text(text)
+        asked = await page.evaluate(
+            "performance.getEntriesByType('resource').filter((one) => one.name.endsWith("
+            "'/api/console/deck')).map((one) => [one.startTime, one.responseEnd])"
+        )
+    assert len(asked) > 3
+    rests = [after[0] - before[1] for before, after in pairwise(asked)]
+    assert min(rests) > 990  # milliseconds
 
 
 async def test_a_failed_question_is_answered_again_from_the_ledger_by_keyboard(

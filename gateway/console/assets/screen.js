@@ -5,16 +5,24 @@ import { make } from './dom.js';
 import { on } from './live.js';
 import { t } from './words.js';
 
+const REST = 1000; // milliseconds at least from one answer until changes are asked for
+
 // Return { refresh, end }. `path()` is asked for, `draw(found)` shows it; a refusal is shown in `note`.
-// What changes while an answer is on its way is asked for once more, and never twice at once.
+// What changes while an answer is on its way is asked for once more, and never twice at once; between
+// two rounds that changes ask for, there is a rest. `refresh`, for what somebody did, has none.
 export function follow({ path, draw, note, topics = [] }) {
   const ends = new AbortController();
   let running = false;
   let again = false;
+  let changed = false;
+  let rested = -REST; // when the last answer came
+  let timer = 0;
 
   async function refresh() {
     if (running) { again = true; return; }
     running = true;
+    clearTimeout(timer);
+    timer = 0;
     do {
       again = false;
       try {
@@ -27,12 +35,20 @@ export function follow({ path, draw, note, topics = [] }) {
       }
     } while (again);
     running = false;
+    rested = performance.now();
+    if (changed) hear();
   }
 
-  const offs = [...topics, 'all'].map((topic) => on(topic, refresh));
+  function hear() {
+    changed = running;
+    if (running || timer) return;
+    timer = setTimeout(refresh, Math.max(0, rested + REST - performance.now()));
+  }
+
+  const offs = [...topics, 'all'].map((topic) => on(topic, hear));
   note.textContent = t('loading');
   refresh();
-  return { refresh, end() { offs.forEach((off) => off()); ends.abort(); } };
+  return { refresh, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
 }
 
 // Return a section with a title, and the note in which refusals are shown.

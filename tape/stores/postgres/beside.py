@@ -12,6 +12,7 @@ from tape.entry import Entry, dump
 from tape.errors import ReadTooSlow
 from tape.query import Query
 from tape.rollups import MAX_LANES, LaneSpan, RolledUp, Spark, stretch_of
+from tape.store import TapeInfo
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.reader import PostgresReader
 from tape.unit_of_work import Row
@@ -38,6 +39,9 @@ class PostgresBeside:
 
     async def size(self, tape: str) -> int:
         return await self._within(lambda reader: reader.size(tape))
+
+    async def tapes(self) -> list[TapeInfo]:
+        return await self._within(lambda reader: reader.tapes(""))
 
     async def rolled(self, tape: str, grain: str, after: int, limit: int) -> RolledUp:
         async def read(reader: PostgresReader) -> RolledUp:

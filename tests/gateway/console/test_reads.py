@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +19,8 @@ from tape.entry import Entry, message
 from tape.errors import AppendRefused, ReadTooSlow
 from tape.query import Query
 from tape.rollups import BLOCK, hour_of
+from tape.search.query_text import SearchQuery
+from tape.service import TapeService
 from tape.store import SideReader
 from tape.stores.memory import MemoryStore
 from tape.stores.plain_beside import PlainBeside
@@ -146,3 +151,45 @@ async def test_a_read_does_not_wait_for_ever(
                 await reads.page(Query("room"))
             gate.set()
         assert await reads.page(Query("room")) == []
+
+
+class SearchedStore(MemoryStore):
+    """A store whose searches run in a thread, and can be held there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.searches = 0
+
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        self.searches += 1
+        await asyncio.get_running_loop().run_in_executor(None, self.gate.wait)
+        return []
+
+
+async def test_one_search_runs_at_a_time_until_its_thread_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SEARCH_SECONDS", 0.01)
+    searched = SearchedStore()
+    async with gateway_of(tmp_path, TAPE__URL="memory:") as running:
+        with ExitStack() as ends:
+            ends.callback(searched.gate.set)  # a thread that is held would hold the test, too
+            tapes = TapeService(searched, tmp_path)
+            reads = ConsoleReads(replace(running.services, tapes=tapes))
+            with pytest.raises(ReadTooSlow):
+                await reads.search("room", "bread", 5)
+            for _ in range(3):
+                with pytest.raises(ConsoleBusy):
+                    await reads.search("room", "bread", 5)
+            assert searched.searches == 1
+            monkeypatch.setattr(module, "SEARCH_SECONDS", 60.0)
+            searched.gate.set()
+            found = None
+            while found is None:
+                try:
+                    found = await reads.search("room", "bread", 5)
+                except ConsoleBusy:
+                    await anyio.lowlevel.checkpoint()
+            assert found == []
+            assert searched.searches == 2

@@ -157,6 +157,8 @@ async def test_a_reader_answers_queries_as_its_store_does(pair: tuple[Any, SideR
     query = Query(T, after=5, kinds=("message",), limit=7)
     assert await reader.query(query) == await store.query(query)
     assert await reader.size(T) == await store.size(T) == 42
+    assert await reader.tapes() == await store.tapes()
+    assert [(one.name, one.size) for one in await reader.tapes()] == [(T, 42)]
     assert await reader.query(Query("nowhere")) == []
 
 

@@ -5,12 +5,15 @@ No test here measures time; `bench/console.py` does, on a machine that does noth
 
 from __future__ import annotations
 
+import fcntl
 import re
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from anyio import to_thread
 from playwright.async_api import Browser, BrowserContext, Locator, Page, Request, expect
 
 from bench.console_tape import fill
@@ -30,13 +33,32 @@ MAX_ELEMENTS: Final = 900
 KEY: Final = key_of("web:lobby")
 
 
+async def copy_filled(shared: Path, home: Path) -> str:
+    """Copy the home with the long past, which the first worker that needs it makes for all.
+
+    Return the workspace after which its tapes are named.
+    """
+    made, workspace = shared / "filled", str(shared / "workspace")
+    with (shared / "filled.lock").open("w") as lock:
+        await to_thread.run_sync(fcntl.flock, lock, fcntl.LOCK_EX)
+        if not (shared / "filled.done").exists():
+            async with gateway_of(made, WORKSPACE=workspace) as running:
+                await fill(tape_of(running), ENTRIES, LANES)
+                await running.services.store.indexed()  # type: ignore[attr-defined]
+            (shared / "filled.done").touch()
+    for file in made.glob("tapeway.db*"):
+        shutil.copy2(file, home / file.name)
+    return workspace
+
+
 @pytest.fixture(scope="module")
 async def gateway(
     chromium: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Gateway]:
     """Run a gateway whose lobby has a long past, and then a first message and its answer."""
-    async with gateway_of(tmp_path_factory.mktemp("long")) as running:
-        await fill(tape_of(running), ENTRIES, LANES)
+    home = tmp_path_factory.mktemp("long")
+    workspace = await copy_filled(tmp_path_factory.getbasetemp().parent, home)
+    async with gateway_of(home, WORKSPACE=workspace) as running:
         async with browsing(chromium) as opened:
             page = await enter(await opened.new_context(), running.url, "Alice")
             await say(page, "hello")

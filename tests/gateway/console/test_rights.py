@@ -200,8 +200,13 @@ async def test_many_openings_in_other_accounts_hide_none_of_one_s_own(scene: Sce
     unit = Unit()
     for number in range(MAX_OPENINGS):
         moment = f"9998-01-01T00:00:00.{number:06}+00:00"
-        other = {"person": f"plain:{number}", "session_id": f"plain:{OWNER}"}
-        unit.run("ledger.record_opening", **other, hour=moment[:13], opened_at=moment)
+        unit.run(
+            "ledger.record_opening",
+            person=f"plain:{number}",
+            session_id=f"plain:{OWNER}",
+            hour=moment[:13],
+            opened_at=moment,
+        )
     async with scene.enter("5", account="second") as browser:
         path = f"/api/console/chats/{key(STRANGER, 'second')}"
         assert (await browser.get(path)).is_success

@@ -12,8 +12,8 @@ import pytest
 from agent.turn_log import TurnLog
 from channels.message import InboundMessage
 from gateway.background import Work
-from gateway.pipeline.turn import Question, Turn
-from gateway.scheduling.lane_scheduler import MAX_ADDED, LaneScheduler
+from gateway.pipeline.turn import MAX_ADDED, Question, Turn
+from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.settings.sections import TurnSettings
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Final
 
@@ -194,7 +194,8 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
             "  docs/how-to/telegram.md, discord.md or slack.md: five minutes each.",
         ]
     lines += [f"  {note}" for note in gateway.services.ledger.held.notes()]
-    lines += await access_lines(gateway)
+    with suppress(StoreUnavailable):  # `tapeway access list` says who waits; this may not end it
+        lines += await access_lines(gateway)
     if settings.agent.model == OFFLINE:
         lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]

@@ -2,6 +2,8 @@
 
 import { t } from './words.js';
 
+const BUSY_MS = 1000;
+
 export class Refused extends Error {
   constructor(sentence, status) {
     super(sentence);
@@ -24,6 +26,10 @@ async function ask(path, options) {
   let response;
   try {
     response = await fetch(`/api/console/${path}`, { ...options, credentials: 'same-origin' });
+    if (response.status === 503 && !options.method) { // the chats come first: a little later, it may be read
+      await new Promise((done) => { setTimeout(done, BUSY_MS); });
+      response = await fetch(`/api/console/${path}`, { ...options, credentials: 'same-origin' });
+    }
   } catch (cause) {
     if (cause.name === 'AbortError') throw cause;
     throw new Refused(t('unreachable'), 0);

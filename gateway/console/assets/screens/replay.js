@@ -90,7 +90,8 @@ class Replay {
     this.#working = new Set(room.working.map(({ turn }) => turn));
     this.room.replaceChildren(...room.messages.map((one) => this.#item(one)));
     this.state.textContent = room.messages.length ? '' : t('replay.nothing');
-    history.replaceState(null, '', `#/replay/${this.#chat}/at/${encodeURIComponent(date)}`);
+    // A link to another screen may have been followed, whose fragment must stay.
+    if (location.hash.startsWith(`#/replay/${this.#chat}`)) history.replaceState(null, '', `#/replay/${this.#chat}/at/${encodeURIComponent(date)}`);
     this.#show();
     this.room.scrollTop = this.room.scrollHeight;
   }

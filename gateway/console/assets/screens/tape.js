@@ -249,7 +249,8 @@ class TapeScreen {
   // What need not follow every frame: the address, and which chapter this is.
   async #rest() {
     const selected = this.#selected;
-    history.replaceState(null, '', `#/tape/${this.#chat}/at/${selected}`);
+    // A link to another screen may have been followed, whose fragment must stay.
+    if (location.hash.startsWith(`#/tape/${this.#chat}`)) history.replaceState(null, '', `#/tape/${this.#chat}/at/${selected}`);
     if (selected === this.#chapterOf) return;
     this.#chapterOf = selected;
     const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);

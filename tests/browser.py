@@ -103,7 +103,8 @@ class Browsing:
         """Uncaught errors of the pages, and what their Content-Security-Policy forbade."""
 
     async def new_context(self, **options: object) -> BrowserContext:
-        """Open a context; `options` are Playwright's."""
+        """Open a context; `options` are Playwright's. Nothing moves, which takes time to paint."""
+        options.setdefault("reduced_motion", "reduce")
         context = await self._browser.new_context(**options)  # type: ignore[arg-type]
         self._contexts.append(context)
         context.on("weberror", lambda error: self.faults.append(str(error.error)))

@@ -24,7 +24,7 @@ from tape.entry import message
 from tests.browser import browsing, enter, marks, say
 from tests.gateways import gateway_of, tape_of
 
-pytestmark = marks
+pytestmark = [*marks, pytest.mark.long_page]
 
 ENTRIES: Final = 100_000
 LANES: Final = 400

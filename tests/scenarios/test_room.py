@@ -237,9 +237,7 @@ async def test_e4_a_setting_shows_reasoning_on_the_page_and_nowhere_else(
     assert "well" not in str(others)
 
 
-async def test_d1_questions_that_waited_are_asked_together_after_a_restart(
-    tmp_path: Path,
-) -> None:
+async def test_d1_questions_that_waited_are_asked_together_after_a_restart(tmp_path: Path) -> None:
     async with FakeOpenAI() as server:
         server.enqueue(Text(("never ", "done"), gate=asyncio.Event()))
         async with gateway_of(tmp_path, server) as gateway, visit(gateway.url, "Alice") as (alice,):

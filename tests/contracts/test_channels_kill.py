@@ -262,7 +262,7 @@ async def sweep(
     """
     more = {"DELIVERY__AMBIGUOUS": policy}
     numbers = range(first, 100, 4)
-    # A platform need not tell of private chats that it never told of; and whoever comes into a
+    # A platform need not report private chats that it never reported; and whoever comes into a
     # room is noted in the background, where they are shared.
     known = private
     if is_on_a_server():

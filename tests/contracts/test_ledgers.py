@@ -154,7 +154,7 @@ def test_every_store_of_the_registry_holds_a_ledger() -> None:
 
 
 def later(clock: ManualClock) -> str:
-    """Let a second pass; return the date."""
+    """Wait until a second has passed; return the date."""
     clock.jump(timedelta(seconds=1))
     return utc_iso(clock.now())
 

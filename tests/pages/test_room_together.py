@@ -17,7 +17,7 @@ pytestmark = marks
 
 
 async def guest(opened: Browsing, owner: Page, name: str) -> Page:
-    """Let somebody in by an invitation, as a member of the room."""
+    """Invite somebody into the room, as a member."""
     link = await invitation(owner)
     await owner.get_by_role("button", name="Close", exact=True).click()
     page = await guest_page(opened)

@@ -27,7 +27,7 @@ HOUR = timedelta(hours=1)
 
 
 def threads(fake: FakeSlack, room: Channel, count: int) -> list[str]:
-    """Let people talk in threads; return what they say, in its order in each thread."""
+    """Have people talk in threads; return what they say, in its order in each thread."""
     ada, said = fake.user("Ada"), []
     for number in range(count):
         root = fake.say(room, ada, f"{room.name} {number}")

@@ -26,7 +26,7 @@ class CuttingProxy:
 
     trips    counts what waited for an answer
     passing  how many commits pass before the one that is cut
-    away     answers nobody: new connections are closed
+    away     answers nobody: new connections are closed; with `away_after`, from the next cut on
     refusal  SQLSTATE and words with which new connections are refused
     says     what the server says, and what is passed on instead, of any length
     tls      encrypts what clients send, if they ask for it
@@ -38,6 +38,7 @@ class CuttingProxy:
         self._writers: set[asyncio.StreamWriter] = set()
         self.passing = 0
         self.away = False
+        self.away_after = False
         self.refusal: tuple[str, str] | None = None
         self.says: dict[bytes, bytes] = {}
         self._server: asyncio.Server | None = None
@@ -45,6 +46,7 @@ class CuttingProxy:
         self.port = 0
         self.cut: Cut | None = None
         self.cut_at: list[float] = []
+        self._was_cut = asyncio.Event()
         self.trips = 0
 
     @property
@@ -74,7 +76,21 @@ class CuttingProxy:
         for writer in self._writers:
             writer.close()
 
-    def passes(self) -> bool:
+    async def wait_for_cut(self) -> None:
+        """Wait until a connection was cut."""
+        await self._was_cut.wait()
+
+    def cuts_now(self) -> Cut | None:
+        """Return how the commit that passes now is cut, if it is."""
+        if not self.cut or self._passes():
+            return None
+        cutting, self.cut = self.cut, None
+        self.cut_at.append(time.monotonic())
+        self.away = self.away or self.away_after
+        self._was_cut.set()
+        return cutting
+
+    def _passes(self) -> bool:
         """Count a commit; tells whether it is not yet the one to cut."""
         self.passing -= 1
         return self.passing >= 0
@@ -152,10 +168,9 @@ class _Line:
     async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
             self._proxy.trips += data.count(_SYNC)
-            if self._commits(data) and self._proxy.cut and not self._proxy.passes():
-                self._cutting, self._proxy.cut = self._proxy.cut, None
-                self._proxy.cut_at.append(time.monotonic())
-                if self._cutting == "before":
+            if self._commits(data) and (cutting := self._proxy.cuts_now()):
+                self._cutting = cutting
+                if cutting == "before":
                     raise _Cut
             writer.write(data)
             await writer.drain()

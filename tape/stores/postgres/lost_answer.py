@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import anyio
+import psycopg
 
+from tape.entry import Entry, dump
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.rows import read_entries
 from tape.unit_of_work import Append, Unit
 
 NUMBER: Final = "SELECT pg_current_xact_id()::text"
 """Gives the running transaction's number, by which the server can say later how it ended."""
 
 STATUS: Final = "SELECT pg_xact_status(%(number)s::xid8)"
+NEVER: Final = "never"
+"""The server has not given the number to any transaction, or has forgotten that in a crash."""
+
 TRIES: Final = 20
 WAIT_SECONDS: Final = 0.5
 
@@ -34,22 +42,60 @@ def is_repeatable(unit: Unit) -> bool:
     return all(step.key is not None for step in unit.steps if isinstance(step, Append))
 
 
-async def was_committed(database: PostgresDatabase, transaction: str | None) -> bool | None:
-    """Ask the server how a transaction ended; None if it cannot say.
+async def was_committed(
+    database: PostgresDatabase, transaction: str | None, made: Mapping[str, Sequence[Entry]]
+) -> bool | None:
+    """Find out how a transaction ended that made entries of tapes; None if nobody can say.
 
-    One whose number never came has ended before its commit was sent.
+    One whose number never came has ended before its commit was sent. A server that has crashed
+    gives the numbers once more that its log had not been written with: "committed" then means
+    somebody else's transaction, so the entries themselves are looked for, too.
     """
     if transaction is None:
         return False
     for _ in range(TRIES):
-        try:
-            async with database.connection() as connection:
-                found = await connection.execute(STATUS, {"number": transaction})
-                row = await found.fetchone()
-        except StoreUnavailable:
-            row = ("in progress",)  # it is not back yet
-        status = row[0] if row else None
-        if status != "in progress":
-            return {"committed": True, "aborted": False}.get(str(status))
+        with suppress(StoreUnavailable):  # the server is not back yet
+            status = await _status(database, transaction)
+            if status == "committed":
+                return await _are_there(database, made)
+            if status != "in progress":
+                return {"aborted": False, NEVER: False}.get(status)
         await anyio.sleep(WAIT_SECONDS)
     return None
+
+
+async def _status(database: PostgresDatabase, transaction: str) -> str:
+    async with database.connection() as connection:
+        try:
+            found = await connection.execute(STATUS, {"number": transaction})
+        except psycopg.errors.InvalidParameterValue:
+            return NEVER
+        row = await found.fetchone()
+    return str(row[0]) if row else ""
+
+
+async def _are_there(
+    database: PostgresDatabase, made: Mapping[str, Sequence[Entry]]
+) -> bool | None:
+    """Return whether tapes have the entries; None if some of what they have may be erased."""
+    for tape, entries in made.items():
+        if not entries:
+            continue
+        span = {"tape": tape, "first": entries[0].id, "last": entries[-1].id}
+        async with database.connection() as connection:
+            found = await connection.execute(database.sql("tape.block"), span)
+            there = read_entries(await found.fetchall())
+        if list(map(_place, there)) != list(map(_place, entries)):
+            return False
+        if list(map(_words, there)) != list(map(_words, entries)):
+            return None
+    return True
+
+
+def _place(entry: Entry) -> tuple[int, str, str]:
+    """Return what stays of an entry whatever is erased."""
+    return entry.id, entry.kind, entry.date
+
+
+def _words(entry: Entry) -> tuple[str, str]:
+    return dump(entry.payload), dump(entry.meta)

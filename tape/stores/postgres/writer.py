@@ -134,7 +134,7 @@ class UnitWriter:
         """Find out how a transaction ended whose answer was lost."""
         if is_repeatable(unit):
             raise StoreUnavailable("the connection broke during a write: try again") from lost
-        committed = await was_committed(self._database, lost.transaction)
+        committed = await was_committed(self._database, lost.transaction, job.made)
         if committed is False:
             raise StoreUnavailable("the connection broke before the write: try again") from lost
         if committed and all(self._is_known(step) for step in unit.steps):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Final
 
+import anyio
+import psycopg
 import pytest
 from anyio import to_thread
 from psycopg import conninfo
@@ -14,12 +17,18 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message
 from tape.errors import StoreUnavailable
 from tape.query import Query
+from tape.stores.postgres import lost_answer
+from tape.stores.postgres.lost_answer import NUMBER
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Unit
 from tests.fakes.cutting_proxy import Cut, CuttingProxy
-from tests.postgres import fresh_database
+from tests.postgres import Server, fresh_database
+from tests.postgres import server as running_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+LATE: Final = ("synchronous_commit=on", "wal_writer_delay=10s")
+"""The log gets what a transaction did when it is committed, and not before."""
 
 SAID, AGAIN = message("user", "a"), message("user", "b")
 
@@ -88,3 +97,53 @@ async def test_a_statement_whose_answer_was_lost_leaves_the_same_rows_when_run_a
         await store.commit(unit)
         (row,) = await store.select("ledger.marks", {"channel": "a"})
         assert row["value"] == "7"
+
+
+@asynccontextmanager
+async def lost_in_a_crash(server: Server) -> AsyncIterator[tuple[PostgresStore, CuttingProxy]]:
+    """Open a store behind a proxy that cuts the next commit, and is away from then on."""
+    url = await to_thread.run_sync(server.new_database)
+    async with CuttingProxy(server.port) as proxy:
+        there = url.replace(f":{server.port}/", f":{proxy.port}/")
+        store = await to_thread.run_sync(partial(PostgresStore.open, there, []))
+        await store.append("t", [SAID], "first")
+        proxy.cut, proxy.away_after = "before", True
+        yield store, proxy
+        await store.close()
+
+
+def crash(server: Server, *, transactions: int) -> None:
+    """Crash a server and start it; then so many transactions are committed there."""
+    server.stop("immediate")
+    server.start()
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        for _ in range(transactions):
+            connection.execute(NUMBER)
+
+
+@pytest.mark.parametrize("transactions", [0, 50])
+async def test_a_crashed_server_does_not_take_another_transaction_for_a_lost_one(
+    transactions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gives numbers once more: "committed" is then said of somebody else's transaction."""
+    monkeypatch.setattr(lost_answer, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(lost_answer, "TRIES", 10_000)
+    refused: list[StoreUnavailable] = []
+
+    async def append(store: PostgresStore) -> None:
+        with pytest.raises(StoreUnavailable) as caught:
+            await store.append("t", [AGAIN])
+        refused.append(caught.value)
+
+    with running_server(LATE) as server:
+        async with lost_in_a_crash(server) as (store, proxy):
+            async with anyio.create_task_group() as group:
+                group.start_soon(append, store)
+                await proxy.wait_for_cut()
+                await to_thread.run_sync(partial(crash, server, transactions=transactions))
+                proxy.away = False
+            assert await texts(store) == ["a"]
+            assert "before the write" in str(refused[0])
+            (written,) = await store.append("t", [AGAIN])
+            assert await texts(store) == ["a", "b"]
+            assert written.id == 4

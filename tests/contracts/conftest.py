@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contracts.play import on_a_server
+from tests.contracts.promised import on_a_server
 
 
 @pytest.fixture(autouse=True)

@@ -1,18 +1,13 @@
-"""The conformance suite's play: a stage, the real gateway on it, and a model over HTTP.
-
-A test is declared with `promises(line, *needs)`: it runs for each registered channel that has what
-the line and the test need. What that leaves out is in `LEFT_OUT`, for the table to answer for.
-"""
+"""The conformance suite's play: a stage, the real gateway on it, and a model over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -20,10 +15,7 @@ import httpx2
 import pytest
 from anyio import to_thread
 
-from channels.base import Channel
-from channels.registry import CHANNELS
 from channels.testing import Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
-from channels.testing.promises import PROMISES
 from gateway.app import Gateway, access_admin
 from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS
 from gateway.storage.ledger.ledger import ledger_schema
@@ -32,22 +24,13 @@ from tape.stores.sqlite import tape_schema
 from tape.turn_events import is_take, read_take
 from tests.clock import RestingClock
 from tests.contracts.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
+from tests.contracts.promised import class_of, is_on_a_server
 from tests.contracts.server_store import LastingDatabase, lasting_database
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
 
 T = TypeVar("T")
-Test = TypeVar("Test", bound=Callable[..., Any])
-
-PROMISED: Final[dict[tuple[str, str], list[str]]] = {}
-"""The tests that run, by line and channel."""
-
-LEFT_OUT: Final[dict[str, dict[str, str]]] = {}
-"""What does not run: by channel, by line (and what a test of it needs beyond), the reason."""
-
-ON_A_SERVER: Final[dict[tuple[str, str], list[str]]] = {}
-"""The tests that run on PostgreSQL, too, by line and channel."""
 
 LOOKS: Final = (
     "gateway.scheduling.claimer.LOOK_SECONDS",
@@ -70,91 +53,6 @@ LOOK_AGAIN: Final = 1.0
 """Seconds between two looks for sessions once a gateway was killed, which may miss one at first."""
 
 A_DAY_S_LOOKS: Final = 3600
-
-STORELESS: Final[Mapping[str, str]] = {
-    "B3": "what a text asks is read from the text",
-    "C6": "a tool's CPU is not the store's",
-    "E2": "how a text looks and is cut is the platform's",
-    "E3": "how a text looks is the platform's",
-    "E4": "what goes out is decided before it is kept",
-    "E5": "whom a text alerts is the platform's",
-    "E6": "typing is shown and never kept",
-    "E7": "the sentence and the log come from the error",
-    "F2": "connections are the platform's",
-    "F3": "connections are the platform's",
-    "F4": "tokens are the platform's",
-}
-"""The lines that a store has no part in, and why: they do not run once more on PostgreSQL."""
-
-STORELESS_TESTS: Final[dict[str, str]] = {}
-"""The tests of other lines that a store has no part in, and why."""
-
-AT_LENGTH: Final = "telegram"
-"""The channel that a server hears of hours, crowds and companies at their full size from."""
-
-_server: list[bool] = [False]
-
-
-@contextmanager
-def on_a_server(wanted: bool) -> Iterator[None]:
-    """Have houses keep everything in PostgreSQL, or in memory."""
-    _server.append(wanted)
-    yield
-    _server.pop()
-
-
-def is_on_a_server() -> bool:
-    """Return whether houses keep everything in PostgreSQL."""
-    return _server[-1]
-
-
-def is_at_length(channel: str) -> bool:
-    """Return whether what is many or long has its full size: on a server, for one channel only.
-
-    The sizes are the store's, and the channels share it.
-    """
-    return channel == AT_LENGTH or not is_on_a_server()
-
-
-def promises(line: str, *needs: Need, storeless: str = "") -> Callable[[Test], Test]:
-    """Run a test of a line on every channel that has what it needs.
-
-    It runs in memory and, marked `postgresql`, on a server, unless the line or the test is
-    `storeless`, with the reason.
-    """
-
-    def declare(test: Test) -> Test:
-        named = f"test_{line.lower()}_"
-        assert test.__name__.startswith(named), f"{test.__name__} must begin with {named}"
-        if storeless:
-            STORELESS_TESTS[test.__name__] = storeless
-        runs: list[Any] = []
-        for channel in sorted(CHANNELS):
-            kind = class_of(channel)
-            whole = skip_reason(PROMISES[line].needs, kind)
-            part = skip_reason(needs, kind)
-            if whole is not None:
-                LEFT_OUT.setdefault(channel, {})[line] = whole
-            elif part is not None:
-                LEFT_OUT.setdefault(channel, {})[f"{line} {' '.join(needs)}"] = part
-            else:
-                PROMISED.setdefault((line, channel), []).append(test.__name__)
-                runs.append(channel)
-                if line not in STORELESS and not storeless:
-                    ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
-                    mark, name = pytest.mark.postgresql, f"{channel}-postgresql"
-                    runs.append(pytest.param(channel, marks=mark, id=name))
-        marked: Test = pytest.mark.parametrize("channel", runs)(test)
-        return marked
-
-    return declare
-
-
-def class_of(channel: str) -> type[Channel]:
-    """Return the class of a registered channel."""
-    module, _, attribute = CHANNELS[channel].target.partition(":")
-    found: type[Channel] = getattr(import_module(module), attribute)
-    return found
 
 
 @dataclass(slots=True)

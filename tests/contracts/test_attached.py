@@ -13,7 +13,7 @@ from channels.registry import CHANNELS
 from channels.testing import Chat
 from tests.clock import RestingClock
 from tests.contracts.pairs import answer, attached, pair
-from tests.contracts.play import class_of
+from tests.contracts.promised import class_of
 from tests.contracts.stages import STAGES
 
 CONNECTED = sorted(name for name in CHANNELS if "remote" in class_of(name).features)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import is_at_length, opened, playing, promises, prompt_of
+from tests.contracts.play import opened, playing, prompt_of
+from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio

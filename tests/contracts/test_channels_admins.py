@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import playing, promises
+from tests.contracts.play import playing
+from tests.contracts.promised import promises
 from tests.contracts.test_channels_buttons import paired
 
 pytestmark = pytest.mark.anyio

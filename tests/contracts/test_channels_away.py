@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import opened, promises, prompt_of
+from tests.contracts.play import opened, prompt_of
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio

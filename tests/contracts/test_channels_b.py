@@ -8,7 +8,8 @@ import pytest
 
 from channels.testing import PersonMessage
 from gateway.storage.ledger.access import AccessRule
-from tests.contracts.play import Play, playing, promises, prompt_of
+from tests.contracts.play import Play, playing, prompt_of
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from channels.testing import Answer, Chat, Person
-from tests.contracts.play import Play, playing, promises
+from tests.contracts.play import Play, playing
+from tests.contracts.promised import promises
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,8 @@ from agent.tool import Role, Tool
 from channels.testing import Chat, Person, PersonMessage
 from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
-from tests.contracts.play import Play, is_at_length, playing, promises, prompt_of
+from tests.contracts.play import Play, playing, prompt_of
+from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio

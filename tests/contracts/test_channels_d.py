@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from channels.testing import BrokenEdit, Operation
-from tests.contracts.play import Play, playing, promises
+from tests.contracts.play import Play, playing
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio

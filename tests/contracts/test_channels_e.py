@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 
 from agent.tool import Arguments, Role, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
-from tests.contracts.play import Play, playing, promises, prompt_of
+from tests.contracts.play import Play, playing, prompt_of
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, CutStream, Failure, Text, ToolCalls, Usage
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.clock import ManualClock
-from tests.contracts.play import Play, opened, playing, promises
+from tests.contracts.play import Play, opened, playing
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
 from tests.visitor import visit
 

@@ -12,7 +12,8 @@ import pytest
 
 from channels.testing import Chat, PersonMessage
 from gateway.context.replay import prompts_of
-from tests.contracts.play import Play, opened, playing, promises, prompt_of
+from tests.contracts.play import Play, opened, playing, prompt_of
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
 from tests.gateways import tape_of
 

@@ -20,7 +20,8 @@ from gateway.logs import set_up_logs
 from gateway.redaction import secrets_of
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
-from tests.contracts.play import Play, opened, playing, promises
+from tests.contracts.play import Play, opened, playing
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,8 @@ from channels.testing import PersonMessage, skip_reason
 from gateway.delivery.sender import RESENT
 from gateway.hooks.specs import hookimpl
 from tests.contracts.mortal import Moment
-from tests.contracts.play import Play, class_of, is_on_a_server, opened, promises
+from tests.contracts.play import Play, opened
+from tests.contracts.promised import class_of, is_on_a_server, promises
 from tests.contracts.test_channels_d import SENTENCES, WHOLE
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 

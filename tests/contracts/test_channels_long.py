@@ -16,7 +16,8 @@ from channels.base import Channel
 from channels.registry import make_channel
 from channels.testing import Chat, PersonMessage, Stage
 from gateway.settings import Settings
-from tests.contracts.play import Play, playing, promises
+from tests.contracts.play import Play, playing
+from tests.contracts.promised import promises
 from tests.contracts.stages import STAGES
 from tests.fakes.openai.script import Request, Text
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.contracts.play import playing, promises, prompt_of
+from tests.contracts.play import playing, prompt_of
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Request
 
 pytestmark = pytest.mark.anyio

@@ -24,7 +24,8 @@ from agent.powers import (
 from agent.tool import Role
 from channels.registry import CHANNELS
 from channels.testing import Chat, Person, PersonMessage
-from tests.contracts.play import Play, is_at_length, playing, promises
+from tests.contracts.play import Play, playing
+from tests.contracts.promised import is_at_length, promises
 from tests.contracts.room_stage import RoomStage
 from tests.contracts.test_channels_buttons import paired, question
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls

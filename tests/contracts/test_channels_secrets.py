@@ -14,7 +14,8 @@ import pytest
 from gateway.logs import set_up_logs
 from gateway.redaction import HIDDEN, Redactor, secrets_of
 from gateway.settings import LogSettings
-from tests.contracts.play import Play, opened, promises
+from tests.contracts.play import Play, opened
+from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio

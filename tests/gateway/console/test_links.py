@@ -14,7 +14,9 @@ from structlog.testing import capture_logs
 
 from gateway.access.console_links import MAX_LINKS, MAX_READERS, READER_HOURS
 from gateway.console.rights import READER_COOKIE, READS_BEFORE_READERS
+from gateway.storage.holding import hold_all
 from tape.deletions import deletion
+from tape.unit_of_work import Unit
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -384,6 +386,15 @@ async def test_readers_come_back_later_when_the_console_reads_much(
         assert (await owner.get(tape())).is_success
         reads.waiting -= READS_BEFORE_READERS
         assert (await reader.get(tape())).is_success
+
+
+async def test_a_restore_ends_all_links(scene: Scene, owner: httpx2.AsyncClient) -> None:
+    services, unit = scene.gateway.services, Unit()
+    async with reading(scene, await secret_of(owner)) as reader:
+        hold_all(unit, services.clock.now(), "2026-01-02T00:00:00+00:00")
+        await services.store.commit(unit)
+        assert (await reader.get(tape())).status_code == 401
+    assert [(one["state"], one["revoker"]) for one in await listed(owner)] == [("revoked", "")]
 
 
 async def test_another_access_token_ends_links(scene: Scene, owner: httpx2.AsyncClient) -> None:

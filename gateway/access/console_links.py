@@ -89,7 +89,7 @@ class ConsoleLinks:
             digest=_digest(secret),
             token=self._door.token,
             made_at=utc_iso(now),
-            most=MAX_LINKS,
+            limit=MAX_LINKS,
             **row,
         )
         try:
@@ -108,7 +108,7 @@ class ConsoleLinks:
         until = min(now + timedelta(hours=READER_HOURS), parse_date(link.expires_at))
         unit.run("ledger.count_console_link", expect=1, link_id=link.link_id, now=utc_iso(now))
         unit.run("ledger.drop_console_readers", now=utc_iso(now))
-        unit.run("ledger.keep_console_readers", link_id=link.link_id, most=MAX_READERS - 1)
+        unit.run("ledger.keep_console_readers", link_id=link.link_id, limit=MAX_READERS - 1)
         unit.run(
             "ledger.admit_console_reader",
             digest=_digest(cookie),

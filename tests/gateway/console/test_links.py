@@ -299,7 +299,7 @@ async def test_wrong_secrets_open_nothing_and_are_answered_once_a_second(
         found = [(await trade(browser, "0" * 43)).status_code for _ in range(4)]
         assert found[0] == 403
         assert 429 in found
-        assert (await browser.post("/console/link", content=b"[]")).status_code == 422
+        assert (await browser.post("/console/link", json=[])).status_code == 422
         for cookie in ("", "0" * 43):
             headers = {"Cookie": f"{READER_COOKIE}={cookie}"}
             assert (await browser.get(tape(), headers=headers)).status_code == 401

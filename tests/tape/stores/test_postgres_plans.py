@@ -151,6 +151,7 @@ OWN: Final[dict[str, dict[str, Any]]] = {
     "ledger.spend_turn": {"turns": 0},
     "ledger.sends_of": {"ids": '["1"]'},
     "ledger.resume_inbox": {"id": 2},
+    "ledger.make_console_link": {"holder": 0},
     "ledger.end_erasure": {"entries": 1},
     "ledger.list_inbox": {"status": "done"},
     "ledger.list_outbox": {"status": "sent"},

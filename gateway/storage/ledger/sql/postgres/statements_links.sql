@@ -5,7 +5,7 @@ INSERT INTO console_link (link_id, digest, session_id, account_id, person, holde
 SELECT :link_id ::text, :digest ::text, :session_id ::text, :account_id ::text, :person ::text,
        :holder ::integer, :token ::text, :made_at ::text, :expires_at ::text
 WHERE (SELECT count(*) FROM console_link
-       WHERE session_id = :session_id AND revoked_at = '' AND expires_at > :made_at) < :most
+       WHERE session_id = :session_id AND revoked_at = '' AND expires_at > :made_at) < :limit
 
 -- name: drop_console_links
 -- Remove the links that were made before a moment: they ended long ago.
@@ -33,7 +33,7 @@ DELETE FROM console_reader WHERE expires_at <= :now
 -- Remove all readers of a link but the newest.
 DELETE FROM console_reader WHERE link_id = :link_id AND digest NOT IN
     (SELECT digest FROM console_reader WHERE link_id = :link_id
-     ORDER BY opened_at DESC, digest LIMIT :most)
+     ORDER BY opened_at DESC, digest LIMIT :limit)
 
 -- name: console_reader
 -- The link by which a cookie was given, while both hold.

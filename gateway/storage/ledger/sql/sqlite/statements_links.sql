@@ -4,7 +4,7 @@ INSERT INTO console_link (link_id, digest, session_id, account_id, person, holde
                           expires_at)
 SELECT :link_id, :digest, :session_id, :account_id, :person, :holder, :token, :made_at, :expires_at
 WHERE (SELECT count(*) FROM console_link
-       WHERE session_id = :session_id AND revoked_at = '' AND expires_at > :made_at) < :most
+       WHERE session_id = :session_id AND revoked_at = '' AND expires_at > :made_at) < :limit
 
 -- name: drop_console_links
 -- Remove the links that were made before a moment: they ended long ago.
@@ -32,7 +32,7 @@ DELETE FROM console_reader WHERE expires_at <= :now
 -- Remove all readers of a link but the newest.
 DELETE FROM console_reader WHERE link_id = :link_id AND digest NOT IN
     (SELECT digest FROM console_reader WHERE link_id = :link_id
-     ORDER BY opened_at DESC, digest LIMIT :most)
+     ORDER BY opened_at DESC, digest LIMIT :limit)
 
 -- name: console_reader
 -- The link by which a cookie was given, while both hold.

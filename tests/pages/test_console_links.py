@@ -59,9 +59,11 @@ async def test_a_link_shows_a_tape_to_somebody_else_until_it_is_revoked(
 
         await dialog.get_by_role("button", name=re.compile("^Revoke")).click()
         await expect(dialog.get_by_text("The link is revoked.")).to_be_visible()
-        await expect(reader.get_by_role("heading", name="This link has ended")).to_be_visible()
+        await expect(reader.get_by_role("heading", name="no longer open to you")).to_be_visible()
         await expect(entry).to_have_count(0)
         await owner.keyboard.press("Escape")
         await owner.goto(f"{scene.gateway.url}console#/people")
         row = owner.locator(".row.link", has_text=f"Group {GROUP}")
-        await expect(row).to_contain_text("revoked by plain:1")
+        await expect(row).to_contain_text("revoked by you")
+        await reader.goto(link)
+        await expect(reader.get_by_role("heading", name="This link has ended")).to_be_visible()

@@ -19,6 +19,7 @@ const READ = /^#\/read\//; // the screen of readers with a link, who are nobody 
 const SLOW = 4000; // milliseconds without the stream before the page says so
 let me = null;
 let reading = false;
+let atDoor = null; // what shows the door again, in another language
 
 function frame() {
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
@@ -37,6 +38,7 @@ function frame() {
 }
 
 function onShown(screen, title) {
+  atDoor = null;
   frame();
   document.title = `${title} · ${me?.agent ?? 'Tapeway'}`;
   if (document.activeElement === document.body) $('screen').focus({ preventScroll: true });
@@ -52,17 +54,20 @@ function bare() {
   for (const id of ['nav', 'palette-open', 'leave']) $(id).hidden = true;
 }
 
-function door(title, sentence, ...below) {
+// Show a shut door; `below` are the words for what to do, and `login` is whether the token opens it.
+function door({ title, below, sentence = '', login = false }) {
   bare();
+  atDoor = () => door({ title, below, login });
   $('screen').replaceChildren(make('section', { class: 'column door' }, make('h1', {}, t(title)),
-    sentence ? make('p', { class: 'door-error', role: 'alert' }, sentence) : null, ...below));
+    sentence ? make('p', { class: 'door-error', role: 'alert' }, sentence) : null, make('p', {}, t(below)),
+    login ? make('p', {}, make('a', { class: 'button', href: '/login' }, t('signed-out.token'))) : null));
   document.title = `${t(title)} · Tapeway`;
   frame();
 }
 
-const signedOut = (sentence = '') => door('signed-out.title', sentence, make('p', {}, t('signed-out.chat')),
-  make('p', {}, make('a', { class: 'button', href: '/login' }, t('signed-out.token'))));
-const linkEnded = (sentence = '') => door('read.ended', sentence, make('p', {}, t('read.ask')));
+const signedOut = (sentence = '') => door({ title: 'signed-out.title', below: 'signed-out.chat', sentence, login: true });
+const linkEnded = (sentence = '') => door({ title: 'read.ended', below: 'read.ask', sentence });
+const readerShut = () => door({ title: 'read.closed', below: 'read.again' });
 
 // A link's secret stands in the fragment, which browsers do not send: it is taken out of the address.
 // Return which kind it is, whether it opened something, and what the gateway says if it did not.
@@ -120,9 +125,8 @@ live.on('state', (state) => {
 $('language').addEventListener('click', () => {
   setLanguage(language === 'zh' ? 'en' : 'zh');
   frame();
-  if (me || (reading && current())) show({ onShown, again: true });
-  else if (reading) linkEnded();
-  else signedOut();
+  if (atDoor) atDoor();
+  else if (me || reading) show({ onShown, again: true });
 });
 $('leave').addEventListener('click', async () => {
   try { await post('leave'); } catch { /* the cookie ends by itself */ }
@@ -134,7 +138,7 @@ $('skip').addEventListener('click', (event) => {
 });
 window.addEventListener('console:signed-out', () => {
   if (me) signedOut();
-  else if (reading && current()) linkEnded();
+  else if (reading && !atDoor) readerShut();
 });
 window.addEventListener('hashchange', () => {
   if (/^#(code|link)=/.test(location.hash) || READ.test(location.hash) !== reading) enter();

@@ -86,6 +86,7 @@ class LinksScreen:
             "state": state,
             "revoked": row["revoked_at"],
             "revoker": row["revoked_by"],
+            "revoked_by_you": row["revoked_by"] == visitor.person,
         }
 
     async def _make(self, request: Request) -> Any:

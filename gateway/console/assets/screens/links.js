@@ -35,7 +35,7 @@ const makerOf = (link) => (link.own ? t('links.you') : link.holder ? t('links.ho
 function rowOf(link, titled, revoke) {
   const name = titled ? make('a', { href: `#/tape/${link.chat}` }, make('bdi', {}, link.title)) : make('span', {}, t('links.until', when(link.until)));
   const about = [t('links.by', makerOf(link), when(link.made)), titled ? t('links.until', when(link.until)) : '', t('links.opened', link.opened),
-    link.state === 'revoked' ? t('links.revoked.by', link.revoker || t('links.nobody'), when(link.revoked)) : ''].filter(Boolean).join(' · ');
+    link.state === 'revoked' ? t('links.revoked.by', link.revoked_by_you ? t('links.you') : link.revoker || t('links.nobody'), when(link.revoked)) : ''].filter(Boolean).join(' · ');
   return make('li', { class: 'row link', 'data-link': link.link },
     make('span', { class: 'lamp', 'data-kind': LAMPS[link.state] ?? '' }, t(`links.state.${link.state}`)),
     make('div', { class: 'row-main' },
@@ -44,8 +44,8 @@ function rowOf(link, titled, revoke) {
     isOpen(link) ? make('p', { class: 'row-buttons' }, make('button', { type: 'button', class: 'quiet', 'aria-label': `${t('links.revoke')}: ${link.title}, ${t('links.until', when(link.until))}`, onclick: (event) => revoke(link, event.currentTarget) }, t('links.revoke'))) : null);
 }
 
-// Return what revokes a link, says so, and then has the list read again.
-function revoker(say, again) {
+// Return what revokes a link, says so, and then has the list read again; `next()` takes the focus.
+function revoker(say, again, next) {
   return async (link, button) => {
     button.disabled = true;
     try {
@@ -55,6 +55,8 @@ function revoker(say, again) {
       say(cause.message);
     }
     await again();
+    button.disabled = false;
+    if (!button.isConnected) next().focus({ preventScroll: true });
   };
 }
 
@@ -62,26 +64,28 @@ function revoker(say, again) {
 export function linksSection() {
   const list = make('ul', { class: 'rows' });
   const note = make('p', { class: 'note', role: 'status' });
-  const element = make('section', { class: 'group', hidden: true }, make('h2', {}, t('links.all')), note, list);
+  const element = make('section', { class: 'group', hidden: true }, make('h2', { tabindex: '-1' }, t('links.all')), note, list);
   const say = (sentence) => { note.textContent = sentence; };
   const draw = ({ links }) => {
     element.hidden = !links.length;
     list.replaceChildren(...links.map((link) => rowOf(link, true, revoke)));
   };
   let said = '';
-  const revoke = revoker((sentence) => { said = sentence; }, async () => { await followed.refresh(); say(said); });
+  const revoke = revoker((sentence) => { said = sentence; }, async () => { await followed.refresh(); say(said); }, () => list.querySelector('button') ?? element.querySelector('h2'));
   const followed = follow({ path: () => 'links', draw, note });
   return { element, end: followed.end };
 }
 
 // The dialog of one tape; `signal` closes it.
 export function share(chat, signal) {
+  let shown = ''; // the link that was made here
   const close = () => dialog.close();
+  const closer = make('button', { type: 'button', class: 'quiet', onclick: close }, t('close'));
   const hours = make('select', { id: 'share-hours' }, HOURS.map((one) => make('option', { value: one, selected: one === 24 }, t(`links.hours.${one}`))));
   const form = make('form', { class: 'fields', hidden: true, onsubmit: (event) => { event.preventDefault(); create(); } },
     make('p', { class: 'field' }, make('label', { for: hours.id }, t('links.for')), hours),
     make('button', { class: 'button' }, t('links.make')));
-  const link = make('input', { id: 'share-link', readonly: true, spellcheck: 'false', onfocus: () => link.select() });
+  const link = make('input', { id: 'share-link', readonly: true, spellcheck: 'false', onfocus: () => link.setSelectionRange(0, link.value.length, 'backward') });
   const made = make('div', { class: 'fields share-made', hidden: true },
     make('p', { class: 'field' }, make('label', { for: link.id }, t('links.made')), link),
     make('button', { type: 'button', class: 'button', onclick: copy }, t('links.copy')));
@@ -91,13 +95,14 @@ export function share(chat, signal) {
   const dialog = make('dialog', { class: 'ask share', 'aria-labelledby': 'share-title', onclose: () => { signal.removeEventListener('abort', close); dialog.remove(); } },
     make('h2', { id: 'share-title' }, t('links.title')), make('p', {}, t('links.about')), form, made, done,
     make('section', { class: 'group' }, make('h2', {}, t('links.list')), none, list),
-    make('p', { class: 'ask-buttons' }, make('button', { type: 'button', class: 'quiet', onclick: close }, t('close'))));
+    make('p', { class: 'ask-buttons' }, closer));
 
   const say = (sentence) => { done.textContent = sentence; };
 
   async function create() {
     try {
-      const { secret, page } = await post('links', { chat, hours: Number(hours.value) });
+      const { link: id, secret, page } = await post('links', { chat, hours: Number(hours.value) });
+      shown = id;
       link.value = `${page || new URL('/console', location.href).href}#link=${secret}`;
       made.hidden = false;
       link.focus();
@@ -114,7 +119,6 @@ export function share(chat, signal) {
       say(t('links.copied'));
     } catch { // not allowed here: the link is selected, to be copied by hand
       link.focus();
-      link.select();
     }
   }
 
@@ -124,6 +128,7 @@ export function share(chat, signal) {
       const open = links.filter(isOpen);
       form.hidden = !may;
       none.hidden = open.length > 0;
+      if (!open.some((one) => one.link === shown)) made.hidden = true;
       list.replaceChildren(...open.map((one) => rowOf(one, false, revoke)));
       if (!may) say(t('links.private'));
     } catch (cause) {
@@ -131,7 +136,7 @@ export function share(chat, signal) {
     }
   }
 
-  const revoke = revoker(say, read);
+  const revoke = revoker(say, read, () => closer);
   signal.addEventListener('abort', close);
   document.body.append(dialog);
   dialog.showModal();

@@ -21,8 +21,12 @@ export function mount(root, params) {
   root.append(note);
   const tape = mountTape(root, params, 'read');
   let timer = 0;
+  let looking = false;
 
   async function look() {
+    if (looking) return;
+    looking = true;
+    clearTimeout(timer);
     try {
       const { agent, until, size } = await get(`tape/${params.chat}/reader`, { signal: ends.signal });
       document.getElementById('agent').textContent = agent;
@@ -32,11 +36,14 @@ export function mount(root, params) {
       if (cause.name === 'AbortError') return;
       if (ENDED.has(cause.status)) { window.dispatchEvent(new CustomEvent('console:signed-out')); return; }
     }
+    looking = false;
     timer = setTimeout(look, LOOK);
   }
 
   const unmount = () => { clearTimeout(timer); ends.abort(); tape(); };
   unmount.update = tape.update;
+  // Browsers let the timers of a hidden page wait.
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) look(); }, { signal: ends.signal });
   look();
   return unmount;
 }

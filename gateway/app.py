@@ -24,6 +24,7 @@ from agent.models.registry import make_model
 from channels.base import Channel
 from channels.message import InboundMessage
 from gateway.access.access import Access
+from gateway.access.console_links import ConsoleLinks
 from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
@@ -333,6 +334,7 @@ def console_parts(gateway: Gateway) -> ConsoleParts:
         access=openings.access,
         roles=openings.roles,
         door=parts.door,
+        links=ConsoleLinks(services, parts.door),
         status=gateway.status,
         models=gateway.models,
         ledger=LedgerAdmin(services, parts.recovery, gateway.status.states),

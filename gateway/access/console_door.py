@@ -67,6 +67,11 @@ class ConsoleDoor:
         self._address = address
         self._token = digest_of(f"token {token}") if token else ""
 
+    @property
+    def token(self) -> str:
+        """A digest of the access token, or "" without one."""
+        return self._token
+
     async def link(self, message: InboundMessage) -> str:
         """Return the sentences that give the author of a private message a link."""
         if not self._address:

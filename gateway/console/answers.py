@@ -18,15 +18,24 @@ API: Final = "/api/console"
 NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
-def console_route(
-    path: str, answer: Callable[[Request], Awaitable[Any]], method: str = "GET"
-) -> Route:
+Answer = Callable[[Request], Awaitable[Any]]
+
+
+def console_route(path: str, answer: Answer, method: str = "GET") -> Route:
     """Return a route below API; `answer` returns JSON data, or a response.
 
     An AdminError becomes status 422, what the store refuses or cannot read in time 503, and an
     HTTPException its own, with an `error`. Requests of other sites have been refused by the guard.
     """
+    return Route(f"{API}{path}", _responder(answer), methods=[method])
 
+
+def door_route(path: str, answer: Answer) -> Route:
+    """Return a route that lets somebody in, as `console_route` does; anybody may ask."""
+    return Route(f"/console{path}", _responder(answer), methods=["POST"])
+
+
+def _responder(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         try:
             answered = await answer(request)
@@ -40,7 +49,7 @@ def console_route(
         response.headers.update(NO_STORE)
         return response
 
-    return Route(f"{API}{path}", respond, methods=[method])
+    return respond
 
 
 def refusal(status: int, sentence: str) -> Response:

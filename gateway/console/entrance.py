@@ -1,4 +1,4 @@
-"""Enter and leave the console: by a one-time link, or with the page's own session."""
+"""Enter and leave the console: by a one-time link, with the page's session, or to read one tape."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from gateway.access.console_door import SESSION_HOURS
-from gateway.console.answers import API, console_route, refusal
+from gateway.console.answers import API, console_route, door_route, refusal
 from gateway.console.parts import ConsoleParts
-from gateway.console.rights import COOKIE, NOT_FOR_YOU, Rights
-from gateway.errors import AdminError
+from gateway.console.rights import COOKIE, NOT_FOR_YOU, READER_COOKIE, Rights
 from gateway.http.auth import WrongLogins, client_of
 from gateway.http.json_route import json_body
 from gateway.logs import get_log
 
+LINK_ENDED: Final = "This link has ended. Ask the person who gave it to you for another one."
 USED: Final = "This link was used or has expired. Send `/console` once more, in private."
 
 
@@ -31,21 +31,17 @@ class Entrance:
 
     def routes(self) -> list[BaseRoute]:
         return [
-            Route("/console/code", self._use_code, methods=["POST"]),
+            door_route("/code", self._use_code),
+            door_route("/link", self._use_link),
             console_route("/me", self._me),
             console_route("/leave", self._leave, "POST"),
         ]
 
     async def _use_code(self, request: Request) -> Response:
-        try:
-            code = str((await json_body(request)).get("code", ""))[:200]
-        except AdminError as refused:
-            return refusal(422, str(refused))
+        code = str((await json_body(request)).get("code", ""))[:200]
         guest = await self._parts.door.holder(code)
         if guest is None:
-            if not self._wrong.is_answered(client_of(request.scope)):
-                return PlainTextResponse("Too many wrong links.\n", status_code=429)
-            return refusal(403, USED)
+            return self._refuse(request, USED)
         # The role may have changed since the link was given: then, it opens nothing.
         if await self._rights.visitor_of(guest) is None:
             return refusal(403, NOT_FOR_YOU)
@@ -53,17 +49,45 @@ class Entrance:
         if cookie is None:
             return refusal(403, USED)
         get_log().info("console.entered", person=f"{guest.channel}:{guest.person}")
-        response = JSONResponse({}, headers={"Cache-Control": "no-store"})
+        response = JSONResponse({})
+        self._set_cookie(request, response, COOKIE, cookie, SESSION_HOURS * 3600, API)
+        return response
+
+    async def _use_link(self, request: Request) -> Response:
+        """Trade a link's secret for a cookie that opens its tape; any number of browsers may."""
+        secret = str((await json_body(request)).get("link", ""))[:200]
+        link = await self._parts.links.holder(secret)
+        if link is None:
+            return self._refuse(request, LINK_ENDED)
+        reader = await self._rights.reader_of(link)
+        admitted = await self._parts.links.admit(link) if reader else None
+        if reader is None or admitted is None:
+            return refusal(403, LINK_ENDED)
+        get_log().info("console.link_opened", link=link.link_id, chat=link.session_id)
+        cookie, seconds = admitted
+        key = reader.chat.key
+        response = JSONResponse({"chat": key})
+        self._set_cookie(request, response, READER_COOKIE, cookie, seconds, f"{API}/tape/{key}")
+        return response
+
+    def _refuse(self, request: Request, sentence: str) -> Response:
+        """Refuse a wrong secret; of those of one address, one a second is answered."""
+        if not self._wrong.is_answered(client_of(request.scope)):
+            return PlainTextResponse("Too many wrong links.\n", status_code=429)
+        return refusal(403, sentence)
+
+    def _set_cookie(
+        self, request: Request, response: Response, name: str, cookie: str, seconds: int, path: str
+    ) -> None:
         response.set_cookie(
-            COOKIE,
+            name,
             cookie,
-            max_age=SESSION_HOURS * 3600,
-            path=API,
+            max_age=seconds,
+            path=path,
             httponly=True,
             samesite="strict",
             secure=self._is_https(request),
         )
-        return response
 
     def _is_https(self, request: Request) -> bool:
         """Whether browsers reach the gateway by HTTPS, also if a proxy does not say so."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gateway.access.access import Access
 from gateway.access.console_door import ConsoleDoor
+from gateway.access.console_links import ConsoleLinks
 from gateway.access.roles import Roles
 from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
@@ -25,6 +26,7 @@ class ConsoleParts:
     access: Access
     roles: Roles
     door: ConsoleDoor
+    links: ConsoleLinks
     status: StatusBoard
     models: ModelBoard
     ledger: LedgerAdmin

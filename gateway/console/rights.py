@@ -11,16 +11,22 @@ from starlette.requests import Request
 from agent.tool import Role
 from channels.room.session import PageSession
 from gateway.access.console_door import ConsoleGuest
+from gateway.access.console_links import TapeLink
 from gateway.console.chats import ConsoleChat, session_of_key
 from gateway.console.parts import ConsoleParts
-from gateway.console.visitor import Visitor, role_of
+from gateway.console.reads import ConsoleBusy
+from gateway.console.visitor import LinkReader, Visitor, role_of
 from gateway.storage.ledger.rows import run_alone
 from tape.entry import utc_iso
 
 MAX_RECORDED: Final = 1_000
 """Maximum openings of private chats to remember."""
 
+READS_BEFORE_READERS: Final = 8
+"""Reads of the console that wait, beyond which readers with links are asked to come back later."""
+
 COOKIE: Final = "tapeway_console"
+READER_COOKIE: Final = "tapeway_reader"
 LOG_IN: Final = (
     "Log in first: send `/console` to the agent in a private chat, or sign in with the access"
     " token."
@@ -72,6 +78,42 @@ class Rights:
         """
         visitor = await self.visitor(request)
         return visitor, await self.opened(visitor, session_of_key(request.path_params["chat"]))
+
+    async def reading(self, request: Request) -> tuple[LinkReader | None, ConsoleChat]:
+        """Return the chat whose key is `{chat}` for a visitor, or for a reader with a link to it.
+
+        Raises what `chat` does. Here alone, a reader's cookie opens anything.
+        """
+        try:
+            _visitor, chat = await self.chat(request)
+        except HTTPException:
+            reader = await self.reader(request)
+            if reader is None:
+                raise
+            return reader, reader.chat
+        return None, chat
+
+    async def reader(self, request: Request) -> LinkReader | None:
+        """Return who reads the chat whose key is `{chat}` by a link, or None; ConsoleBusy."""
+        link = await self._parts.links.find(request.cookies.get(READER_COOKIE, ""))
+        if link is None or link.session_id != session_of_key(request.path_params["chat"]):
+            return None
+        if self._parts.reads.waiting >= READS_BEFORE_READERS:
+            raise ConsoleBusy
+        return await self.reader_of(link)
+
+    async def reader_of(self, link: TapeLink) -> LinkReader | None:
+        """Return what a link shows, if the person who made it may show it now, or None."""
+        maker = await self._maker(link)
+        chat = await maker.chat(link.session_id) if maker else None
+        if maker is None or chat is None or not await maker.may_share(chat):
+            return None
+        return LinkReader(link, chat)
+
+    async def _maker(self, link: TapeLink) -> Visitor | None:
+        if link.by_holder:
+            return self._visitor(f"web:{link.maker.person}", Role.OWNER, None)
+        return await self.visitor_of(link.maker)
 
     async def opened(self, visitor: Visitor, session_id: str) -> ConsoleChat:
         """Return a chat that a visitor opens, as `chat` does; raises HTTPException 404."""

@@ -16,6 +16,7 @@ from gateway.console.rights import Rights
 from gateway.console.screens.channels import channel_routes
 from gateway.console.screens.deck import deck_routes
 from gateway.console.screens.ledger import ledger_routes
+from gateway.console.screens.links import LinksScreen
 from gateway.console.screens.money import money_routes
 from gateway.console.screens.people import PeopleScreen
 from gateway.console.screens.settings import settings_routes
@@ -37,6 +38,7 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
         *money_routes(parts, rights),
         *settings_routes(parts, rights),
         *timeline_routes(parts, rights),
+        *LinksScreen(parts, rights).routes(),
         *why_routes(parts, rights),
         *turn_routes(parts, rights, RunAgain(parts)),
     ]

@@ -1,7 +1,8 @@
 """Who looks at the console, and what they may see.
 
 The access token's holder owns the instance. An owner of an account sees what belongs to that
-account; an admin sees the chats of the account in which they have written. Nobody else sees
+account; an admin sees the chats of the account in which they have written. A reader with a link
+sees the tape of one chat, for as long as whoever made the link may show it. Nobody else sees
 anything.
 """
 
@@ -13,6 +14,7 @@ from typing import Any, Final
 from agent.tool import Role
 from gateway.access.access import ROLES, Access
 from gateway.access.console_door import ConsoleGuest
+from gateway.access.console_links import TapeLink
 from gateway.console.chats import ConsoleChat
 from gateway.console.reads import ConsoleReads
 from tape.entry import MESSAGE, dump
@@ -90,6 +92,21 @@ class Visitor:
         tape = self._reads.tape(chat.tape)
         return bool(await tape.find(author=self.guest.person, kinds=(MESSAGE,), limit=1))
 
+    async def may_share(self, chat: ConsoleChat) -> bool:
+        """Return whether they may show a chat that they see to others, by a link.
+
+        That is for a private chat its person, and for a private thread who is alone there with the
+        agent: a person who is quoted there counts as another.
+        """
+        if not chat.is_private:
+            return True
+        if self.guest is None or not await self.takes_part(chat):
+            return False
+        if chat.newest.chat_kind == "private":
+            return True
+        values = {"person": self.guest.person, "session_id": chat.session_id}
+        return not await self._reads.select("ledger.others_in", values)
+
     async def _sees(self, chat: ConsoleChat, named: set[str]) -> bool:
         if await self.sees_account(chat.channel, chat.account):
             return True
@@ -105,6 +122,14 @@ class Visitor:
         values = {"session_id": session_id} if session_id else {}
         rows = await self._reads.select(statement, values)
         return self._reads.known_chats.read(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReader:
+    """Somebody without an account who reads the tape of one chat by a link, and nothing else."""
+
+    link: TapeLink
+    chat: ConsoleChat
 
 
 def role_of(access: Access, guest: ConsoleGuest, account: str) -> Role:

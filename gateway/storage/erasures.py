@@ -122,6 +122,7 @@ class ErasureTable:
             await run_alone(self._store, "ledger.wipe_console_codes", **own)
             await run_alone(self._store, "ledger.wipe_console_sessions", **own)
         await run_alone(self._store, "ledger.wipe_cards", **values)
+        await run_alone(self._store, "ledger.wipe_console_links", **values)
 
     async def _wipe(self, statement: str, rows: Sequence[Row], **values: str) -> None:
         for start in range(0, len(rows), BATCH):

@@ -98,6 +98,8 @@ def hold_all(unit: Unit, now: datetime, taken_at: str) -> None:
     unit.run("ledger.hold_outbox", why=OPEN)
     # A press has no date of its own, and what it allows may have been done since the backup.
     unit.run("ledger.close_cards", now=utc_iso(now))
+    # A link may have been revoked since the backup, and is shown as revoked by nobody.
+    unit.run("ledger.close_console_links", now=utc_iso(now), by="")
     # Platforms date messages in whole seconds.
     moment = max(utc_iso(now.replace(microsecond=0)), taken_at)  # the clock may be behind
     unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)

@@ -40,6 +40,12 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/console"): "The page of the [console](../how-to/console.md).",
     ("GET", "/console/assets/{name:path}"): "The console's files.",
     ("POST", "/console/code"): "Enters the console with the code of a link.",
+    ("POST", "/console/link"): "Trades a read-only link for a cookie of one tape.",
+    ("GET", "/api/console/links"): "The read-only links to the chats that one sees.",
+    ("POST", "/api/console/links"): "Makes a read-only link to a tape.",
+    ("POST", "/api/console/links/{link}/revoke"): "Ends a read-only link.",
+    ("GET", "/api/console/tape/{chat}/reader"): "For readers with a link to the tape: until when it"
+    " works, and the tape's size.",
     ("GET", "/api/console/me"): "Who looks at the console, and with which role.",
     ("POST", "/api/console/leave"): "Ends the console's own session.",
     ("GET", "/api/console/live"): "The stream of what changes: names and numbers, no words.",
@@ -58,11 +64,13 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/console/people/erasures/{name}"): "How far an erasure has come.",
     ("GET", "/api/console/money"): "What was used, by day, chat, person or model.",
     ("GET", "/api/console/money.csv"): "The same as a CSV file.",
-    ("GET", "/api/console/tape/{chat}"): "A tape in a few hundred bins of counts.",
+    ("GET", "/api/console/tape/{chat}"): "A tape in a few hundred bins of counts; also for"
+    " readers with a link to it.",
     ("GET", "/api/console/tape/{chat}/page"): "A page of a tape: after or before an entry, or at"
-    " a date.",
+    " a date; also for readers with a link to it.",
     ("GET", "/api/console/tape/{chat}/chapters"): "The newest chapters of a tape before an entry.",
-    ("GET", "/api/console/tape/{chat}/chapter"): "The chapter before or after an entry.",
+    ("GET", "/api/console/tape/{chat}/chapter"): "The chapter before or after an entry; also for"
+    " readers with a link to the tape.",
     ("GET", "/api/console/tape/{chat}/chapter/{anchor:int}.{form}"): "What was said in a chapter,"
     " as Markdown (`md`) or as one page of HTML.",
     ("GET", "/api/console/tape/{chat}/lanes"): "The lanes of a part of a tape.",

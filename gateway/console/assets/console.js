@@ -15,12 +15,15 @@ addWords({
   zh: { 'nav.deck': '总览', 'nav.ledger': '账本', 'nav.channels': '渠道', 'nav.people': '人员', 'nav.money': '费用', 'nav.settings': '设置' },
 });
 
+const READ = /^#\/read\//; // the screen of readers with a link, who are nobody here
 const SLOW = 4000; // milliseconds without the stream before the page says so
 let me = null;
+let reading = false;
+let atDoor = null; // what shows the door again, in another language
 
 function frame() {
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
-  $('brand-what').textContent = t('console');
+  $('brand-what').textContent = t(reading ? 'read.brand' : 'console');
   $('skip').textContent = t('skip');
   $('nav').setAttribute('aria-label', t('navigation'));
   $('palette-open').textContent = t('palette');
@@ -35,44 +38,66 @@ function frame() {
 }
 
 function onShown(screen, title) {
+  atDoor = null;
   frame();
   document.title = `${title} · ${me?.agent ?? 'Tapeway'}`;
   if (document.activeElement === document.body) $('screen').focus({ preventScroll: true });
 }
 
-function signedOut(sentence = '') {
+// Nobody is signed in: without the stream, the navigation and the palette.
+function bare() {
   me = null;
   live.stop();
   leave();
   $('live').hidden = true;
   document.body.classList.add('signed-out');
   for (const id of ['nav', 'palette-open', 'leave']) $(id).hidden = true;
-  $('screen').replaceChildren(make('section', { class: 'column door' },
-    make('h1', {}, t('signed-out.title')),
-    sentence ? make('p', { class: 'door-error', role: 'alert' }, sentence) : null,
-    make('p', {}, t('signed-out.chat')),
-    make('p', {}, make('a', { class: 'button', href: '/login' }, t('signed-out.token')))));
+}
+
+// Show a shut door; `below` are the words for what to do, and `login` is whether the token opens it.
+function door({ title, below, sentence = '', login = false }) {
+  bare();
+  atDoor = () => door({ title, below, login });
+  $('screen').replaceChildren(make('section', { class: 'column door' }, make('h1', {}, t(title)),
+    sentence ? make('p', { class: 'door-error', role: 'alert' }, sentence) : null, make('p', {}, t(below)),
+    login ? make('p', {}, make('a', { class: 'button', href: '/login' }, t('signed-out.token'))) : null));
+  document.title = `${t(title)} · Tapeway`;
   frame();
 }
 
-// A link's code stands in the fragment, which browsers do not send: it is taken out of the address.
-async function useCode() {
-  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
-  if (!code) return '';
+const signedOut = (sentence = '') => door({ title: 'signed-out.title', below: 'signed-out.chat', sentence, login: true });
+const linkEnded = (sentence = '') => door({ title: 'read.ended', below: 'read.ask', sentence });
+const readerShut = () => door({ title: 'read.closed', below: 'read.again' });
+
+// A link's secret stands in the fragment, which browsers do not send: it is taken out of the address.
+// Return which kind it is, whether it opened something, and what the gateway says if it did not.
+async function useSecret() {
+  const [, kind, secret] = /^#(code|link)=([\w-]+)$/.exec(location.hash) ?? [];
+  if (!kind) return { kind: '', opened: false, refused: '' };
   history.replaceState(null, '', '/console');
   try {
-    const response = await fetch('/console/code', {
-      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ code }),
+    const response = await fetch(`/console/${kind}`, {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ [kind]: secret }),
     });
-    if (response.ok) return '';
-    return response.status === 429 ? t('signed-out.used') : (await response.json()).error;
+    if (response.status === 429) return { kind, opened: false, refused: t('signed-out.used') };
+    const { chat, error } = await response.json();
+    if (response.ok && chat) history.replaceState(null, '', `/console#/read/${chat}`);
+    // That a link has ended stands on the page already.
+    return { kind, opened: response.ok, refused: kind === 'link' && response.status === 403 ? '' : error ?? '' };
   } catch {
-    return t('unreachable');
+    return { kind, opened: false, refused: t('unreachable') };
   }
 }
 
 async function enter() {
-  const refused = await useCode();
+  const { kind, opened, refused } = await useSecret();
+  reading = kind === 'link' || READ.test(location.hash);
+  if (reading) {
+    if (kind && !opened) { linkEnded(refused); return; }
+    bare();
+    await show({ onShown });
+    return;
+  }
   try {
     preload();
     me = await get('me');
@@ -100,8 +125,8 @@ live.on('state', (state) => {
 $('language').addEventListener('click', () => {
   setLanguage(language === 'zh' ? 'en' : 'zh');
   frame();
-  if (me) show({ onShown, again: true });
-  else signedOut();
+  if (atDoor) atDoor();
+  else if (me || reading) show({ onShown, again: true });
 });
 $('leave').addEventListener('click', async () => {
   try { await post('leave'); } catch { /* the cookie ends by itself */ }
@@ -111,10 +136,13 @@ $('skip').addEventListener('click', (event) => {
   event.preventDefault();
   $('screen').focus();
 });
-window.addEventListener('console:signed-out', () => { if (me) signedOut(); });
+window.addEventListener('console:signed-out', () => {
+  if (me) signedOut();
+  else if (reading && !atDoor) readerShut();
+});
 window.addEventListener('hashchange', () => {
-  if (location.hash.startsWith('#code=')) enter();
-  else if (me) show({ onShown });
+  if (/^#(code|link)=/.test(location.hash) || READ.test(location.hash) !== reading) enter();
+  else if (me || reading) show({ onShown });
 });
 setUpPalette();
 frame();

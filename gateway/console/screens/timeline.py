@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -30,6 +31,7 @@ from tape.entry import as_date
 from tape.query import ID_SPACE
 
 MAX_SEARCHED: Final = 500  # maximum characters of a search
+ABOUT_MORE: Final = frozenset({"inbox", "account", "heard"})
 
 Answer = Callable[[ConsoleChat, Request], Awaitable[Any]]
 
@@ -71,24 +73,43 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             return _file(found.markdown(agent), f"chapter-{anchor}.md", "text/markdown")
         return _file(found.html(agent), f"chapter-{anchor}.html", "text/html")
 
-    def route(path: str, answer: Answer) -> BaseRoute:
-        async def asked(request: Request) -> Any:
-            _visitor, chat = await rights.chat(request)
-            return await answer(chat, request)
-
-        return console_route(f"/tape/{{chat}}{path}", asked)
-
+    route = partial(_tape_route, rights)
     return [
-        route("", tape),
-        route("/page", page),
+        route("", tape, shared=True),
+        route("/page", page, shared=True),
+        route("/chapter", beside, shared=True),
         route("/chapters", chapters),
-        route("/chapter", beside),
         route("/lanes", lanes),
         route("/search", hits),
         route("/room", room),
         route("/steps", steps),
         route("/chapter/{anchor:int}.{form}", chapter),
     ]
+
+
+def _tape_route(rights: Rights, path: str, answer: Answer, *, shared: bool = False) -> BaseRoute:
+    """Return a route about a tape; readers with a link to it may use it if it is `shared`."""
+
+    async def asked(request: Request) -> Any:
+        if not shared:
+            _visitor, chat = await rights.chat(request)
+            return await answer(chat, request)
+        reader, chat = await rights.reading(request)
+        answered = await answer(chat, request)
+        return answered if reader is None else for_readers(answered)
+
+    return console_route(f"/tape/{{chat}}{path}", asked)
+
+
+def for_readers(answered: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer without what is about more than its tape, such as numbers of the inbox."""
+    found = {name: value for name, value in answered.items() if name not in ABOUT_MORE}
+    if "rows" in found:
+        found["rows"] = [
+            {name: value for name, value in row.items() if name not in ABOUT_MORE}
+            for row in found["rows"]
+        ]
+    return found
 
 
 def _where(request: Request) -> dict[str, Any]:

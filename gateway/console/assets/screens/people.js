@@ -3,6 +3,7 @@
 import { get, post } from '../api.js';
 import { announce, make, sure, table } from '../dom.js';
 import { follow, section } from '../screen.js';
+import { linksSection } from './links.js';
 import { addWords, money, number, t, when } from '../words.js';
 
 addWords({
@@ -36,7 +37,8 @@ export function mount(root) {
   const { root: place, note } = section(t('people.title'), 'people');
   const done = make('p', { class: 'done', role: 'status' });
   const body = make('div');
-  place.append(done, body, grantForm());
+  const links = linksSection();
+  place.append(done, body, links.element, grantForm());
   root.append(place);
   let timer = 0;
 
@@ -122,5 +124,5 @@ export function mount(root) {
   }
 
   const followed = follow({ path: () => 'people', draw, note, topics: ['ledger'] });
-  return () => { clearTimeout(timer); followed.end(); };
+  return () => { clearTimeout(timer); followed.end(); links.end(); };
 }

@@ -20,15 +20,18 @@ const LIST_EVERY = 450;
 
 export const title = () => t('tape.title');
 
-export function mount(root, params) {
-  const screen = new TapeScreen(root, params);
+// `base` is `tape`, or `read` for readers with a link, who have no other screen.
+export function mount(root, params, base = 'tape') {
+  const screen = new TapeScreen(root, params, base);
   const unmount = () => screen.end();
+  unmount.grown = (size) => screen.grown(size);
   unmount.update = (next) => screen.update(next);
   return unmount;
 }
 
 class TapeScreen {
   #chat;
+  #base;
   #ends = new AbortController();
   #off = [];
   #strip = new Strip();
@@ -43,13 +46,14 @@ class TapeScreen {
   #chapterOf = 0;
   #parts;
 
-  constructor(root, { chat, entry }) {
+  constructor(root, { chat, entry }, base) {
     this.#chat = chat;
+    this.#base = base;
     const canvas = make('canvas', { class: 'strip-canvas', role: 'img', 'aria-label': t('tape.strip') });
     this.drawing = new Drawing(canvas, () => this.#dirty());
     this.canvas = canvas;
     this.map = new Minimap((id) => this.jump({ around: id }));
-    this.entries = new Entries(chat);
+    this.entries = new Entries(chat, base);
     this.#parts = this.#build(root, canvas);
     this.#listen(canvas);
     this.#about();
@@ -72,6 +76,18 @@ class TapeScreen {
     this.observer.disconnect();
   }
 
+  // Hear how many entries the tape has now.
+  grown(size) { if (size > this.#strip.size) this.#soon('live', LIVE_EVERY, () => this.#news()); }
+
+  get #whole() { return this.#base === 'tape'; }
+
+  async #share() {
+    try {
+      const { share } = await import('./links.js');
+      share(this.#chat, this.#ends.signal);
+    } catch { this.#say(t('unreachable'), 'error'); }
+  }
+
   #build(root, canvas) {
     const field = (name, type, text, submit) => {
       const input = make('input', { type, name, 'aria-label': text, step: type === 'datetime-local' ? '1' : null, placeholder: type === 'search' ? text : null });
@@ -87,10 +103,11 @@ class TapeScreen {
     const chapter = make('p', { class: 'tape-chapter' });
     const hits = make('section', { class: 'tape-hits', hidden: true, 'aria-label': t('tape.hits') });
     root.append(make('section', { class: 'column tape-screen' },
-      make('header', { class: 'tape-head' }, name, about, date.form, find.form,
-        make('p', { class: 'tape-buttons' }, button('tape.back', () => this.#turnTo(true)), button('tape.on', () => this.#turnTo(false)), button('tape.newest', () => this.jump({})))),
+      make('header', { class: 'tape-head' }, name, about, date.form, this.#whole ? find.form : null,
+        make('p', { class: 'tape-buttons' }, button('tape.back', () => this.#turnTo(true)), button('tape.on', () => this.#turnTo(false)), button('tape.newest', () => this.jump({})),
+          this.#whole ? button('tape.share', () => this.#share()) : null)),
       make('div', { class: 'machine' }, canvas, this.map.element),
-      chapter, note, hits, this.entries.element, make('p', { class: 'tape-keys' }, t('tape.keys'))));
+      chapter, note, hits, this.entries.element, make('p', { class: 'tape-keys' }, t(this.#whole ? 'tape.keys' : 'tape.keys.read'))));
     return { name: name.firstChild, about, note, find: find.input, chapter, hits };
   }
 
@@ -123,7 +140,7 @@ class TapeScreen {
       '/': () => this.#parts.find.focus(), '+': () => this.#zoom(1.4), '=': () => this.#zoom(1.4), '-': () => this.#zoom(1 / 1.4),
       ArrowLeft: () => this.#move(-60), ArrowRight: () => this.#move(60), Home: () => this.jump({ around: 1 }), End: () => this.jump({}),
     }[key];
-    if (!run) return;
+    if (!run || (key === '/' && !this.#whole)) return;
     event.preventDefault();
     run();
   }
@@ -250,7 +267,7 @@ class TapeScreen {
   async #rest() {
     const selected = this.#selected;
     // A link to another screen may have been followed, whose fragment must stay.
-    if (location.hash.startsWith(`#/tape/${this.#chat}`)) history.replaceState(null, '', `#/tape/${this.#chat}/at/${selected}`);
+    if (location.hash.startsWith(`#/${this.#base}/${this.#chat}`)) history.replaceState(null, '', `#/${this.#base}/${this.#chat}/at/${selected}`);
     if (selected === this.#chapterOf) return;
     this.#chapterOf = selected;
     const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);
@@ -258,8 +275,9 @@ class TapeScreen {
     if (!chapter?.id || selected !== this.#selected) return;
     const row = this.#strip.rows[this.#strip.indexOf(selected)];
     const file = (form) => make('a', { href: `/api/console/tape/${this.#chat}/chapter/${chapter.id}.${form}`, download: '' }, t(form === 'md' ? 'tape.markdown' : 'tape.html'));
-    this.#parts.chapter.replaceChildren(
-      make('span', {}, t('tape.chapter', titleOf(chapter))), file('md'), file('html'),
+    const named = make('span', {}, t('tape.chapter', titleOf(chapter)));
+    if (!this.#whole) { this.#parts.chapter.replaceChildren(named); return; }
+    this.#parts.chapter.replaceChildren(named, file('md'), file('html'),
       row ? make('a', { href: `#/replay/${this.#chat}/at/${encodeURIComponent(row.at)}` }, t('tape.replay')) : '');
   }
 

@@ -20,6 +20,7 @@ addWords({
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
     'tape.why': 'Why', 'tape.turn': 'What the model saw', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
     'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
+    'tape.share': 'Show by a link', 'tape.keys.read': 'j and k: next and previous entry · [ and ]: chapters · + and −: zoom',
   },
   zh: {
     'tape.title': '磁带', 'tape.map': '磁带上的位置', 'tape.entries': '播放头处的记录', 'tape.size': '{0} 条记录',
@@ -32,6 +33,7 @@ addWords({
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
     'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
     'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
+    'tape.share': '用链接展示', 'tape.keys.read': 'j、k：下一条、上一条 · [、]：章节 · +、−：缩放',
   },
 });
 
@@ -48,9 +50,14 @@ function around(strip, index) {
 export class Entries {
   element = make('ol', { class: 'entries', 'aria-label': t('tape.entries') });
   #chat;
+  #base;
   #shown = new Map(); // id -> item, so that what stays is not made again
 
-  constructor(chat) { this.#chat = chat; }
+  // `base` is the screen that its links lead to; only `tape` leads on to others.
+  constructor(chat, base) {
+    this.#chat = chat;
+    this.#base = base;
+  }
 
   show(strip, selected) {
     const index = Math.min(strip.rows.length - 1, strip.indexOf(selected));
@@ -73,12 +80,13 @@ export class Entries {
 
   #item(row) {
     const lane = row.on ?? row.lane;
+    const leads = this.#base === 'tape';
     return make('li', { class: `entry ${row.kind} ${lane ? `hue-${hueOf(lane)}` : ''}`, 'data-id': row.id },
-      make('a', { class: 'entry-when', href: `#/tape/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
+      make('a', { class: 'entry-when', href: `#/${this.#base}/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
       make('p', { class: 'entry-text' }, ...words(row)),
       make('p', { class: 'entry-links' },
-        row.inbox ? make('a', { href: `#/why/inbox/${row.inbox}` }, t('tape.why')) : null,
-        row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
+        leads && row.inbox ? make('a', { href: `#/why/inbox/${row.inbox}` }, t('tape.why')) : null,
+        leads && row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
   }
 }
 

@@ -1,0 +1,410 @@
+"""Read-only links: who may make them, what a reader gets, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.access.console_links import MAX_LINKS, MAX_READERS, READER_HOURS
+from gateway.console.rights import READER_COOKIE, READS_BEFORE_READERS
+from gateway.storage.holding import hold_all
+from tape.deletions import deletion
+from tape.unit_of_work import Unit
+from tests.gateway.console.scene import (
+    ADMIN,
+    GROUP,
+    MEMBER,
+    OTHER_GROUP,
+    OWNER,
+    STRANGER,
+    LeapingClock,
+    Scene,
+    key,
+    until,
+)
+from tests.gateways import tape_of
+
+pytestmark = pytest.mark.anyio
+
+API = "/api/console"
+DAY = 24
+THREAD = "99"
+
+
+async def made(
+    browser: httpx2.AsyncClient, chat: str = GROUP, hours: object = DAY
+) -> httpx2.Response:
+    """Have somebody make a link to a chat."""
+    return await browser.post(f"{API}/links", json={"chat": key(chat), "hours": hours})
+
+
+async def secret_of(browser: httpx2.AsyncClient, chat: str = GROUP, hours: int = DAY) -> str:
+    answer = await made(browser, chat, hours)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["secret"])
+
+
+async def trade(browser: httpx2.AsyncClient, secret: str) -> httpx2.Response:
+    return await browser.post("/console/link", json={"link": secret})
+
+
+async def listed(browser: httpx2.AsyncClient, query: str = "") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await browser.get(f"{API}/links{query}")).json()["links"]
+    return found
+
+
+def tape(chat: str = GROUP, rest: str = "/page") -> str:
+    return f"{API}/tape/{key(chat)}{rest}"
+
+
+@asynccontextmanager
+async def reading(scene: Scene, secret: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """Have a browser, which is nobody's, that traded the secret of a link."""
+    async with scene.outside() as browser:
+        answer = await trade(browser, secret)
+        assert answer.status_code == 200, answer.text
+        yield browser
+
+
+@pytest.fixture
+async def owner(scene: Scene) -> AsyncIterator[httpx2.AsyncClient]:
+    """Have the owner's browser, and a group in which the admin, too, has written."""
+    await scene.say(STRANGER, "plums are ripe")
+    await scene.say(ADMIN, "so are pears")
+    async with scene.enter(OWNER) as browser:
+        yield browser
+
+
+async def test_a_reader_sees_the_tape_and_nothing_else(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    await scene.say(STRANGER, "elsewhere", OTHER_GROUP)
+    async with reading(scene, await secret_of(owner)) as reader:
+        page = (await reader.get(tape())).json()
+        assert "plums are ripe" in str(page)
+        assert [name for row in page["rows"] for name in row if name == "inbox"] == []
+        shown = (await reader.get(tape(rest=""))).json()
+        assert shown["title"] == f"Group {GROUP}"
+        assert shown.keys() & {"account", "heard"} == set()
+        assert (await reader.get(tape(rest="/chapter?at=1"))).is_success
+        assert (await reader.get(tape(rest="/reader"))).json()["size"] == shown["size"]
+        by_hand = {"Cookie": f"{READER_COOKIE}={reader.cookies[READER_COOKIE]}"}
+        async with scene.outside() as other:
+            assert (await other.get(tape(), headers=by_hand)).is_success
+            for path in (
+                *(tape(rest=f"/{one}") for one in ("search?q=plums", "room", "steps", "lanes")),
+                *(tape(rest=f"/{one}") for one in ("chapters", "chapter/1.md", "chapter/1.html")),
+                *(tape(OTHER_GROUP, rest) for rest in ("", "/page", "/chapter")),
+                *(f"{API}/{one}" for one in ("me", "deck", "chats", "live", "people", "links")),
+                *(f"{API}/{one}" for one in ("money", "ledger", "why/1", f"chats/{key(GROUP)}")),
+            ):
+                answer = await other.get(path, headers=by_hand)
+                assert answer.status_code == 401, path
+                assert list(answer.json()) == ["error"]
+            for path in ("links", "links/1/revoke", "people/grant", "leave"):
+                answer = await other.post(f"{API}/{path}", json={}, headers=by_hand)
+                assert answer.status_code == (200 if path == "leave" else 401), path
+            ended = await other.get(tape(OTHER_GROUP, "/reader"), headers=by_hand)
+            assert ended.status_code == 403
+
+
+async def test_the_cookie_is_for_one_tape_and_the_database_knows_no_secret(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    with capture_logs() as log:
+        secret = await secret_of(owner)
+        async with scene.outside() as browser:
+            traded = await trade(browser, secret)
+            cookie = traded.headers["set-cookie"]
+            assert traded.json() == {"chat": key(GROUP)}
+            assert {
+                "HttpOnly",
+                "SameSite=strict",
+                f"Path={API}/tape/{key(GROUP)}",
+                f"Max-Age={READER_HOURS * 3600}",
+            } <= set(cookie.split("; "))
+            value = browser.cookies[READER_COOKIE]
+    rows = str(await scene.rows("console_links", every=1, sessions="[]", now="", token="", limit=9))
+    assert "plain:-100" in rows
+    for one in (secret, value):
+        assert one not in rows
+        assert one not in str(log)
+    assert {"console.link_made", "console.link_opened"} <= {str(line["event"]) for line in log}
+
+
+async def test_owners_and_admins_make_links_to_what_they_see_and_nobody_else(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    await scene.say(STRANGER, "elsewhere", OTHER_GROUP)
+    await scene.grant(MEMBER, "member")
+    async with (
+        scene.enter(ADMIN) as admin,
+        scene.holder() as holder,
+        scene.outside() as stranger,
+        scene.outside() as guest,
+        reading(scene, await secret_of(owner)) as reader,
+    ):
+        invited = await holder.post("/api/invitations", json={"room": "lobby"})
+        await guest.post("/login/code", json=invited.json())
+        for browser, chat, status in (
+            (owner, OTHER_GROUP, 200),
+            (holder, OTHER_GROUP, 200),
+            (admin, GROUP, 200),
+            (admin, OTHER_GROUP, 404),
+            (owner, "-999", 404),
+            (guest, GROUP, 403),
+            (stranger, GROUP, 401),
+            (reader, GROUP, 401),
+        ):
+            assert (await made(browser, chat)).status_code == status, (chat, status)
+        for hours in (0, 2, 169, "24", True, None):
+            assert (await made(owner, hours=hours)).status_code == 422
+        found = await listed(admin)
+        assert {(one["title"], one["by"]) for one in found} == {
+            ("Group -100", "plain:1"),
+            ("Group -100", "plain:2"),
+        }
+        assert len(await listed(owner)) == 4
+        assert len(await listed(owner, f"?chat={key(OTHER_GROUP)}")) == 2
+        assert (await admin.get(f"{API}/links?chat={key(OTHER_GROUP)}")).status_code == 404
+        other = next(one for one in await listed(owner) if one["title"] == "Group -200")
+        for browser, status in ((admin, 404), (guest, 403), (stranger, 401), (reader, 401)):
+            answer = await browser.post(f"{API}/links/{other['link']}/revoke", json={})
+            assert answer.status_code == status
+
+
+async def test_several_browsers_use_a_link_and_how_often_is_counted(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    secret = await secret_of(owner)
+    async with reading(scene, secret) as first, reading(scene, secret) as second:
+        assert (await first.get(tape())).is_success
+        assert (await second.get(tape())).is_success
+        (link,) = await listed(owner, f"?chat={key(GROUP)}")
+        assert (link["opened"], link["state"], link["by"], link["own"]) == (
+            2,
+            "open",
+            "plain:1",
+            True,
+        )
+
+
+async def test_a_revoked_link_is_shut_at_once_and_who_did_it_is_known(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    secret = await secret_of(owner)
+    async with scene.enter(ADMIN) as admin, reading(scene, secret) as reader:
+        (link,) = await listed(admin)
+        assert (await reader.get(tape())).is_success
+        found: list[bool] = []
+
+        async def revoke(browser: httpx2.AsyncClient) -> None:
+            answer = await browser.post(f"{API}/links/{link['link']}/revoke", json={})
+            found.append(answer.json()["revoked"])
+
+        async with anyio.create_task_group() as group:
+            for browser in (admin, owner, admin, owner):
+                group.start_soon(revoke, browser)
+        assert sorted(found) == [False, False, False, True]
+        assert (await reader.get(tape())).status_code == 401
+        assert (await reader.get(tape(rest="/reader"))).status_code == 403
+        assert (await trade(reader, secret)).status_code == 403
+        (link,) = await listed(owner)
+        assert link["state"] == "revoked"
+        assert link["revoked"]
+        assert link["revoker"] in ("plain:1", "plain:2")
+
+
+async def test_links_and_cookies_end_by_themselves(
+    scene: Scene, owner: httpx2.AsyncClient, clock: LeapingClock
+) -> None:
+    short, long = await secret_of(owner, hours=1), await secret_of(owner, hours=7 * DAY)
+    async with reading(scene, short) as hour, reading(scene, long) as week:
+        clock.ahead += timedelta(minutes=59)
+        assert (await hour.get(tape())).is_success
+        clock.ahead += timedelta(minutes=2)
+        assert (await hour.get(tape())).status_code == 401
+        assert (await trade(hour, short)).status_code == 403
+        clock.ahead += timedelta(hours=READER_HOURS)
+        assert (await week.get(tape())).status_code == 401
+        assert (await trade(week, long)).is_success
+        assert (await week.get(tape())).is_success
+        clock.ahead += timedelta(days=7)
+        assert (await week.get(tape())).status_code == 401
+    async with scene.enter(OWNER) as again:
+        assert [one["state"] for one in await listed(again)] == ["ended", "ended"]
+        clock.ahead += timedelta(days=90)
+    async with scene.enter(OWNER) as again:
+        await secret_of(again)
+        assert [one["state"] for one in await listed(again)] == ["open"]
+
+
+async def test_a_link_is_dead_while_its_maker_may_not_see_the_chat(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    async with scene.enter(ADMIN) as admin:
+        secret = await secret_of(admin)
+    async with reading(scene, secret) as reader:
+        await scene.grant(ADMIN, "member")
+        assert (await reader.get(tape())).status_code == 401
+        assert (await reader.get(tape(rest="/reader"))).status_code == 403
+        async with scene.outside() as other:
+            assert (await trade(other, secret)).status_code == 403
+        assert [one["state"] for one in await listed(owner)] == ["lost"]
+        await scene.grant(ADMIN, "admin")
+        assert (await reader.get(tape())).is_success
+
+
+async def test_a_private_chat_is_shown_by_its_person_alone(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    await scene.say(ADMIN, "psst", ADMIN)
+    async with scene.enter(ADMIN) as admin, scene.holder() as holder:
+        for browser in (owner, holder):
+            refused = await made(browser, ADMIN)
+            assert refused.status_code == 403
+            assert "Only the person of a private chat" in refused.json()["error"]
+            found = (await browser.get(f"{API}/links?chat={key(ADMIN)}")).json()
+            assert found == {"links": [], "may": False}
+        async with reading(scene, await secret_of(admin, ADMIN)) as reader:
+            assert "psst" in (await reader.get(tape(ADMIN))).text
+
+
+async def test_a_private_thread_is_shown_by_who_is_alone_there(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    await scene.say(ADMIN, "between us", THREAD, parent_id=GROUP)
+    async with scene.enter(ADMIN) as admin, scene.holder() as holder:
+        for browser in (owner, holder):
+            assert (await made(browser, THREAD)).status_code == 403
+        async with reading(scene, await secret_of(admin, THREAD)) as reader:
+            assert "between us" in (await reader.get(tape(THREAD))).text
+            await scene.say(STRANGER, "and me", THREAD, parent_id=GROUP)
+            assert (await reader.get(tape(THREAD))).status_code == 401
+        assert (await made(admin, THREAD)).status_code == 403
+
+
+async def test_wrong_secrets_open_nothing_and_are_answered_once_a_second(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    await secret_of(owner)
+    async with scene.outside() as browser:
+        found: list[int] = []
+
+        async def guess() -> None:
+            found.append((await trade(browser, "0" * 43)).status_code)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(20):
+                group.start_soon(guess)
+        assert set(found) == {403, 429}
+        assert found.count(429) > found.count(403)
+        assert (await browser.post("/console/link", json=[])).status_code == 422
+        for cookie in ("", "0" * 43):
+            headers = {"Cookie": f"{READER_COOKIE}={cookie}"}
+            assert (await browser.get(tape(), headers=headers)).status_code == 401
+
+
+async def test_another_secret_s_kind_opens_nothing(scene: Scene, owner: httpx2.AsyncClient) -> None:
+    secret, code = await secret_of(owner), await scene.code(OWNER)
+    async with reading(scene, secret) as reader, scene.outside() as other:
+        cookie = reader.cookies[READER_COOKIE]
+        assert (await other.post("/console/code", json={"code": secret})).status_code == 403
+        for wrong in (code, cookie):
+            assert (await trade(other, wrong)).status_code in (403, 429)
+        for name, value in (("tapeway_console", cookie), (READER_COOKIE, secret)):
+            headers = {"Cookie": f"{name}={value}"}
+            assert (await other.get(tape(), headers=headers)).status_code == 401
+
+
+async def test_what_was_deleted_is_not_shown_by_a_link(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    entries = await tape_of(scene.gateway, f"plain:{GROUP}").read()
+    said = next(one for one in entries if "plums are ripe" in str(one.payload))
+    async with reading(scene, await secret_of(owner)) as reader:
+        assert "plums are ripe" in (await reader.get(tape())).text
+        await tape_of(scene.gateway, f"plain:{GROUP}").append(deletion(said.id, "9"))
+        assert "plums are ripe" not in (await reader.get(tape())).text
+
+
+async def test_who_is_erased_leaves_no_link(scene: Scene, owner: httpx2.AsyncClient) -> None:
+    async with scene.enter(ADMIN) as admin, scene.holder() as holder:
+        secret = await secret_of(admin)
+        await secret_of(owner)
+        async with reading(scene, secret) as reader:
+            body = {"what": "person", "name": f"plain:{ADMIN}", "sure": "erase"}
+            begun = await holder.post(f"{API}/people/erase", json=body)
+            path = f"{API}/people/erasures/{begun.json()['erasure']}"
+
+            async def is_done() -> bool:
+                return bool((await holder.get(path)).json()["state"] == "done")
+
+            await until(is_done)
+            assert (await reader.get(tape())).status_code == 401
+        assert [one["by"] for one in await listed(owner)] == ["plain:1"]
+
+
+async def test_of_links_made_at_once_a_chat_has_no_more_than_it_may(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    found = [(await made(owner)).status_code for _ in range(MAX_LINKS - 2)]
+    async with scene.enter(ADMIN) as admin, anyio.create_task_group() as group:
+
+        async def make(browser: httpx2.AsyncClient) -> None:
+            found.append((await made(browser)).status_code)
+
+        for browser in (owner, admin, owner):
+            group.start_soon(make, browser)
+    assert found.count(200) >= MAX_LINKS
+    assert (await made(owner)).status_code == 422
+    assert (await made(owner, OWNER)).status_code == 200
+    (first, *_) = await listed(owner, f"?chat={key(OWNER)}")
+    assert (await owner.post(f"{API}/links/{first['link']}/revoke", json={})).is_success
+
+
+async def test_one_browser_more_than_a_link_admits_ends_the_oldest(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    secret = await secret_of(owner)
+    async with reading(scene, secret) as oldest, scene.outside() as browser:
+        for _ in range(MAX_READERS - 1):
+            assert (await trade(browser, secret)).is_success
+        assert (await oldest.get(tape())).is_success
+        assert (await trade(browser, secret)).is_success
+        assert (await oldest.get(tape())).status_code == 401
+        assert (await browser.get(tape())).is_success
+
+
+async def test_readers_come_back_later_when_the_console_reads_much(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    async with reading(scene, await secret_of(owner)) as reader:
+        reads = scene.gateway.pulse.reads
+        reads.waiting += READS_BEFORE_READERS
+        assert (await reader.get(tape())).status_code == 503
+        assert (await owner.get(tape())).is_success
+        reads.waiting -= READS_BEFORE_READERS
+        assert (await reader.get(tape())).is_success
+
+
+async def test_a_restore_ends_all_links(scene: Scene, owner: httpx2.AsyncClient) -> None:
+    services, unit = scene.gateway.services, Unit()
+    async with reading(scene, await secret_of(owner)) as reader:
+        hold_all(unit, services.clock.now(), "2026-01-02T00:00:00+00:00")
+        await services.store.commit(unit)
+        assert (await reader.get(tape())).status_code == 401
+    assert [(one["state"], one["revoker"]) for one in await listed(owner)] == [("revoked", "")]
+
+
+async def test_another_access_token_ends_links(scene: Scene, owner: httpx2.AsyncClient) -> None:
+    async with reading(scene, await secret_of(owner)) as reader:
+        scene.gateway.parts.door.open(scene.gateway.url, "another-token-of-sixteen")
+        assert (await reader.get(tape())).status_code == 401

@@ -12,6 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from channels.web.outbound import whole
+
 TYPES: Final = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -57,5 +59,5 @@ def _read(folder: Traversable, prefix: str, found: dict[str, tuple[bytes, str]])
         if one.is_dir():
             _read(one, f"{prefix}{one.name}/", found)
         else:
-            body = one.read_bytes()
+            body = whole(one.read_bytes()) if one.name == PAGE else one.read_bytes()
             found[f"{prefix}{one.name}"] = body, f'"{sha256(body).hexdigest()[:20]}"'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.routing import BaseRoute
 
 from gateway.console.entrance import Entrance
+from gateway.console.inspect.finding import finding_routes
 from gateway.console.inspect.rerun import RunAgain
 from gateway.console.inspect.turns import turn_routes
 from gateway.console.inspect.why import why_routes
@@ -38,5 +39,6 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
         *settings_routes(parts, rights),
         *timeline_routes(parts, rights),
         *why_routes(parts, rights),
+        *finding_routes(parts, rights),
         *turn_routes(parts, rights, RunAgain(parts)),
     ]

@@ -67,7 +67,7 @@ addWords({
     'signed-out.title': 'Who are you?',
     'signed-out.chat': 'Send /console to the agent in a private chat: owners and admins get a link that works once.',
     'signed-out.token': 'Sign in with the access token', 'signed-out.used': 'This link opened nothing.',
-    'again': 'Try again', close: 'Close', private: 'private',
+    stop: '.', 'again': 'Try again', close: 'Close', private: 'private',
   },
   zh: {
     console: '控制台', navigation: '页面', skip: '跳到内容', leave: '退出',
@@ -77,6 +77,6 @@ addWords({
     'signed-out.title': '您是谁？',
     'signed-out.chat': '请在私聊中向助手发送 /console：所有者和管理员会得到一个一次性链接。',
     'signed-out.token': '用访问令牌登录', 'signed-out.used': '此链接未能打开控制台。',
-    'again': '重试', close: '关闭', private: '私聊',
+    stop: '。', 'again': '重试', close: '关闭', private: '私聊',
   },
 });

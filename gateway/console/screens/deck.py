@@ -12,13 +12,16 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from agent.names import fit
+from agent.tool import Role
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, shown_text, without_gone
+from gateway.console.screens.people import owned
 from gateway.console.timeline.sparks import sparks_of
+from gateway.console.visitor import Visitor
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
 from tape.unit_of_work import Row
@@ -114,6 +117,7 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
                 for strip, chat in shown
             ],
             "total": len(strips),
+            "waiting": await _waiting(parts, visitor),
         }
 
     async def chats(request: Request) -> Any:
@@ -130,6 +134,15 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         console_route("/chats", chats),
         console_route("/chats/{chat}", chat),
     ]
+
+
+async def _waiting(parts: ConsoleParts, visitor: Visitor) -> list[dict[str, Any]]:
+    """Return the chats that wait to be opened, of the accounts that a visitor owns."""
+    if visitor.role < Role.OWNER:
+        return []
+    found = await owned(visitor, await parts.access_admin.waiting())
+    names = ("account_id", "chat_id", "title")
+    return [{name: row[name] for name in names} for row in found]
 
 
 def about(chat: ConsoleChat) -> dict[str, Any]:

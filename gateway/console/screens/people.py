@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -77,10 +77,7 @@ class PeopleScreen:
     async def _rules(self, visitor: Visitor) -> dict[str, Any]:
         """Return the rules and the requests of the accounts that a visitor owns."""
         found = await self._parts.access_admin.rules()
-        own = {
-            name: [row for row in found[name] if await self._owns(visitor, row["account_id"])]
-            for name in ("rules", "waiting")
-        }
+        own = {name: await owned(visitor, found[name]) for name in ("rules", "waiting")}
         return {**own, "mode": found["mode"] if visitor.is_instance_owner else ""}
 
     async def _openings(
@@ -168,9 +165,15 @@ class PeopleScreen:
         if owns:
             raise HTTPException(403, OWNERS_STAY)
 
-    async def _owns(self, visitor: Visitor, account_id: str) -> bool:
-        channel, _, account = account_id.partition(":")
-        return await visitor.sees_account(channel, account)
-
     async def _owns_any(self, visitor: Visitor) -> bool:
         return visitor.role == Role.OWNER
+
+
+async def owned(visitor: Visitor, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of the accounts that a visitor owns."""
+    return [row for row in rows if await visitor.sees_account(*_account(row["account_id"]))]
+
+
+def _account(account_id: str) -> tuple[str, str]:
+    channel, _, account = account_id.partition(":")
+    return channel, account

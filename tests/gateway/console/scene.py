@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import httpx2
@@ -135,15 +135,20 @@ class Scene:
         return str([(entry.payload, entry.meta) for entry in entries])
 
 
+Found = TypeVar("Found", bound=Scene)
+
+
 @asynccontextmanager
-async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterator[Scene]:
+async def scene_of(
+    home: Path, kind: type[Found] = Scene, *, clock: Any = None, **more: str
+) -> AsyncIterator[Found]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
     channel = PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(FakeOpenAI())
         opened = gateway_of(home, server, Brings(channel), clock=clock, **given)
-        scene = Scene(await stack.enter_async_context(opened), channel, server)
+        scene = kind(await stack.enter_async_context(opened), channel, server)
         await scene.grant(OWNER, "owner")
         await scene.grant(ADMIN, "admin")
         yield scene

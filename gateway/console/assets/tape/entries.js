@@ -13,12 +13,15 @@ addWords({
     'tape.title': 'Tape', 'tape.map': 'Place on the tape', 'tape.entries': 'Entries at the play head', 'tape.size': '{0} entry|{0} entries',
     'tape.date': 'Go to a date', 'tape.go': 'Go', 'tape.search': 'Search this tape', 'tape.find': 'Search', 'tape.hits': 'Found on this tape', 'tape.none': 'Nothing on this tape says that.',
     'tape.keys': 'j and k: next and previous entry · [ and ]: chapters · /: search · + and −: zoom', 'tape.empty': 'Nothing is on this tape yet.',
-    'tape.strip': 'The tape around the play head, drawn: lanes as tracks, turns as blocks, messages as dots.',
+    'tape.strip': 'The tape around the play head, drawn: conversations as tracks, turns as blocks, messages as dots.',
     'tape.quiet.minutes': '{0} min quiet', 'tape.quiet.hours': '{0} h quiet', 'tape.quiet.days': '{0} day quiet|{0} days quiet',
     'tape.cut.start': 'Start', 'tape.cut.reset': 'Started over', 'tape.cut.rewind': 'Went back', 'tape.cut.checkpoint': 'Checkpoint',
     'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.',
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
-    'tape.why': 'Why', 'tape.turn': 'What the model saw', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
+    'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
+    'tape.legend': 'What is drawn', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
+    'tape.legend.density': 'how much was written', 'tape.legend.answers': 'answers among it', 'tape.legend.failed': 'failed or refused', 'tape.legend.chapters': 'a chapter begins', 'tape.legend.head': 'you are here',
+    'tape.lanes': 'Conversations drawn here', 'tape.unit': 'entries',
     'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
   },
   zh: {
@@ -31,6 +34,9 @@ addWords({
     'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。',
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
     'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
+    'tape.legend': '图例', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
+    'tape.legend.density': '写了多少', 'tape.legend.answers': '其中的回答', 'tape.legend.failed': '失败或被拒', 'tape.legend.chapters': '一章开始', 'tape.legend.head': '当前位置',
+    'tape.lanes': '此处显示的对话', 'tape.unit': '条记录',
     'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
   },
 });
@@ -77,7 +83,7 @@ export class Entries {
       make('a', { class: 'entry-when', href: `#/tape/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
       make('p', { class: 'entry-text' }, ...words(row)),
       make('p', { class: 'entry-links' },
-        row.inbox ? make('a', { href: `#/why/inbox/${row.inbox}` }, t('tape.why')) : null,
+        row.inbox || row.kind === 'answer' ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
         row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
   }
 }

@@ -16,7 +16,9 @@ addWords({
 });
 
 const SLOW = 4000; // milliseconds without the stream before the page says so
+const LIVE_AFTER = 250; // milliseconds: what a screen asks for first goes before the stream
 let me = null;
+let liveTimer = 0;
 
 function frame() {
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
@@ -42,6 +44,7 @@ function onShown(screen, title) {
 
 function signedOut(sentence = '') {
   me = null;
+  clearTimeout(liveTimer);
   live.stop();
   leave();
   $('live').hidden = true;
@@ -85,7 +88,8 @@ async function enter() {
   $('leave').hidden = me.instance;
   $('agent').textContent = me.agent;
   frame();
-  live.start();
+  clearTimeout(liveTimer);
+  liveTimer = setTimeout(live.start, LIVE_AFTER); // it begins with what was missed
   await show({ onShown });
 }
 

@@ -61,5 +61,5 @@ export async function show({ onShown, again = false }) {
     return;
   }
   shown.unmount = module.mount(root, found.params) ?? null;
-  onShown(found.screen, typeof module.title === 'function' ? module.title() : t(module.title));
+  onShown(found.screen, module.title());
 }

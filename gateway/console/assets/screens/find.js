@@ -1,28 +1,24 @@
 // Find a message, whose explanation says why it was answered, or why not.
 
 import { get } from '../api.js';
-import { lamp, make } from '../dom.js';
+import { make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { addWords, t, when } from '../words.js';
+import { statusLamp } from './statuses.js';
 
 addWords({
   en: {
-    'find.title': 'Why was a message answered, or not?', 'find.about': 'Choose a message: you see what became of it, which conversation it belongs to, what the model was shown, and what the answer cost.',
+    'find.title': 'Why was a message answered, or not?', 'find.about': 'Choose a message: you see what became of it, which conversation it belongs to, what the model was shown, and what the answer cost. Choosing a private chat opens it, which is recorded.',
     'find.words': 'Words', 'find.chat': 'Chat', 'find.every': 'all open to you', 'find.person': 'From', 'find.until': 'Up to', 'find.unanswered': 'Only those not answered', 'find.go': 'Find',
-    'find.list': 'Messages, newest first', 'find.none': 'No such message was found.', 'find.no-text': 'Its text is not shown.', 'find.answer': 'Answer:', 'find.private': 'Opening a private chat is recorded.',
-    'find.done': 'answered', 'find.taped': 'not addressed', 'find.refused': 'not let in', 'find.failed': 'failed', 'find.dead': 'given up', 'find.stopped': 'stopped', 'find.dropped': 'dropped',
-    'find.joined': 'part of another', 'find.waiting': 'waiting', 'find.accepted': 'just heard', 'find.taken': 'being answered', 'find.held': 'held',
+    'find.list': 'Messages, newest first', 'find.none': 'No such message was found.', 'find.no-text': 'Its text is not shown.', 'find.answer': 'Answer:',
   },
   zh: {
-    'find.title': '消息为何得到或没有得到回答？', 'find.about': '选择一条消息：可以看到它的结果、所属对话、模型看到的内容以及回答的费用。',
+    'find.title': '消息为何得到或没有得到回答？', 'find.about': '选择一条消息：可以看到它的结果、所属对话、模型看到的内容以及回答的费用。选择私聊即为打开它，会被记录。',
     'find.words': '文字', 'find.chat': '聊天', 'find.every': '所有可见聊天', 'find.person': '发送者', 'find.until': '截至', 'find.unanswered': '仅未回答的', 'find.go': '查找',
-    'find.list': '消息，最新在前', 'find.none': '没有找到这样的消息。', 'find.no-text': '内容不予显示。', 'find.answer': '回答：', 'find.private': '打开私聊会被记录。',
-    'find.done': '已回答', 'find.taped': '不是对助手说的', 'find.refused': '未获准', 'find.failed': '失败', 'find.dead': '已放弃', 'find.stopped': '已停止', 'find.dropped': '已丢弃',
-    'find.joined': '属于另一条消息', 'find.waiting': '等待', 'find.accepted': '刚收到', 'find.taken': '正在回答', 'find.held': '保留',
+    'find.list': '消息，最新在前', 'find.none': '没有找到这样的消息。', 'find.no-text': '内容不予显示。', 'find.answer': '回答：',
   },
 });
 
-const KINDS = { done: 'good', taken: 'good', failed: 'bad', dead: 'bad', refused: 'bad', waiting: 'warn', accepted: 'warn', held: 'warn' };
 const MINUTE = 60_000;
 
 export const title = () => t('nav.why');
@@ -73,5 +69,5 @@ function rowOf(one) {
       make('p', { class: 'row-head' }, make('a', { href: `#/why/inbox/${one.id}` },
         one.name ? make('bdi', { class: 'who' }, one.name) : null, one.name ? ': ' : null, one.text || t('find.no-text'))),
       one.answer ? make('p', { class: 'row-text' }, `${t('find.answer')} ${one.answer}`) : null),
-    lamp(KINDS[one.status] ?? '', t(`find.${one.status}`)));
+    statusLamp(one.status));
 }

@@ -14,6 +14,7 @@ addWords({
     'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Conversation', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
     'why.ok': 'passed', 'why.slow': 'slow', 'why.failed': 'failed', 'why.open': 'here now', 'why.ended': 'ends here', 'why.unused': 'not reached', 'why.spared': 'not needed',
     'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed', 'why.turn': 'until it ended',
+    'about.lane': 'conversation', 'about.anchor': 'checkpoint',
     'why.is.done': 'Answered.', 'why.is.timed': 'Answered, {0} after it came.', 'why.is.command': 'Answered without the model, as a command.', 'why.is.waiting': 'It waits for its turn.', 'why.is.accepted': 'Received, and not on its tape yet.',
     'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
     'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
@@ -96,7 +97,7 @@ function draw({ place, chat, joints, lines, lane, used }) {
     facts(chat, lane, used),
     make('p', { class: 'why-links' }, links),
     make('h2', { id: 'why-way' }, t('why.way')),
-    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused')))),
+    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane))),
     summed(joints),
     make('h2', { id: 'why-story' }, t('why.story')),
     make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
@@ -156,7 +157,8 @@ function mark(condition) {
 // A command for a terminal says nothing here: the page has a link for it.
 const isOfTheStory = (line) => line.at || line.about !== 'view';
 
-function joint({ name, condition, at, spans, says }, place, lines, passed) {
+function joint({ name, condition, at, spans, says }, place, lines, passed, lane) {
+  const called = name === 'lane' && place.turn && lane && `${lane.who}: ${lane.text}`;
   const unasked = name === 'lane' && place.status === 'taped' && lines.find((line) => line.about === 'addressed')?.data.why;
   return make('li', { class: 'joint', 'data-condition': condition, 'data-joint': name },
     mark(condition),
@@ -165,7 +167,7 @@ function joint({ name, condition, at, spans, says }, place, lines, passed) {
     make('p', { class: 'joint-at' }, condition === 'unused' || name === 'tools' ? '' : clock(at)),
     make('dl', { class: 'joint-spans' }, spans.map(({ what, ms }) => make('div', {},
       make('dt', {}, t(`why.${what}`)), make('dd', {}, took(ms))))),
-    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : says));
+    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : called || says));
 }
 
 // How long it took from the inbox to the receipt, in words, or a dash.

@@ -37,7 +37,7 @@ export function stop() {
 }
 
 function throughWorker() {
-  const worker = new SharedWorker('/console/assets/live-worker.js', { type: 'module', name: NAME });
+  const worker = new SharedWorker(new URL('./live-worker.js', import.meta.url), { type: 'module', name: NAME });
   const { port } = worker;
   const bye = () => port.postMessage('bye');
   const again = (event) => { if (event.persisted) port.postMessage('start'); };

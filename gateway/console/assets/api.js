@@ -20,6 +20,9 @@ export function expect(path) {
   early.set(path, found);
 }
 
+// What no screen has asked for by now is old when it does.
+export const expectNothing = () => early.clear();
+
 // Return what a path below /api/console/ answers. `signal` aborts it, which throws an AbortError.
 export async function get(path, { signal } = {}) {
   const found = early.get(path);

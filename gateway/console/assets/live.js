@@ -66,6 +66,7 @@ function throughTabs() {
   const held = new Promise((resolve) => { release = resolve; });
   let ended = false;
   if (channel) channel.onmessage = ({ data }) => take(data);
+  take({ changes: [{ topic: 'all' }] }); // another tab may have the stream, which said so before
   const hold = () => { if (!ended) stream.start(); return held; };
   if (channel && navigator.locks) navigator.locks.request(NAME, hold);
   else hold();

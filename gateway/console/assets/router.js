@@ -1,6 +1,6 @@
 // Show the screen that the fragment names: `#/tape/CHAT/at/ENTRY` is the route `tape/:chat/at/:entry`.
 
-import { expect } from './api.js';
+import { expect, expectNothing } from './api.js';
 import { make } from './dom.js';
 import { screens } from './screens/index.js';
 import { t } from './words.js';
@@ -29,7 +29,10 @@ function find(hash) {
 // Ask for the screen's files, and for what it `needs`, while it is not known yet who looks.
 export async function preload() {
   const found = find(location.hash || '#/deck');
-  try { for (const path of (await found?.screen.load())?.needs?.(found.params) ?? []) expect(path); } catch { /* said when it is shown */ }
+  try {
+    const paths = (await found?.screen.load())?.needs?.(found.params) ?? [];
+    if (!shown.screen) paths.forEach(expect);
+  } catch { /* said when it is shown */ }
 }
 
 export const current = () => shown.screen;
@@ -61,5 +64,6 @@ export async function show({ onShown, again = false }) {
     return;
   }
   shown.unmount = module.mount(root, found.params) ?? null;
+  expectNothing();
   onShown(found.screen, module.title());
 }

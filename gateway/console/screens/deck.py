@@ -12,16 +12,14 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from agent.names import fit
-from agent.tool import Role
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, shown_text, without_gone
-from gateway.console.screens.people import owned
+from gateway.console.screens.people import closed_chats
 from gateway.console.timeline.sparks import sparks_of
-from gateway.console.visitor import Visitor
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
 from tape.unit_of_work import Row
@@ -94,8 +92,12 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         now = parts.services.clock.now()
         counts = await Counts.read(parts.reads, now)
         states, deaf = parts.status.everywhere(), parts.status.deaf()
-        strips = []
-        for chat in await visitor.chats():
+        known, strips = await visitor.chats(), []
+        waiting = await closed_chats(parts, visitor, known)
+        closed = {one["chat"] for one in waiting}
+        for chat in known:
+            if chat.key in closed:
+                continue
             silent = chat.channel in deaf or (
                 chat.channel in states and states[chat.channel].state in ("waiting", "unfit")
             )
@@ -117,7 +119,7 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
                 for strip, chat in shown
             ],
             "total": len(strips),
-            "waiting": await _waiting(parts, visitor),
+            "waiting": waiting,
         }
 
     async def chats(request: Request) -> Any:
@@ -134,15 +136,6 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         console_route("/chats", chats),
         console_route("/chats/{chat}", chat),
     ]
-
-
-async def _waiting(parts: ConsoleParts, visitor: Visitor) -> list[dict[str, Any]]:
-    """Return the chats that wait to be opened, of the accounts that a visitor owns."""
-    if visitor.role < Role.OWNER:
-        return []
-    found = await owned(visitor, await parts.access_admin.waiting())
-    names = ("account_id", "chat_id", "title")
-    return [{name: row[name] for name in names} for row in found]
 
 
 def about(chat: ConsoleChat) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The console's page and its files: what it shares with other pages, and how long files are kept."""
+"""The console's page and its files: what it shares with other pages, and how they are kept."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ export function mount(root) {
       followed.refresh();
     };
     return make('li', { class: 'strip wants', 'data-lamp': 'waiting' }, reel(),
-      make('div', { class: 'strip-main' }, make('h2', {}, make('bdi', {}, name)), make('p', { class: 'strip-about' }, make('span', { class: 'channel' }, channel)),
+      make('div', { class: 'strip-main' }, make('h2', {}, one.chat ? make('a', { href: `#/tape/${one.chat}` }, make('bdi', {}, name)) : make('bdi', {}, name)), make('p', { class: 'strip-about' }, make('span', { class: 'channel' }, channel)),
         make('p', { class: 'strip-last none' }, t('deck.closed.chat'))),
       make('p', { class: 'lamp' }, t('deck.wants')),
       make('p', { class: 'strip-open' }, make('button', { type: 'button', class: 'button', 'aria-label': `${t('deck.open')}: ${name}`, onclick: open }, t('deck.open'))));

@@ -70,7 +70,7 @@ async def test_what_is_deleted_private_or_of_others_is_not_found(tmp_path: Path)
         async with (
             home.guest("8", "admin") as admin,
             home.guest("9", "admin") as other,
-            home.guest("9", "member") as member,
+            home.guest("6", "member") as member,
             home.owner() as owner,
         ):
             assert await found(other) == []

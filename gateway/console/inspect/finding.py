@@ -32,7 +32,7 @@ NEWEST: Final = 1 << 40  # greater than the number of any message
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MessageSearch:
     """Which messages are looked for.
 
     words       what they say, or what their answers say
@@ -47,14 +47,14 @@ class Wanted:
     unanswered: bool
 
     @classmethod
-    def read(cls, asked: Mapping[str, str]) -> Wanted:
+    def read(cls, asked: Mapping[str, str]) -> MessageSearch:
         """Read the query of an address; raises AdminError."""
         try:
             until = as_date(asked["until"]) if asked.get("until") else ""
         except ValueError as cause:
             raise AdminError("until is a date, such as 2026-01-31T10:31Z") from cause
-        texts = (asked.get(name, "")[:MAX_TEXT].strip() for name in ("q", "person"))
-        return cls(*texts, until, asked.get("unanswered", "") == "1")
+        words, person = (asked.get(name, "")[:MAX_TEXT].strip() for name in ("q", "person"))
+        return cls(words, person, until, asked.get("unanswered", "") == "1")
 
     def wants(self, row: Mapping[str, Any]) -> bool:
         """Return whether a message that is ready to be shown is among them."""
@@ -70,7 +70,7 @@ def finding_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
     async def messages(request: Request) -> Any:
         visitor = await rights.visitor(request)
-        wanted = Wanted.read(request.query_params)
+        wanted = MessageSearch.read(request.query_params)
         chats = await _chats(rights, visitor, request.query_params.get("chat", ""))
         finder = _Finder(parts.reads, {chat.session_id: chat for chat in chats}, wanted)
         return {"messages": await (finder.by_words() if wanted.words else finder.by_time())}
@@ -90,7 +90,7 @@ async def _chats(rights: Rights, visitor: Visitor, key: str) -> list[ConsoleChat
 class _Finder:
     reads: ConsoleReads
     chats: Mapping[str, ConsoleChat]
-    wanted: Wanted
+    wanted: MessageSearch
 
     async def by_time(self) -> list[dict[str, Any]]:
         """Return the newest messages that are wanted, newest first."""

@@ -14,9 +14,9 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from playwright.async_api import Page
+from playwright.async_api import Page, ViewportSize
 
-from gateway.app import Gateway, access_admin
+from gateway.app import Gateway
 from gateway.console.chats import key_of
 from tape.entry import NewEntry, anchor, bootstrap, event, message, tool_call
 from tests.browser import connected, running_chromium
@@ -27,7 +27,7 @@ from tests.gateway.console.scene import until
 from tests.gateways import ROOT, gateway_of, tape_of
 
 IMAGES: Final = ROOT / "docs" / "images"
-SIZE: Final = {"width": 1200, "height": 800}
+SIZE: Final = ViewportSize(width=1280, height=800)
 GROUPS: Final = ("Pottery club", "Platform team", "Allotment 7", "Team")
 FIRST: Final = -1001000000001
 PEOPLE: Final = ("Ana", "Ben", "Cleo", "Dora", "Eve", "Finn", "Hanna", "Ivo")
@@ -110,7 +110,7 @@ def answer(request: Request) -> Reply:
     texts = [str(one.get("content")) for one in request.body["messages"]]
     asked = next(text for text in reversed(texts) if "glaze" in text or "deploy" in text)
     if "deploy" in asked:
-        return Failure(500, "The server is on fire")
+        return Failure(400, "no")
     if request.body["messages"][-1]["role"] == "tool":
         return Text(("Cleo took it: ", "it is on shelf 3."))
     return ToolCalls((Call("a", "tape_search", '{"query":"blue glaze"}'),))
@@ -131,7 +131,6 @@ async def talking(home: Path) -> AsyncIterator[Gateway]:
             "AGENT__PRICE_OUTPUT": "2",
         }
         async with gateway_of(home, model, **settings) as gateway:
-            await access_admin(gateway).grant("telegram:99", "owner")
             now = datetime.now(UTC)
             for at, rate in enumerate((0.5, 0.3, 0.15)):
                 tape = tape_of(gateway, f"telegram:{groups[at].id}")
@@ -165,11 +164,11 @@ async def take(page: Page, gateway: Gateway) -> None:
         await page.goto("about:blank")
         await page.goto(f"{gateway.url}console#/{screen}")
         await page.locator(sign).first.wait_for()
-        await page.wait_for_load_state("networkidle")
         if name == "timeline":
             for _ in range(7):
                 await page.keyboard.press("k")
-            await page.wait_for_function("document.querySelectorAll('.machine ~ ul li').length > 3")
+            await page.locator(".tape-screen ul.sr-only li").nth(3).wait_for(state="attached")
+        await page.wait_for_timeout(1000)
         await page.screenshot(path=IMAGES / f"console-{name}.png")
 
 

@@ -139,10 +139,17 @@ Found = TypeVar("Found", bound=Scene)
 
 
 @asynccontextmanager
-async def scene_of(
-    home: Path, kind: type[Found] = Scene, *, clock: Any = None, **more: str
-) -> AsyncIterator[Found]:
+async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterator[Scene]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
+    async with running_scene(Scene, home, more, clock) as scene:
+        yield scene
+
+
+@asynccontextmanager
+async def running_scene(
+    kind: type[Found], home: Path, more: dict[str, str], clock: Any = None
+) -> AsyncIterator[Found]:
+    """Have a scene of a kind; see `scene_of`."""
     channel = PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:

@@ -14,7 +14,7 @@ import httpx2
 from channels.message import Author, InboundMessage
 from tape.entry import utc_iso
 from tests.gateway.console.scene import GROUP as CHAT
-from tests.gateway.console.scene import Scene, key, scene_of
+from tests.gateway.console.scene import Scene, key, running_scene
 from tests.gateway.intake.test_access import MESSAGE
 
 GROUP = f"plain:{CHAT}"
@@ -62,7 +62,7 @@ class House(Scene):
 @asynccontextmanager
 async def house(home: Path, **settings: str) -> AsyncIterator[House]:
     """Run a gateway whose group is open to everybody."""
-    async with scene_of(home, House, BUFFER__DEBOUNCE="0", **settings) as found:
+    async with running_scene(House, home, {"BUFFER__DEBOUNCE": "0", **settings}) as found:
         yield found
 
 

@@ -154,8 +154,9 @@ env-example: $(VENV)/.run ## write .env.example from the settings
 reference: $(VENV)/.dev ## write the generated parts of docs/reference from the code
 	$(BIN)/python -m tests.reference
 
-picture: $(VENV)/.dev ## draw the picture of the terminal chat, docs/images/terminal.svg
+picture: $(VENV)/.dev ## draw the pictures of the terminal chat and of the console in docs/images
 	$(BIN)/python -m tests.gateway.cli.chat.picture
+	$(BIN)/python -m tests.gateway.console.pictures
 
 docs: $(VENV)-docs/.made ## the documentation as a site, in site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict

@@ -139,12 +139,17 @@ class Gate:
         """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
         return self._closed_until - now
 
-    def left(self, now: float) -> tuple[int, int] | None:
-        """Return how many writes the window still takes, and of how many; None without a limit."""
-        if not self._budget.count:
+    def left(self, now: float) -> tuple[int, int, float] | None:
+        """Return how many writes the window still takes, of how many, and when it takes all again.
+
+        The third is in seconds from now. None without a limit.
+        """
+        count, closed = self._budget.count, self.closed_for(now)
+        if not count:
             return None
-        taken = 0 if self.closed_for(now) <= 0 else self._budget.count
-        return self._budget.count - max(taken, self._in_window(now)), self._budget.count
+        taken = self._in_window(now)
+        free = self._written[-1] + self._budget.window - now if taken else 0.0
+        return count - (count if closed > 0 else taken), count, max(free, closed, 0.0)
 
     def idle(self, now: float) -> bool:
         """Return whether dropping this gate would change nothing."""
@@ -273,8 +278,8 @@ class Pacing:
         now = self._clock.monotonic()
         return max(self._chat(chat).closed_for(now), self.bot.closed_for(now)) <= 0
 
-    def left(self, most: int) -> list[tuple[str, int, int]]:
-        """Return the chats with the fewest writes left: their ids, what is left, and of how many.
+    def left(self, most: int) -> list[tuple[str, int, int, float]]:
+        """Return the chats with the fewest writes left: their ids, and what `Gate.left` says.
 
         The bot's own limit comes first, under the id "", if this process knows it.
         """

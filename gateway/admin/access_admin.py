@@ -36,8 +36,12 @@ class AccessAdmin:
         return {
             "mode": self._services.settings.access.mode,
             "rules": rules,
-            "waiting": [asdict(request) for request in await self._openings.waiting()],
+            "waiting": await self.waiting(),
         }
+
+    async def waiting(self) -> list[dict[str, Any]]:
+        """Return the chats that wait to be opened."""
+        return [asdict(request) for request in await self._openings.waiting()]
 
     async def grant(
         self, who: str, role: str = "member", account: str = "", *, by: str = BY

@@ -146,7 +146,7 @@ class LedgerAdmin:
         if shared is not None and row["session_id"] and not shared.held.holds(row["session_id"]):
             op = AGAIN if action == "retry" else DROP
             data = {"box": _BOXES[short], "id": row["id"]}
-            shared.controls.add(unit, row["session_id"], op, BY, data)
+            shared.controls.add(unit, row["session_id"], op, by, data)
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:

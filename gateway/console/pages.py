@@ -1,7 +1,11 @@
-"""Serve the console's page and its files, which say nothing about anybody."""
+"""Serve the console's page and its files, which say nothing about anybody.
+
+The page names its files below their version, so that a browser asks for each of them once.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -12,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from channels.web.outbound import whole
+
 TYPES: Final = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -19,6 +25,9 @@ TYPES: Final = {
     "svg": "image/svg+xml",
 }
 PAGE: Final = "console.html"
+ASSETS: Final = "/console/assets/"
+KEPT: Final = "public, max-age=31536000, immutable"
+_VERSION: Final = re.compile(r"v[0-9a-f]{12}/")
 
 
 def page_routes() -> list[BaseRoute]:
@@ -30,15 +39,18 @@ def page_routes() -> list[BaseRoute]:
     async def asset(request: Request) -> Response:
         return _answer(request, request.path_params["name"])
 
-    return [Route("/console", page), Route("/console/assets/{name:path}", asset)]
+    return [Route("/console", page), Route(f"{ASSETS}{{name:path}}", asset)]
 
 
 def _answer(request: Request, name: str) -> Response:
+    versioned = _VERSION.match(name)
+    name = _VERSION.sub("", name, count=1)
     kind, found = TYPES.get(name.rpartition(".")[2]), _files().get(name)
     if kind is None or found is None:
         return Response("Not found.", status_code=404, media_type="text/plain")
-    body, tag = found
-    headers = {"Cache-Control": "no-cache", "ETag": tag}
+    body, tag = _page() if name == PAGE else found
+    is_kept = versioned is not None and versioned[0] == _version()
+    headers = {"Cache-Control": KEPT if is_kept else "no-cache", "ETag": tag}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=kind, headers=headers)
@@ -52,10 +64,29 @@ def _files() -> dict[str, tuple[bytes, str]]:
     return found
 
 
+@cache
+def _version() -> str:
+    """Return the folder below which the page names the files as they are now."""
+    tags = "".join(sorted(tag for _body, tag in _files().values()))
+    return f"v{sha256(tags.encode()).hexdigest()[:12]}/"
+
+
+@cache
+def _page() -> tuple[bytes, str]:
+    """Return the page and its tag."""
+    body = whole(_files()[PAGE][0])
+    body = body.replace(ASSETS.encode(), f"{ASSETS}{_version()}".encode())
+    return body, _tag(body)
+
+
+def _tag(body: bytes) -> str:
+    return f'"{sha256(body).hexdigest()[:20]}"'
+
+
 def _read(folder: Traversable, prefix: str, found: dict[str, tuple[bytes, str]]) -> None:
     for one in folder.iterdir():
         if one.is_dir():
             _read(one, f"{prefix}{one.name}/", found)
         else:
             body = one.read_bytes()
-            found[f"{prefix}{one.name}"] = body, f'"{sha256(body).hexdigest()[:20]}"'
+            found[f"{prefix}{one.name}"] = body, _tag(body)

@@ -110,7 +110,9 @@ class ConsoleReads:
         async with self._in_turn() as side:
             return await side.sparks(tapes, since)
 
-    async def search(self, tape: str, text: str, limit: int) -> list[Entry]:
+    async def search(
+        self, tape: str, text: str, limit: int, *, until: str | None = None
+    ) -> list[Entry]:
         """Return the newest entries with the words of a text, as `Tape.search` finds them.
 
         Searches of chats wait for the same thread: until a search has ended there, also one for
@@ -119,7 +121,7 @@ class ConsoleReads:
         if self._search is not None and not self._search.done():
             raise ConsoleBusy
         found = self._services.tapes.tape(tape)
-        self._search = asyncio.ensure_future(found.search(text, limit=limit))
+        self._search = asyncio.ensure_future(found.search(text, limit=limit, until=until))
         self._search.add_done_callback(_take_note)
         try:
             with anyio.fail_after(SEARCH_SECONDS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.routing import BaseRoute
 
 from gateway.console.entrance import Entrance
+from gateway.console.inspect.finding import finding_routes
 from gateway.console.inspect.rerun import RunAgain
 from gateway.console.inspect.turns import turn_routes
 from gateway.console.inspect.why import why_routes
@@ -40,5 +41,6 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
         *timeline_routes(parts, rights),
         *LinksScreen(parts, rights).routes(),
         *why_routes(parts, rights),
+        *finding_routes(parts, rights),
         *turn_routes(parts, rights, RunAgain(parts)),
     ]

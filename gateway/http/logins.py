@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from channels.base import Channel
 from channels.room.channel import RoomChannel
 from channels.room.routes import is_room, session_of
-from channels.web.outbound import asset
+from channels.web.outbound import asset, static_route
 from gateway.errors import AdminError
 from gateway.http.auth import COOKIE, Gatekeeper, client_of, same
 from gateway.http.json_route import json_body, json_route
@@ -59,6 +59,7 @@ def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
         return response
 
     return [
+        static_route(),
         Route("/login", page, methods=["GET"]),
         Route("/login", log_in, methods=["POST"]),
         Route("/login/code", use_code, methods=["POST"]),

@@ -171,7 +171,7 @@ async def test_erasing_asks_first(tmp_path: Path, chromium: Browser) -> None:
         scene.server.enqueue(Text(("Blue.",)))
         await scene.say(MEMBER, "my secret", addressed=True)
         await page.evaluate("location.hash = '#/people'")
-        erase = page.get_by_role("button", name="Erase: Person 3")
+        erase = page.get_by_role("button", name="Erase messages of Person 3 in Group -100")
         await erase.click()
         await expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
         await page.keyboard.press("Escape")

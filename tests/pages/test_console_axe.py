@@ -23,6 +23,7 @@ SCREENS = {
     "deck": ".strip",
     f"tape/{LOBBY}": ".entry",
     f"replay/{LOBBY}": ".machine",
+    "why": ".found",
     "why/inbox/1": ".verdict",
     "why/inbox/2": ".verdict",
     "why/inbox/3": ".verdict",

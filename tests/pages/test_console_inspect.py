@@ -37,7 +37,7 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await settled(gateway)
         page = await (await opened.new_context()).new_page()
         await page.goto(f"{gateway.url}console#/why/inbox/1")
-        joints = page.get_by_role("list", name="Its way, joint by joint").get_by_role("listitem")
+        joints = page.get_by_role("list", name="Its way, step by step").get_by_role("listitem")
         await expect(joints).to_have_count(8)
         for number in range(8):
             await expect(joints.nth(number)).to_have_attribute("data-condition", PASSED)

@@ -74,6 +74,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/console/tape/{chat}/chapter/{anchor:int}.{form}"): "What was said in a chapter,"
     " as Markdown (`md`) or as one page of HTML.",
     ("GET", "/api/console/tape/{chat}/lanes"): "The lanes of a part of a tape.",
+    ("GET", "/api/console/tape/{chat}/names"): "Who began conversations, and how.",
     ("GET", "/api/console/tape/{chat}/search"): "What was found on a tape.",
     ("GET", "/api/console/tape/{chat}/room"): "A room as it was at a date.",
     ("GET", "/api/console/tape/{chat}/steps"): "What happened after an entry, for the replay.",
@@ -91,7 +92,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/ledger/resume"): "Lets rows go on that are held since a restore.",
     ("GET", "/api/usage"): "Tokens and money used.",
     ("GET", "/api/explain"): "What happened to a message, and why.",
-    ("GET", "/api/console/why/{id}"): "The way of a message of the inbox, joint by joint.",
+    ("GET", "/api/console/messages"): "Finds messages, by their words, chat, author and time.",
+    ("GET", "/api/console/why/{id}"): "The way of a message of the inbox, step by step.",
     ("GET", "/api/console/chats/{chat}/entries/{entry}/why"): (
         "The message that an entry is, or that its turn answers."
     ),

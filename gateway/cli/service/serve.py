@@ -169,6 +169,7 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
         "",
         f"  Tapeway is running. Open {gateway.url} and say something.",
         f"  Or talk to it in another terminal: {command_name()} chat",
+        f"  Its console is at {gateway.url}console (to sign in elsewhere: {command_name()} open)",
     ]
     if (role := settings.sharing.role) != "all":
         lines += [f"  {ROLE_SAYS[role]} `{command_name()} workers` lists all processes."]

@@ -11,9 +11,26 @@ export class Refused extends Error {
   }
 }
 
+const early = new Map(); // path -> what was asked for before it was needed
+
+// Ask for what a screen will need, once.
+export function expect(path) {
+  const found = ask(path, {});
+  found.catch(() => {}); // whoever needs it hears of it
+  early.set(path, found);
+}
+
+// What no screen has asked for by now is old when it does.
+export const expectNothing = () => early.clear();
+
 // Return what a path below /api/console/ answers. `signal` aborts it, which throws an AbortError.
-export function get(path, { signal } = {}) {
-  return ask(path, { signal });
+export async function get(path, { signal } = {}) {
+  const found = early.get(path);
+  early.delete(path);
+  if (!found) return ask(path, { signal });
+  const answer = await found;
+  signal?.throwIfAborted();
+  return answer;
 }
 
 export function post(path, body = {}, { signal } = {}) {

@@ -11,15 +11,17 @@ import { LANGUAGES, addWords, language, setLanguage, t } from './words.js';
 const $ = (id) => document.getElementById(id);
 
 addWords({
-  en: { 'nav.deck': 'Deck', 'nav.ledger': 'Ledger', 'nav.channels': 'Channels', 'nav.people': 'People', 'nav.money': 'Money', 'nav.settings': 'Settings' },
-  zh: { 'nav.deck': '总览', 'nav.ledger': '账本', 'nav.channels': '渠道', 'nav.people': '人员', 'nav.money': '费用', 'nav.settings': '设置' },
+  en: { 'nav.deck': 'Deck', 'nav.why': 'Why', 'nav.ledger': 'Ledger', 'nav.channels': 'Channels', 'nav.people': 'People', 'nav.money': 'Money', 'nav.settings': 'Settings' },
+  zh: { 'nav.deck': '总览', 'nav.why': '原因', 'nav.ledger': '账本', 'nav.channels': '渠道', 'nav.people': '人员', 'nav.money': '费用', 'nav.settings': '设置' },
 });
 
 const READ = /^#\/read\//; // the screen of readers with a link, who are nobody here
 const SLOW = 4000; // milliseconds without the stream before the page says so
+const LIVE_AFTER = 250; // milliseconds: what a screen asks for first goes before the stream
 let me = null;
 let reading = false;
 let atDoor = null; // what shows the door again, in another language
+let liveTimer = 0;
 
 function frame() {
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
@@ -47,6 +49,7 @@ function onShown(screen, title) {
 // Nobody is signed in: without the stream, the navigation and the palette.
 function bare() {
   me = null;
+  clearTimeout(liveTimer);
   live.stop();
   leave();
   $('live').hidden = true;
@@ -110,7 +113,8 @@ async function enter() {
   $('leave').hidden = me.instance;
   $('agent').textContent = me.agent;
   frame();
-  live.start();
+  clearTimeout(liveTimer);
+  liveTimer = setTimeout(live.start, LIVE_AFTER); // it begins with what was missed
   await show({ onShown });
 }
 

@@ -23,6 +23,19 @@ function fill(element, attributes, children) {
 
 export const reel = (name = '') => svg('svg', { class: `reel ${name}`, 'aria-hidden': 'true' }, svg('use', { href: '#reel' }));
 
+// A text of the gateway, in which `names` stand between backticks.
+export const coded = (text) => text.split('`').map((part, i) => (i % 2 ? make('code', {}, part) : part));
+
+let tips = 0;
+
+// A word with its explanation, which is shown while the word is pointed at or has the focus.
+export function term(word, says) {
+  const id = `tip-${++tips}`;
+  return make('span', { class: 'term' },
+    make('button', { type: 'button', 'aria-describedby': id, onkeydown: (event) => { if (event.key === 'Escape') event.currentTarget.blur(); } }, word),
+    make('span', { class: 'tip', role: 'tooltip', id }, says));
+}
+
 // A mechanical counter.
 export const odometer = (text, label) => make('span', { class: 'counter', role: 'img', 'aria-label': label }, text);
 

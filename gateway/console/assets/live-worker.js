@@ -27,6 +27,7 @@ self.addEventListener('connect', ({ ports: [port] }) => {
     if (data === 'bye') { leave(port); return; }
     ports.set(port, Date.now());
     stream.start();
-    if (data === 'start') port.postMessage({ state });
+    // A stream that is opened says `all` by itself; who comes later may have missed something, too.
+    if (data === 'start') port.postMessage({ state, changes: state === 'open' ? [{ topic: 'all' }] : [] });
   };
 });

@@ -37,7 +37,7 @@ export function stop() {
 }
 
 function throughWorker() {
-  const worker = new SharedWorker('/console/assets/live-worker.js', { type: 'module', name: NAME });
+  const worker = new SharedWorker(new URL('./live-worker.js', import.meta.url), { type: 'module', name: NAME });
   const { port } = worker;
   const bye = () => port.postMessage('bye');
   const again = (event) => { if (event.persisted) port.postMessage('start'); };
@@ -66,6 +66,7 @@ function throughTabs() {
   const held = new Promise((resolve) => { release = resolve; });
   let ended = false;
   if (channel) channel.onmessage = ({ data }) => take(data);
+  take({ changes: [{ topic: 'all' }] }); // another tab may have the stream, which said so before
   const hold = () => { if (!ended) stream.start(); return held; };
   if (channel && navigator.locks) navigator.locks.request(NAME, hold);
   else hold();

@@ -1,5 +1,6 @@
 // Show the screen that the fragment names: `#/tape/CHAT/at/ENTRY` is the route `tape/:chat/at/:entry`.
 
+import { expect, expectNothing } from './api.js';
 import { make } from './dom.js';
 import { screens } from './screens/index.js';
 import { t } from './words.js';
@@ -25,8 +26,14 @@ function find(hash) {
   return null;
 }
 
-// Ask for the screen's files while it is not known yet who looks.
-export function preload() { find(location.hash || '#/deck')?.screen.load().catch(() => {}); }
+// Ask for the screen's files, and for what it `needs`, while it is not known yet who looks.
+export async function preload() {
+  const found = find(location.hash || '#/deck');
+  try {
+    const paths = (await found?.screen.load())?.needs?.(found.params) ?? [];
+    if (!shown.screen) paths.forEach(expect);
+  } catch { /* said when it is shown */ }
+}
 
 export const current = () => shown.screen;
 
@@ -57,5 +64,6 @@ export async function show({ onShown, again = false }) {
     return;
   }
   shown.unmount = module.mount(root, found.params) ?? null;
-  onShown(found.screen, typeof module.title === 'function' ? module.title() : t(module.title));
+  expectNothing();
+  onShown(found.screen, module.title());
 }

@@ -17,12 +17,12 @@ export function spark(values, label) {
   return svg('svg', { class: 'spark', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label, preserveAspectRatio: 'none' }, bars);
 }
 
-// Draw how much of a whole is left, as a half circle with a needle.
-export function gauge(part, whole, label) {
+// Draw how much of a whole is left, as a half circle with a needle; words beside it say how much.
+export function gauge(part, whole) {
   const share = whole > 0 ? Math.min(1, Math.max(0, part / whole)) : 0;
   const angle = Math.PI * (1 - share);
   const [x, y] = [24 + 17 * Math.cos(angle), 24 - 17 * Math.sin(angle)];
-  return svg('svg', { class: `gauge ${share < 0.1 ? 'low' : ''}`, viewBox: '0 0 48 28', role: 'img', 'aria-label': label },
+  return svg('svg', { class: `gauge ${share < 0.1 ? 'low' : ''}`, viewBox: '0 0 48 28', 'aria-hidden': 'true' },
     svg('path', { class: 'gauge-track', d: 'M4 24a20 20 0 0 1 40 0' }),
     svg('path', { class: 'gauge-part', d: 'M4 24a20 20 0 0 1 40 0', pathLength: 100, 'stroke-dasharray': `${(share * 100).toFixed(1)} 200` }),
     svg('path', { class: 'gauge-needle', d: `M24 24 L${x.toFixed(2)} ${y.toFixed(2)}` }),

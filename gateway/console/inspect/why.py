@@ -15,6 +15,7 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.screens.deck import about
+from gateway.console.timeline.lanes import lane_names
 from gateway.console.visitor import Visitor
 from gateway.explain.explainer import Explainer
 from tape.entry import Entry
@@ -50,7 +51,13 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             raise HTTPException(404, NO_MESSAGE)
         chat = await _chat(rights, visitor, row)
         report = await explainer.explain_row(row)
-        return {**report.to_json(), "chat": chat}
+        place = report.place
+        return {
+            **report.to_json(),
+            "chat": chat,
+            "lane": await _lane(parts.reads, place),
+            "used": await _used(parts.reads, place),
+        }
 
     async def of_entry(request: Request) -> Any:
         _visitor, chat = await rights.chat(request)
@@ -78,6 +85,18 @@ async def _chat(rights: Rights, visitor: Visitor, row: Row) -> dict[str, Any] | 
     if not await visitor.sees_account(channel, account):
         raise HTTPException(404, NO_MESSAGE)
     return None
+
+
+async def _lane(reads: ConsoleReads, place: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what the conversation of a message is called, or None."""
+    lane, tape = place.get("lane"), place.get("tape")
+    return (await lane_names(reads, tape, [lane])).get(lane) if lane and tape else None
+
+
+async def _used(reads: ConsoleReads, place: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the tokens and the cost of the answer to a message, or None without a model."""
+    rows = await reads.select("ledger.used_by_turn", {"turn_id": place.get("turn") or ""})
+    return dict(rows[0]) if rows else None
 
 
 def _number(text: str) -> int:

@@ -80,8 +80,13 @@ def _work(
     except ChannelError:  # it was not started
         left = []
     gauges = [
-        {"title": titles.get((channel.name, chat), ""), "left": part, "of": whole}
-        for chat, part, whole in left
+        {
+            "title": titles.get((channel.name, chat), ""),
+            "left": part,
+            "of": whole,
+            "seconds": round(seconds),
+        }
+        for chat, part, whole, seconds in left
         if (not chat and owns) or (channel.name, chat) in titles
     ]
     tally = channel.tally

@@ -18,6 +18,7 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, shown_text, without_gone
+from gateway.console.screens.people import closed_chats
 from gateway.console.timeline.sparks import sparks_of
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
@@ -91,8 +92,12 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         now = parts.services.clock.now()
         counts = await Counts.read(parts.reads, now)
         states, deaf = parts.status.everywhere(), parts.status.deaf()
-        strips = []
-        for chat in await visitor.chats():
+        known, strips = await visitor.chats(), []
+        waiting = await closed_chats(parts, visitor, known)
+        closed = {one["chat"] for one in waiting}
+        for chat in known:
+            if chat.key in closed:
+                continue
             silent = chat.channel in deaf or (
                 chat.channel in states and states[chat.channel].state in ("waiting", "unfit")
             )
@@ -114,6 +119,7 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
                 for strip, chat in shown
             ],
             "total": len(strips),
+            "waiting": waiting,
         }
 
     async def chats(request: Request) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from agent.names import fit
 from agent.tool import Role
+from gateway.access.access import Access
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
@@ -65,6 +66,7 @@ class PeopleScreen:
         limits = limits_of(budget, Role.MEMBER), limits_of(budget, Role.STRANGER)
         return {
             **await self._rules(visitor),
+            "waiting": await closed_chats(self._parts, visitor, known.values()),
             "used": used,
             "limits": {
                 name: vars(limit) if limit else None
@@ -75,13 +77,10 @@ class PeopleScreen:
         }
 
     async def _rules(self, visitor: Visitor) -> dict[str, Any]:
-        """Return the rules and the requests of the accounts that a visitor owns."""
+        """Return the rules of the accounts that a visitor owns."""
         found = await self._parts.access_admin.rules()
-        own = {
-            name: [row for row in found[name] if await self._owns(visitor, row["account_id"])]
-            for name in ("rules", "waiting")
-        }
-        return {**own, "mode": found["mode"] if visitor.is_instance_owner else ""}
+        mode = found["mode"] if visitor.is_instance_owner else ""
+        return {"rules": await _owned(visitor, found["rules"]), "mode": mode}
 
     async def _openings(
         self, visitor: Visitor, known: Mapping[str, ConsoleChat]
@@ -168,9 +167,44 @@ class PeopleScreen:
         if owns:
             raise HTTPException(403, OWNERS_STAY)
 
-    async def _owns(self, visitor: Visitor, account_id: str) -> bool:
-        channel, _, account = account_id.partition(":")
-        return await visitor.sees_account(channel, account)
-
     async def _owns_any(self, visitor: Visitor) -> bool:
         return visitor.role == Role.OWNER
+
+
+async def closed_chats(
+    parts: ConsoleParts, visitor: Visitor, chats: Iterable[ConsoleChat]
+) -> list[dict[str, Any]]:
+    """Return the chats that wait to be opened, of the accounts that a visitor owns.
+
+    They asked for it, or somebody wrote there; `chat` is the key of those in which somebody did.
+    """
+    asked = await _owned(visitor, await parts.access_admin.waiting())
+    rows = [*asked, *(_as_row(chat) for chat in chats if _is_closed(parts.access, chat))]
+    found = {(row["account_id"], row["chat_id"]): row for row in await _owned(visitor, rows)}
+    names = ("account_id", "chat_id", "title")
+    return [
+        {**{one: row[one] for one in names}, "chat": row.get("chat", "")} for row in found.values()
+    ]
+
+
+def _is_closed(access: Access, chat: ConsoleChat) -> bool:
+    """Return whether nobody has opened or closed a chat, and so nobody is answered there."""
+    newest = chat.newest
+    if chat.is_private or newest.owner or newest.invited or access.chat_rule(newest) is not None:
+        return False
+    return not access.decide(chat.asked_by("")).allowed
+
+
+def _as_row(chat: ConsoleChat) -> dict[str, Any]:
+    row = {"account_id": chat.account_id, "chat_id": chat.newest.chat_id}
+    return {**row, "title": chat.title, "chat": chat.key}
+
+
+async def _owned(visitor: Visitor, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of the accounts that a visitor owns."""
+    return [row for row in rows if await visitor.sees_account(*_account(row["account_id"]))]
+
+
+def _account(account_id: str) -> tuple[str, str]:
+    channel, _, account = account_id.partition(":")
+    return channel, account

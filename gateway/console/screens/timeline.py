@@ -17,6 +17,7 @@ from gateway.console.reads import PAGE
 from gateway.console.rights import Rights
 from gateway.console.screens.deck import about
 from gateway.console.timeline.chapter import chapter_text
+from gateway.console.timeline.lanes import lane_names
 from gateway.console.timeline.overview import (
     chapter_beside,
     chapters_before,
@@ -57,6 +58,9 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         first, last = _number(request, "first") or 1, _number(request, "last") or 1
         return await lanes_between(reads, chat.tape, first, last)
 
+    async def names(chat: ConsoleChat, request: Request) -> Any:
+        return await lane_names(reads, chat.tape, request.query_params.getlist("lane"))
+
     async def hits(chat: ConsoleChat, request: Request) -> Any:
         return await hits_of(reads, chat.tape, request.query_params.get("q", "")[:MAX_SEARCHED])
 
@@ -80,6 +84,7 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         route("/chapter", beside, shared=True),
         route("/chapters", chapters),
         route("/lanes", lanes),
+        route("/names", names),
         route("/search", hits),
         route("/room", room),
         route("/steps", steps),

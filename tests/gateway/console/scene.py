@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import httpx2
@@ -135,15 +135,27 @@ class Scene:
         return str([(entry.payload, entry.meta) for entry in entries])
 
 
+Found = TypeVar("Found", bound=Scene)
+
+
 @asynccontextmanager
 async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterator[Scene]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
+    async with running_scene(Scene, home, more, clock) as scene:
+        yield scene
+
+
+@asynccontextmanager
+async def running_scene(
+    kind: type[Found], home: Path, more: dict[str, str], clock: Any = None
+) -> AsyncIterator[Found]:
+    """Have a scene of a kind; see `scene_of`."""
     channel = PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(FakeOpenAI())
         opened = gateway_of(home, server, Brings(channel), clock=clock, **given)
-        scene = Scene(await stack.enter_async_context(opened), channel, server)
+        scene = kind(await stack.enter_async_context(opened), channel, server)
         await scene.grant(OWNER, "owner")
         await scene.grant(ADMIN, "admin")
         yield scene

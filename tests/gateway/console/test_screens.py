@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,6 +25,7 @@ from tests.gateway.console.scene import (
     STRANGER,
     Scene,
     key,
+    scene_of,
     until,
 )
 from tests.gateways import tape_of
@@ -289,6 +291,18 @@ async def test_people_see_what_was_used_and_who_waits(scene: Scene) -> None:
     assert (other["rules"], other["waiting"], other["openings"]) == ([], [], [])
     assert other["may"] is False
     assert [row["person"] for row in other["used"]] == ["plain:3"]
+
+
+async def test_a_closed_chat_waits_on_its_owner_s_deck_until_it_is_opened(tmp_path: Path) -> None:
+    async with scene_of(tmp_path, ACCESS__MODE="paired") as scene:
+        await scene.say(STRANGER, "let me in", addressed=True)
+        async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin:
+            (waiting,) = (await seen(owner, "deck"))["waiting"]
+            assert (waiting["title"], waiting["chat_id"]) == ("Group -100", GROUP)
+            assert (await seen(admin, "deck"))["waiting"] == []
+            body = {"who": f"plain:{GROUP}", "role": "member", "account": ""}
+            assert (await owner.post("/api/console/people/grant", json=body)).is_success
+            assert (await seen(owner, "deck"))["waiting"] == []
 
 
 async def test_channels_say_their_reasons_to_their_owner_only(scene: Scene) -> None:

@@ -1,7 +1,7 @@
 // The channels: a lamp, since when, the last sign of life, what is left of the limits, what is missing.
 
 import { post } from '../api.js';
-import { lamp, make } from '../dom.js';
+import { coded, lamp, make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { gauge } from '../svg.js';
 import { addWords, number, t, when } from '../words.js';
@@ -11,14 +11,14 @@ addWords({
     'channels.title': 'Channels', 'lamp.ready': 'connected', 'lamp.starting': 'starting', 'lamp.waiting': 'reconnecting', 'lamp.unfit': 'not set up', 'lamp.stopped': 'stopped', 'lamp.deaf': 'stalled',
     'channels.since': 'since {0}', 'channels.heard': 'last sign of life {0} s ago', 'channels.elsewhere': 'another process listens', 'channels.never': 'no sign of life yet',
     'channels.limits': 'refused {0} time for its limits|refused {0} times for its limits', 'channels.edits': '{0} update of drafts|{0} updates of drafts',
-    'channels.left': '{0} of {1} messages left now', 'channels.bot': 'all chats', 'channels.model': 'Model', 'channels.missing': 'What to do',
+    'channels.left': '{0} of {1} messages left', 'channels.again': 'all again in {0} s', 'channels.limit': 'What the platform still lets it send now', 'channels.bot': 'all chats', 'channels.model': 'Model', 'channels.missing': 'What to do',
     'channels.pair': 'Make a pairing code', 'channels.pair.says': 'Whoever sends this code in private within ten minutes becomes an owner:',
   },
   zh: {
     'channels.title': '渠道', 'lamp.ready': '已连接', 'lamp.starting': '正在启动', 'lamp.waiting': '正在重新连接', 'lamp.unfit': '未配置', 'lamp.stopped': '已停止', 'lamp.deaf': '停滞',
     'channels.since': '自 {0}', 'channels.heard': '{0} 秒前有活动', 'channels.elsewhere': '由另一进程接收', 'channels.never': '尚无活动',
     'channels.limits': '因限额被拒 {0} 次', 'channels.edits': '草稿更新 {0} 次',
-    'channels.left': '目前还可发送 {0} / {1} 条', 'channels.bot': '所有聊天', 'channels.model': '模型', 'channels.missing': '处理办法',
+    'channels.left': '还可发送 {0} / {1} 条', 'channels.again': '{0} 秒后全部恢复', 'channels.limit': '平台目前还允许发送的数量', 'channels.bot': '所有聊天', 'channels.model': '模型', 'channels.missing': '处理办法',
     'channels.pair': '生成配对码', 'channels.pair.says': '十分钟内在私聊中发送此码的人将成为所有者：',
   },
 });
@@ -62,10 +62,10 @@ function cardOf(channel) {
   return make('li', { class: 'card', 'data-channel': channel.channel },
     make('p', { class: 'card-head' }, make('strong', {}, channel.channel), lamp(KINDS[channel.lamp] ?? '', t(`lamp.${channel.lamp}`))),
     make('p', { class: 'row-about' }, [channel.since ? t('channels.since', when(channel.since)) : '', life].filter(Boolean).join(' · ')),
-    channel.why ? make('p', { class: 'row-why' }, channel.why) : null,
+    channel.why ? make('p', { class: 'row-why' }, coded(channel.why)) : null,
     ...notes(channel.notes),
-    channel.left.length ? make('ul', { class: 'gauges' }, channel.left.map(({ title: name, left, of }) => make('li', {},
-      gauge(left, of, t('channels.left', left, of)), make('bdi', { class: 'gauge-name' }, name || t('channels.bot')), make('span', { class: 'row-about' }, `${left} / ${of}`)))) : null,
+    ...(channel.left.length ? [make('h3', {}, t('channels.limit')), make('ul', { class: 'gauges' }, channel.left.map(({ title: name, left, of, seconds }) => make('li', {},
+      gauge(left, of), make('bdi', { class: 'gauge-name' }, name || t('channels.bot')), make('span', { class: 'row-about' }, t('channels.left', left, of)), left < of ? make('span', { class: 'row-about' }, t('channels.again', seconds)) : null)))] : []),
     work(channel));
 }
 
@@ -74,4 +74,4 @@ function work({ rate_limits: limits, edits }) {
   return parts.length ? make('p', { class: 'row-about' }, parts.join(' · ')) : null;
 }
 
-const notes = (found) => (found.length ? [make('h3', {}, t('channels.missing')), make('ul', { class: 'notes' }, found.map((one) => make('li', {}, one)))] : []);
+const notes = (found) => (found.length ? [make('h3', {}, t('channels.missing')), make('ul', { class: 'notes' }, found.map((one) => make('li', {}, coded(one))))] : []);

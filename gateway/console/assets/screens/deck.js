@@ -1,6 +1,7 @@
 // The deck: a strip for each chat, like reels on a shelf, sorted by what needs the visitor.
 
-import { make, odometer, reel } from '../dom.js';
+import { post } from '../api.js';
+import { announce, make, odometer, reel } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { spark } from '../svg.js';
 import { addWords, money, number, short, t, when } from '../words.js';
@@ -12,6 +13,7 @@ addWords({
     'deck.running': 'answering', 'deck.quiet': 'quiet', 'deck.tokens': '{0} tokens today', 'deck.cost': 'cost {0}',
     'deck.spark': '{0} entry in 24 hours|{0} entries in 24 hours', 'deck.closed': 'Opening this private chat is recorded.',
     'deck.nothing': 'Nothing to show.', 'deck.unit': 'tokens today',
+    'deck.closed.chat': 'Closed: the agent answers nobody here until you open it.', 'deck.wants': 'waits to be opened', 'deck.open': 'Open this chat', 'deck.opened': 'The agent now answers in {0}.',
   },
   zh: {
     'deck.title': '总览', 'deck.empty': '还没有任何聊天消息。', 'deck.more': '另有 {0} 个安静的聊天未显示。',
@@ -19,26 +21,50 @@ addWords({
     'deck.running': '正在回答', 'deck.quiet': '安静', 'deck.tokens': '今日 {0} 个词元', 'deck.cost': '费用 {0}',
     'deck.spark': '24 小时内 {0} 条记录', 'deck.closed': '打开此私聊会被记录。',
     'deck.nothing': '没有可显示的消息。', 'deck.unit': '今日词元',
+    'deck.closed.chat': '已关闭：在您开放之前，助手不会在此回答任何人。', 'deck.wants': '等待开放', 'deck.open': '开放此聊天', 'deck.opened': '助手现在会在 {0} 中回答。',
   },
 });
 
 export const title = () => t('deck.title');
+export const needs = () => ['deck'];
 
 export function mount(root) {
   const { root: place, note } = section(t('deck.title'), 'deck');
   const shelf = make('ul', { class: 'shelf', 'aria-label': t('deck.title') });
   const more = make('p', { class: 'more' });
-  place.append(shelf, more);
+  const done = make('p', { class: 'done', role: 'status' });
+  place.append(shelf, more, done);
   root.append(place);
 
-  function draw({ chats, total }) {
+  // A chat that waits to be opened is opened here.
+  function closed(one) {
+    const [channel, account = ''] = one.account_id.split(':');
+    const name = one.title || one.chat_id;
+    const open = async (event) => {
+      event.currentTarget.disabled = true;
+      try {
+        await post('people/grant', { who: `${channel}:${one.chat_id}`, role: 'member', account });
+        done.textContent = t('deck.opened', name);
+      } catch (cause) { done.textContent = cause.message; }
+      announce(done.textContent);
+      followed.refresh();
+    };
+    return make('li', { class: 'strip wants', 'data-lamp': 'waiting' }, reel(),
+      make('div', { class: 'strip-main' }, make('h2', {}, one.chat ? make('a', { href: `#/tape/${one.chat}` }, make('bdi', {}, name)) : make('bdi', {}, name)), make('p', { class: 'strip-about' }, make('span', { class: 'channel' }, channel)),
+        make('p', { class: 'strip-last none' }, t('deck.closed.chat'))),
+      make('p', { class: 'lamp' }, t('deck.wants')),
+      make('p', { class: 'strip-open' }, make('button', { type: 'button', class: 'button', 'aria-label': `${t('deck.open')}: ${name}`, onclick: open }, t('deck.open'))));
+  }
+
+  function draw({ chats, total, waiting }) {
     const focused = document.activeElement?.closest?.('[data-chat]')?.dataset.chat;
-    shelf.replaceChildren(...chats.map(strip));
+    shelf.replaceChildren(...waiting.map(closed), ...chats.map(strip));
     if (focused) shelf.querySelector(`[data-chat="${focused}"] a`)?.focus({ preventScroll: true });
     more.textContent = total > chats.length ? t('deck.more', total - chats.length) : total ? '' : t('deck.empty');
   }
 
-  return follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'] }).end;
+  const followed = follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'] });
+  return followed.end;
 }
 
 function strip(chat) {

@@ -7,6 +7,7 @@ export const screens = [
   { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
   { route: ['read/:chat', 'read/:chat/at/:entry'], load: () => import('./read.js') },
   { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },
+  { route: ['why', 'why/in/:chat'], nav: 'why', load: () => import('./find.js') },
   { route: ['why/inbox/:id', 'why/entry/:chat/:entry'], load: () => import('./why.js') },
   { route: ['turn/:chat/:turn', 'turn/:chat/:turn/:at'], load: () => import('./turn.js') },
   { route: 'ledger', nav: 'ledger', load: () => import('./ledger.js') },

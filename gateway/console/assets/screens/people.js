@@ -11,8 +11,8 @@ addWords({
     'people.title': 'People', 'people.waiting': 'Chats that wait to be opened', 'people.rules': 'Who may do what', 'people.used': 'Used today', 'people.openings': 'Private chats that were opened here',
     'people.none': 'Nobody yet.', 'people.open': 'Open', 'people.revoke': 'Revoke', 'people.role.owner': 'owner', 'people.role.admin': 'admin', 'people.role.member': 'may talk to the agent', 'people.role.none': 'closed',
     'people.grant': 'Give access', 'people.who': 'Person or chat (channel:id)', 'people.role': 'Role', 'people.give': 'Give', 'people.settings': 'from the settings',
-    'people.person': 'Person', 'people.chat': 'Chat', 'people.turns': 'Answers', 'people.refused': 'Refused', 'people.tokens': 'Tokens', 'people.cost': 'Cost', 'people.limit': 'A member may have {0} answers per chat and day, a stranger {1}.',
-    'people.unlimited': 'any number of', 'people.erase': 'Erase', 'people.erase.title': 'Erase everything from {0} in {1}?',
+    'people.person': 'Person', 'people.chat': 'Chat', 'people.turns': 'Answers', 'people.refused': 'Refused', 'people.tokens': 'Tokens', 'people.cost': 'Cost', 'people.limit': 'In each chat, a member may have {0} a day, a stranger {1}.', 'people.answers': '{0} answer|{0} answers',
+    'people.unlimited': 'any number of answers', 'people.erase': 'Erase messages', 'people.erase.of': 'Erase messages of {0} in {1}', 'people.erase.title': 'Erase everything from {0} in {1}?',
     'people.erase.sentence': 'What this person wrote in this chat, and what quotes it, is taken out of the tape, the search and the ledger for good. This cannot be undone.',
     'people.erase.yes': 'Erase for good', 'people.erase.no': 'Keep', 'people.erase.done': 'Being erased.', 'people.erase.open': 'Being erased…', 'people.erase.ended': 'Erased: {0} entry.|Erased: {0} entries.',
     'people.opened': '{0} opened {1}, {2}', 'people.mode.open': 'Access is open to everybody.', 'people.account': 'Account (if there are several)',
@@ -21,8 +21,8 @@ addWords({
     'people.title': '人员', 'people.waiting': '等待开放的聊天', 'people.rules': '权限', 'people.used': '今日使用', 'people.openings': '在此打开过的私聊',
     'people.none': '暂无。', 'people.open': '开放', 'people.revoke': '撤销', 'people.role.owner': '所有者', 'people.role.admin': '管理员', 'people.role.member': '可与助手对话', 'people.role.none': '已关闭',
     'people.grant': '授予权限', 'people.who': '人员或聊天（渠道:编号）', 'people.role': '角色', 'people.give': '授予', 'people.settings': '来自设置',
-    'people.person': '人员', 'people.chat': '聊天', 'people.turns': '回答', 'people.refused': '被拒', 'people.tokens': '词元', 'people.cost': '费用', 'people.limit': '每个聊天每天：成员可得 {0} 个回答，陌生人 {1} 个。',
-    'people.unlimited': '不限数量', 'people.erase': '清除', 'people.erase.title': '清除 {0} 在 {1} 的全部内容？',
+    'people.person': '人员', 'people.chat': '聊天', 'people.turns': '回答', 'people.refused': '被拒', 'people.tokens': '词元', 'people.cost': '费用', 'people.limit': '在每个聊天中，成员每天可得{0}，陌生人可得{1}。', 'people.answers': ' {0} 个回答',
+    'people.unlimited': '不限数量的回答', 'people.erase': '清除消息', 'people.erase.of': '清除消息：{0}，{1}', 'people.erase.title': '清除 {0} 在 {1} 的全部内容？',
     'people.erase.sentence': '此人在该聊天中写下的内容及其引用将从磁带、搜索和账本中永久移除，无法恢复。',
     'people.erase.yes': '永久清除', 'people.erase.no': '保留', 'people.erase.done': '正在清除。', 'people.erase.open': '正在清除…', 'people.erase.ended': '已清除 {0} 条记录。',
     'people.opened': '{0} 打开了 {1}，{2}', 'people.mode.open': '所有人都可访问。', 'people.account': '账号（如有多个）',
@@ -88,7 +88,7 @@ export function mount(root) {
     const waiting = found.waiting.map((one) => rowOf(one.title || who(one), who(one), t('people.open'), () => act('people/grant', { who: who(one), role: 'member', account: account(one) })));
     const rules = found.rules.filter(({ role }) => role !== 'none').map((one) => rowOf(one.name || who(one), `${who(one)} · ${t(`people.role.${one.role}`)}${one.granted_by === 'settings' ? ` · ${t('people.settings')}` : ''}`,
       one.granted_by === 'settings' ? '' : t('people.revoke'), () => act('people/revoke', { who: who(one), account: account(one) })));
-    const limit = (name) => found.limits[name]?.turns || t('people.unlimited');
+    const limit = (name) => { const most = found.limits[name]?.turns; return most ? t('people.answers', most) : t('people.unlimited'); };
     body.replaceChildren(
       found.mode === 'open' ? make('p', { class: 'row-why' }, t('people.mode.open')) : '',
       found.may ? group('waiting', rows(waiting)) : '', found.may ? group('rules', rows(rules)) : '',
@@ -102,7 +102,7 @@ export function mount(root) {
     return table(t('people.used'), columns, used.map((row) => [
       make('bdi', {}, row.name || row.person), row.chat ? make('a', { href: `#/tape/${row.chat}` }, make('bdi', {}, row.title)) : '–',
       number(row.turns), number(row.refused), number(row.tokens), money(row.cost),
-      may && row.chat ? make('button', { type: 'button', class: 'quiet', 'aria-label': `${t('people.erase')}: ${row.name || row.person}`, onclick: () => erase(row) }, t('people.erase')) : '',
+      may && row.chat ? make('button', { type: 'button', class: 'quiet', 'aria-label': t('people.erase.of', row.name || row.person, row.title), onclick: () => erase(row) }, t('people.erase')) : '',
     ]));
   }
 

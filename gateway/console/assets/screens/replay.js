@@ -56,6 +56,7 @@ class Replay {
   constructor(root, chat) {
     this.#chat = chat;
     this.map = new Minimap((id) => this.#seek(id));
+    this.name = make('h1', {}, t('replay.title'));
     this.clock = make('time', { class: 'replay-clock' });
     this.reels = [reel(), reel()];
     this.button = make('button', { type: 'button', class: 'button', onclick: () => this.#toggle() }, t('replay.play'));
@@ -66,10 +67,10 @@ class Replay {
     const speed = make('select', { 'aria-label': t('replay.speed'), onchange: (event) => { this.#speed = Number(event.target.value); } },
       SPEEDS.map((one) => make('option', { value: one, selected: one === this.#speed }, `${one}×`)));
     root.append(make('section', { class: 'column replay' },
-      make('h1', {}, t('replay.title')),
+      this.name,
       make('div', { class: 'machine' },
         make('div', { class: 'replay-deck' }, this.reels[0], make('div', { class: 'replay-keys' }, this.clock, this.button, speed, this.when), this.reels[1]),
-        this.map.element),
+        this.map.element, this.map.legend),
       this.room, this.state, make('p', { class: 'tape-keys' }, t('replay.now'), ' ', this.link)));
     this.#about();
   }
@@ -100,6 +101,8 @@ class Replay {
     const found = await this.#ask('');
     if (!found) return;
     this.map.take(found);
+    this.name.replaceChildren(`${t('replay.title')}: `, make('bdi', {}, found.title));
+    document.title = `${found.title} · ${t('replay.title')}`;
     this.#show();
   }
 

@@ -1,6 +1,6 @@
 // The settings in force, and where each comes from.
 
-import { make } from '../dom.js';
+import { coded, make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { addWords, t } from '../words.js';
 
@@ -50,6 +50,6 @@ function rowOf(one) {
   const value = typeof one.value === 'string' ? one.value : one.value === null ? '' : JSON.stringify(one.value);
   return [
     make('dt', { class: one.origin === 'default' ? '' : 'set' }, make('code', {}, one.name)),
-    make('dd', {}, make('p', {}, make('code', { class: 'value' }, value || '–'), make('span', { class: 'row-about' }, ` ${t(`from.${one.origin}`, one.path)}`)), make('p', { class: 'row-about' }, one.help)),
+    make('dd', {}, make('p', {}, make('code', { class: 'value' }, value || '–'), make('span', { class: 'row-about' }, ` ${t(`from.${one.origin}`, one.path)}`)), make('p', { class: 'row-about' }, coded(one.help))),
   ];
 }

@@ -9,7 +9,7 @@ import { Entries, isListed, words } from '../tape/entries.js';
 import { Minimap } from '../tape/minimap.js';
 import { Strip } from '../tape/strip.js';
 
-const PAGE = 500;
+const PAGE = 240;          // entries around a place: what is beside them is asked for once it is drawn
 const FEW_TRACKS = 5; // with so many at most, less height is enough
 const AHEAD = 1600;        // pixels before an end at which the next page is asked for
 const LIVE_EVERY = 300;    // milliseconds between two looks at what is new
@@ -17,8 +17,15 @@ const MAP_EVERY = 5000;
 const ADDRESS_AFTER = 400;
 const LIST_RESTS = 100;
 const LIST_EVERY = 450;
+const LOAD_AFTER = 30;
+const MAX_NAMED = 40;      // lanes whose names are asked for at once
+const LEGEND = ['said', 'answer', 'turn', 'notch'];
+
+const pageOf = (chat, { around, date }) => `tape/${chat}/page?limit=${PAGE}&${around ? `around=${around}` : date ? `date=${encodeURIComponent(date)}` : ''}`;
+const placeOf = ({ entry }) => (entry ? { around: Number(entry) || 1 } : {});
 
 export const title = () => t('tape.title');
+export const needs = (params) => [pageOf(params.chat, placeOf(params))];
 
 // `base` is `tape`, or `read` for readers with a link, who have no other screen.
 export function mount(root, params, base = 'tape') {
@@ -44,6 +51,8 @@ class TapeScreen {
   #following = true;
   #chapter = null;
   #chapterOf = 0;
+  #names = new Map(); // lane -> what it is called, or '' if it is not known
+  #moved = 0;
   #parts;
 
   constructor(root, { chat, entry }, base) {
@@ -56,8 +65,7 @@ class TapeScreen {
     this.entries = new Entries(chat, base);
     this.#parts = this.#build(root, canvas);
     this.#listen(canvas);
-    this.#about();
-    this.jump(entry ? { around: Number(entry) || 1 } : {});
+    this.jump(placeOf({ entry })).then(() => this.#about());
   }
 
   update({ chat, entry }) {
@@ -101,18 +109,21 @@ class TapeScreen {
     const find = field('q', 'search', t('tape.search'), (value) => this.#find(value));
     const button = (key, run) => make('button', { class: 'quiet', type: 'button', onclick: run }, t(key));
     const chapter = make('p', { class: 'tape-chapter' });
+    const legend = this.map.legend;
+    legend.prepend(...LEGEND.map((one) => make('li', { class: `legend-${one}` }, t(`tape.legend.${one}`))));
+    const lanes = make('ul', { class: 'sr-only', 'aria-label': t('tape.lanes') });
     const hits = make('section', { class: 'tape-hits', hidden: true, 'aria-label': t('tape.hits') });
     root.append(make('section', { class: 'column tape-screen' },
       make('header', { class: 'tape-head' }, name, about, date.form, this.#whole ? find.form : null,
         make('p', { class: 'tape-buttons' }, button('tape.back', () => this.#turnTo(true)), button('tape.on', () => this.#turnTo(false)), button('tape.newest', () => this.jump({})),
           this.#whole ? button('tape.share', () => this.#share()) : null)),
       make('div', { class: 'machine' }, canvas, this.map.element),
-      chapter, note, hits, this.entries.element, make('p', { class: 'tape-keys' }, t(this.#whole ? 'tape.keys' : 'tape.keys.read'))));
-    return { name: name.firstChild, about, note, find: find.input, chapter, hits };
+      legend, lanes, chapter, note, hits, this.entries.element, make('p', { class: 'tape-keys' }, t(this.#whole ? 'tape.keys' : 'tape.keys.read'))));
+    return { name: name.firstChild, about, note, find: find.input, chapter, hits, lanes };
   }
 
   #listen(canvas) {
-    this.observer = new ResizeObserver(() => { this.drawing.resize(); this.#dirty(); });
+    this.observer = new ResizeObserver(() => { if (this.drawing.resize()) this.#draw(); });
     this.observer.observe(canvas);
     const signal = this.#ends.signal;
     canvas.addEventListener('wheel', (event) => {
@@ -154,9 +165,11 @@ class TapeScreen {
     this.#timers.add(timer);
   }
 
-  async #ask(path) {
+  #ask(path) { return this.#get(`tape/${this.#chat}${path}`); }
+
+  async #get(path) {
     try {
-      const found = await get(`tape/${this.#chat}${path}`, { signal: this.#ends.signal });
+      const found = await get(path, { signal: this.#ends.signal });
       if (this.#parts.note.dataset.kind === 'error') this.#say('');
       return found;
     } catch (cause) {
@@ -176,7 +189,7 @@ class TapeScreen {
     const { name, about } = this.#parts;
     name.textContent = found.title;
     document.title = `${found.title} · ${t('tape.title')}`;
-    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', ' ', odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))));
+    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', ' ', odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))), make('span', { 'aria-hidden': 'true' }, ` ${t('tape.unit')}`));
     this.map.take(found);
     const counted = found.high ? found.high - found.low + 1 : 0;
     if (found.size - counted > 5000) this.#say(t('tape.counting', number(counted), number(found.size)));
@@ -188,8 +201,7 @@ class TapeScreen {
     const round = ++this.#jump;
     const at = where.around;
     if (at && at >= this.#strip.first && at <= this.#strip.last) { this.#select(at); return; }
-    const asked = at ? `around=${at}` : where.date ? `date=${encodeURIComponent(where.date)}` : '';
-    const page = await this.#ask(`/page?limit=${PAGE}&${asked}`);
+    const page = await this.#get(pageOf(this.#chat, where));
     if (!page || round !== this.#jump) return;
     this.#strip.replace(page);
     this.#select(page.at ?? page.last);
@@ -243,19 +255,23 @@ class TapeScreen {
   #settle(moving = false) {
     const row = this.#strip.rows[this.#strip.indexOf(this.#selected)];
     this.#following = this.#strip.last >= this.#strip.size && this.#head >= this.#strip.width - 40;
-    this.map.show(this.#selected, row ? moment(row) : '');
+    if (moving) this.map.place(this.#selected);
+    else this.map.show(this.#selected, row ? moment(row) : '');
+    if (moving) this.#moved = performance.now();
     this.#dirty();
     this.#list(moving);
     this.#soon('address', ADDRESS_AFTER, () => this.#rest());
-    this.#load();
+    this.#soon('load', LOAD_AFTER, () => this.#load());
   }
 
   // The list is made of many elements: while the tape moves fast, it waits until it rests, or a moment.
   #listTimer = 0;
   #listSince = 0;
+  #listHead = 0;
   #list(moving) {
     const now = performance.now();
-    this.#listSince ||= now;
+    // What passes faster than a window in that time cannot be read.
+    if (!this.#listSince || Math.abs(this.#head - this.#listHead) > this.drawing.width) [this.#listSince, this.#listHead] = [now, this.#head];
     clearTimeout(this.#listTimer);
     this.#listTimer = setTimeout(() => {
       this.#listSince = 0;
@@ -263,9 +279,13 @@ class TapeScreen {
     }, moving ? Math.max(0, Math.min(LIST_RESTS, LIST_EVERY - (now - this.#listSince))) : 0);
   }
 
-  // What need not follow every frame: the address, and which chapter this is.
+  // What need not follow every frame: the address, the names of conversations, and which chapter this is.
   async #rest() {
     const selected = this.#selected;
+    const row = this.#strip.rows[this.#strip.indexOf(selected)];
+    if (performance.now() - this.#moved < LIST_RESTS) { this.#soon('address', ADDRESS_AFTER, () => this.#rest()); return; }
+    if (row) this.map.show(selected, moment(row));
+    this.#name();
     // A link to another screen may have been followed, whose fragment must stay.
     if (location.hash.startsWith(`#/${this.#base}/${this.#chat}`)) history.replaceState(null, '', `#/${this.#base}/${this.#chat}/at/${selected}`);
     if (selected === this.#chapterOf) return;
@@ -273,12 +293,26 @@ class TapeScreen {
     const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);
     const chapter = rows.findLast((row) => row.kind === 'chapter') ?? await this.#ask(`/chapter?at=${selected + 1}&back`);
     if (!chapter?.id || selected !== this.#selected) return;
-    const row = this.#strip.rows[this.#strip.indexOf(selected)];
     const file = (form) => make('a', { href: `/api/console/tape/${this.#chat}/chapter/${chapter.id}.${form}`, download: '' }, t(form === 'md' ? 'tape.markdown' : 'tape.html'));
     const named = make('span', {}, t('tape.chapter', titleOf(chapter)));
     if (!this.#whole) { this.#parts.chapter.replaceChildren(named); return; }
     this.#parts.chapter.replaceChildren(named, file('md'), file('html'),
       row ? make('a', { href: `#/replay/${this.#chat}/at/${encodeURIComponent(row.at)}` }, t('tape.replay')) : '');
+  }
+
+  // Ask for the names of the conversations in sight that have none yet.
+  async #name() {
+    const { width } = this.drawing;
+    const near = [...this.#strip.lanes].filter(([, span]) => span.end > this.#head - width && span.x < this.#head + width).map(([lane]) => lane);
+    const asked = near.filter((lane) => !this.#names.has(lane)).slice(0, MAX_NAMED);
+    if (asked.length) {
+      for (const lane of asked) this.#names.set(lane, '');
+      const found = await this.#ask(`/names?${new URLSearchParams(asked.map((lane) => ['lane', lane]))}`) ?? {};
+      for (const [lane, { who, text }] of Object.entries(found)) this.#names.set(lane, `${who}: ${text}`);
+      this.#dirty();
+    }
+    const named = near.map((lane) => this.#names.get(lane)).filter(Boolean);
+    this.#parts.lanes.replaceChildren(...named.map((name) => make('li', {}, name)));
   }
 
   #dirty() {
@@ -287,13 +321,14 @@ class TapeScreen {
 
   #draw() {
     this.#frame = 0;
-    if (!this.drawing.width) this.drawing.resize();
-    this.drawing.draw(this.#strip, this.#head, this.#selected);
-    if (this.#strip.rows.length && !this.drawn) {
-      this.drawn = true;
-      this.canvas.classList.toggle('few', this.#strip.tracks <= FEW_TRACKS);
-      performance.mark('tape:drawn');
-    }
+    const first = this.#strip.rows.length && !this.drawn;
+    if (first) this.canvas.classList.toggle('few', this.#strip.tracks <= FEW_TRACKS);
+    if (first || !this.drawing.width) this.drawing.resize();
+    this.drawing.draw(this.#strip, this.#head, this.#selected, this.#names);
+    if (!first) return;
+    this.drawn = true;
+    performance.mark('tape:drawn');
+    this.#name();
   }
 
   // Ask for the next page before an end of the strip comes into sight.
@@ -325,6 +360,7 @@ class TapeScreen {
     const page = await this.#ask(`/page?after=${strip.last}`);
     this.#loading = false;
     if (!page?.rows.length || round !== this.#jump) return;
+    if (page.rows.some(({ kind }) => kind === 'delete')) this.#names.clear(); // a name may be what was deleted
     const following = this.#following;
     if (strip.rows.length) this.#head += strip.extend(page, false);
     else strip.replace(page);

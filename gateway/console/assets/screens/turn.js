@@ -1,7 +1,7 @@
 // The view inspector: the prompt of each model call of a turn, by where its parts come from.
 
 import { get } from '../api.js';
-import { make, svg } from '../dom.js';
+import { make, svg, term } from '../dom.js';
 import { addWords, number, t } from '../words.js';
 import { DASH, clock, day, took } from './durations.js';
 import { rerun } from './rerun.js';
@@ -11,9 +11,11 @@ addWords({
     'turn.title': 'What the model was shown', 'turn.why': 'Why this answer', 'turn.tape': 'On its tape', 'turn.steps': 'Model calls', 'turn.step': 'Call {0}',
     'turn.model': 'Model', 'turn.took': 'Took', 'turn.ended': 'Ended', 'turn.reported': 'Prompt', 'turn.tokens': '{0} token|{0} tokens', 'turn.cached': 'Of them cached', 'turn.output': 'Answer', 'turn.none': 'no model answered',
     'turn.bar': 'The prompt by origin: {0}', 'turn.estimated': 'The parts are estimates: about {0} tokens.',
-    'turn.system': 'System', 'turn.anchor': 'Anchor', 'turn.lane': 'Its lane', 'turn.elsewhere': 'From elsewhere', 'turn.evidence': 'Evidence', 'turn.question': 'Question', 'turn.tools': 'Tool descriptions',
+    'turn.system': 'System', 'turn.anchor': 'Checkpoint', 'turn.lane': 'Its conversation', 'turn.elsewhere': 'From elsewhere', 'turn.evidence': 'Evidence', 'turn.question': 'Question', 'turn.tools': 'Tool descriptions',
     'turn.same': '{0} tokens compared with the call before it; its prefix is unchanged ({1} tokens).', 'turn.changed': '{0} tokens compared with the call before it; the prefix holds for {1} tokens, then {2} of its messages changed or left.',
-    'turn.first': 'No earlier call is recorded in this lane.', 'turn.before': 'The call before it',
+    'turn.says.system': 'What the settings and the gateway say to the model each time.', 'turn.says.anchor': 'What the model needs to know from before: the view begins here.', 'turn.says.lane': 'Earlier messages of the same conversation.', 'turn.says.elsewhere': 'Messages of other conversations in this chat.',
+    'turn.says.evidence': 'Calls of tools, and what they returned.', 'turn.says.question': 'The messages that are answered.', 'turn.says.tools': 'Which tools the model may call, and how.',
+    'turn.first': 'No earlier call is recorded in this conversation.', 'turn.before': 'The call before it',
     'turn.exact': 'Exactly what was sent, byte for byte.', 'turn.blanked': 'Since then, {0} message was deleted, or quotes one that was: it is blank here.|Since then, {0} messages were deleted, or quote one that was: they are blank here.', 'turn.parts': 'The prompt', 'turn.new': 'new', 'turn.splice': 'The call before it began with the same messages up to here',
     'turn.entry': 'entry {0}', 'turn.more': '{0} more character|{0} more characters', 'turn.images': '{0} image|{0} images', 'turn.calls': 'calls {0}', 'turn.left': '{0} older part is not shown.|{0} older parts are not shown.',
   },
@@ -21,8 +23,10 @@ addWords({
     'turn.title': '模型看到的内容', 'turn.why': '为何这样回答', 'turn.tape': '在磁带上查看', 'turn.steps': '模型调用', 'turn.step': '第 {0} 次调用',
     'turn.model': '模型', 'turn.took': '用时', 'turn.ended': '结束', 'turn.reported': '提示', 'turn.tokens': '{0} 个词元', 'turn.cached': '其中缓存', 'turn.output': '回答', 'turn.none': '没有模型回答',
     'turn.bar': '按来源划分的提示：{0}', 'turn.estimated': '各部分为估算：约 {0} 个词元。',
-    'turn.system': '系统', 'turn.anchor': '锚点', 'turn.lane': '本对话', 'turn.elsewhere': '来自别处', 'turn.evidence': '依据', 'turn.question': '问题', 'turn.tools': '工具说明',
+    'turn.system': '系统', 'turn.anchor': '检查点', 'turn.lane': '本对话', 'turn.elsewhere': '来自别处', 'turn.evidence': '依据', 'turn.question': '问题', 'turn.tools': '工具说明',
     'turn.same': '与上一次调用相比 {0} 个词元；前缀未变（{1} 个词元）。', 'turn.changed': '与上一次调用相比 {0} 个词元；前缀保持 {1} 个词元，其后 {2} 条消息已变或移除。',
+    'turn.says.system': '设置和网关每次对模型说的话。', 'turn.says.anchor': '模型需要了解的前情：视图从这里开始。', 'turn.says.lane': '同一对话中更早的消息。', 'turn.says.elsewhere': '此聊天中其他对话的消息。',
+    'turn.says.evidence': '工具调用及其结果。', 'turn.says.question': '被回答的消息。', 'turn.says.tools': '模型可以调用哪些工具以及如何调用。',
     'turn.first': '此对话中没有更早的调用记录。', 'turn.before': '上一次调用',
     'turn.exact': '与发送内容逐字节一致。', 'turn.blanked': '此后有 {0} 条消息被删除或引用了已删除的消息，此处留空。', 'turn.parts': '提示内容', 'turn.new': '新增', 'turn.splice': '到此为止与上一次调用相同',
     'turn.entry': '记录 {0}', 'turn.more': '还有 {0} 个字符', 'turn.images': '{0} 张图片', 'turn.calls': '调用 {0}', 'turn.left': '较早的 {0} 个部分未显示。',
@@ -114,7 +118,7 @@ function bar(parts, tokens, before) {
 
 function legend(tokens) {
   return make('ul', { class: 'legend' }, named(tokens).map(([origin, count]) => make('li', { 'data-origin': origin },
-    make('span', {}, t(`turn.${origin}`)), make('b', {}, number(count)))));
+    term(t(`turn.${origin}`), t(`turn.says.${origin}`)), make('b', {}, number(count)))));
 }
 
 const signed = (value) => `${value < 0 ? '−' : '+'}${number(Math.abs(value))}`;

@@ -1,22 +1,25 @@
 // Why: the way of one message drawn as a pipe, from its channel to its receipt.
 
 import { get } from '../api.js';
-import { make, odometer, svg } from '../dom.js';
+import { make, odometer, svg, term } from '../dom.js';
 import { on } from '../live.js';
-import { addWords, t } from '../words.js';
+import { addWords, money, number, t } from '../words.js';
 import { DASH, clock, day, took } from './durations.js';
 
 addWords({
   en: {
-    'why.title': 'Why', 'why.of': 'The way of message {0}', 'why.way': 'Its way, joint by joint', 'why.story': 'The whole story',
+    'why.title': 'Why', 'why.of': 'The way of message {0}', 'why.way': 'Its way, step by step', 'why.conversation': 'Conversation', 'why.cost': 'Cost of the answer', 'why.tokens': '{0} token|{0} tokens', 'why.find': 'Other messages', 'why.story': 'The whole story',
     'why.tape': 'On its tape', 'why.view': 'What the model was shown', 'why.total': 'from the inbox to the receipt',
     'why.private': 'A private chat: that you opened it is on record.', 'why.no-text': 'Its text is not shown: it was refused, deleted or erased.',
-    'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Lane', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
+    'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Conversation', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
     'why.ok': 'passed', 'why.slow': 'slow', 'why.failed': 'failed', 'why.open': 'here now', 'why.ended': 'ends here', 'why.unused': 'not reached', 'why.spared': 'not needed',
     'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed', 'why.turn': 'until it ended',
+    'about.lane': 'conversation', 'about.anchor': 'checkpoint',
     'why.is.done': 'Answered.', 'why.is.timed': 'Answered, {0} after it came.', 'why.is.command': 'Answered without the model, as a command.', 'why.is.waiting': 'It waits for its turn.', 'why.is.accepted': 'Received, and not on its tape yet.',
     'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
     'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
+    'why.says.channel': 'The platform on which it was written.', 'why.says.inbox': 'The gateway has received and stored it.', 'why.says.tape': 'It is in the record of its chat, which the agent reads.', 'why.says.lane': 'It was put to one of the conversations in the chat, and waited for its turn there.',
+    'why.says.model': 'A model wrote the answer.', 'why.says.tools': 'What the model looked up or ran for it.', 'why.says.outbox': 'The answer is stored, to be sent.', 'why.says.receipt': 'The platform has confirmed that it has the answer.',
     'why.unknown': 'no reason is recorded',
     'why.said to the group': 'it was said to the group, without a mention of the agent, a reply to it, or its name.',
     'why.said to the channel': 'it was said to the channel, without a mention of the agent, a reply to it, or its name.',
@@ -24,16 +27,18 @@ addWords({
     'why.a mention of somebody else': 'it begins with the name of somebody else.',
   },
   zh: {
-    'why.title': '原因', 'why.of': '消息 {0} 的路径', 'why.way': '逐节路径', 'why.story': '完整经过',
+    'why.title': '原因', 'why.of': '消息 {0} 的路径', 'why.way': '逐步路径', 'why.conversation': '对话', 'why.cost': '回答的费用', 'why.tokens': '{0} 个词元', 'why.find': '其他消息', 'why.story': '完整经过',
     'why.tape': '在磁带上查看', 'why.view': '模型看到的内容', 'why.total': '从收件到回执',
     'why.private': '私聊：您的打开已被记录。', 'why.no-text': '内容不予显示：已被拒绝、删除或抹除。',
     'why.channel': '渠道', 'why.inbox': '收件箱', 'why.on-tape': '磁带', 'why.lane': '对话', 'why.model': '模型', 'why.tools': '工具', 'why.outbox': '发件箱', 'why.receipt': '回执',
     'why.ok': '已通过', 'why.slow': '较慢', 'why.failed': '失败', 'why.open': '正在此处', 'why.ended': '止于此', 'why.unused': '未到达', 'why.spared': '不需要',
     'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认', 'why.turn': '至结束',
-    'about.asked': '查询', 'about.seen': '收到', 'about.addressed': '对象', 'about.access': '权限', 'about.lane': '对话', 'about.changed': '更改', 'about.turn': '轮次', 'about.view': '视图', 'about.model': '模型', 'about.tool': '工具', 'about.said': '回答', 'about.error': '错误', 'about.draft': '草稿', 'about.send': '发送', 'about.receipt': '回执', 'about.times': '用时', 'about.outcome': '结果', 'about.anchor': '锚点', 'about.event': '事件',
+    'about.asked': '查询', 'about.seen': '收到', 'about.addressed': '对象', 'about.access': '权限', 'about.lane': '对话', 'about.changed': '更改', 'about.turn': '轮次', 'about.view': '视图', 'about.model': '模型', 'about.tool': '工具', 'about.said': '回答', 'about.error': '错误', 'about.draft': '草稿', 'about.send': '发送', 'about.receipt': '回执', 'about.times': '用时', 'about.outcome': '结果', 'about.anchor': '检查点', 'about.event': '事件',
     'why.is.done': '已回答。', 'why.is.timed': '已回答，收到后 {0}。', 'why.is.command': '作为命令回答，未使用模型。', 'why.is.waiting': '正在等待处理。', 'why.is.accepted': '已收到，尚未写入磁带。',
     'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.failed': '回答失败：{0}', 'why.is.stopped': '已停止。{0}',
     'why.is.dead': '已放弃：{0}', 'why.is.dropped': '已丢弃，未回答。{0}', 'why.is.held': '恢复备份后保留。', 'why.is.joined': '属于另一条消息，已在那里回答。', 'why.is.erased': '已抹除：仅保留编号和日期。',
+    'why.says.channel': '写下它的平台。', 'why.says.inbox': '网关已收到并保存它。', 'why.says.tape': '它已写入该聊天的记录，助手会读取。', 'why.says.lane': '它被归入聊天中的一个对话，并在那里等待处理。',
+    'why.says.model': '模型写出回答。', 'why.says.tools': '模型为此查找或运行的内容。', 'why.says.outbox': '回答已保存，等待发送。', 'why.says.receipt': '平台已确认收到回答。',
     'why.unknown': '没有记录原因',
     'why.said to the group': '它是对群组说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
     'why.said to the channel': '它是对频道说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
@@ -77,10 +82,11 @@ export function mount(root, params) {
   };
 }
 
-function draw({ place, chat, joints, lines }) {
+function draw({ place, chat, joints, lines, lane, used }) {
   const links = [
     chat && place.entry ? make('a', { href: `#/tape/${chat.chat}/at/${place.entry}` }, t('why.tape')) : null,
     chat && place.turn ? make('a', { href: `#/turn/${chat.chat}/${place.turn}` }, t('why.view')) : null,
+    chat ? make('a', { href: `#/why/in/${chat.chat}` }, t('why.find')) : null,
   ];
   return [
     make('p', { class: 'why-where' }, chat ? make('bdi', {}, chat.title) : place.account, ' · ', day(place.received_at)),
@@ -88,9 +94,10 @@ function draw({ place, chat, joints, lines }) {
     chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
     label(place),
     make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines))),
+    facts(chat, lane, used),
     make('p', { class: 'why-links' }, links),
     make('h2', { id: 'why-way' }, t('why.way')),
-    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused')))),
+    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane))),
     summed(joints),
     make('h2', { id: 'why-story' }, t('why.story')),
     make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
@@ -103,6 +110,14 @@ function draw({ place, chat, joints, lines }) {
 function label(place) {
   if (!place.text) return make('p', { class: 'why-note' }, t('why.no-text'));
   return make('blockquote', { class: 'said' }, make('bdi', { class: 'who' }, place.name || ''), make('q', {}, place.text));
+}
+
+// What most people ask next: which conversation it belongs to, and what the answer cost.
+function facts(chat, lane, used) {
+  const fact = (name, ...value) => make('div', {}, make('dt', {}, t(`why.${name}`)), make('dd', {}, value));
+  return !used && !(chat && lane) ? null : make('dl', { class: 'facts' },
+    chat && lane ? fact('conversation', make('a', { href: `#/tape/${chat.chat}/at/${lane.entry}` }, make('bdi', {}, lane.who), ': ', make('bdi', {}, lane.text))) : null,
+    used ? fact('cost', money(used.cost), ` (${t('why.tokens', number(used.tokens))})`) : null);
 }
 
 const ORDER = ['failed', 'open', 'ended', 'slow', 'ok'];
@@ -142,16 +157,17 @@ function mark(condition) {
 // A command for a terminal says nothing here: the page has a link for it.
 const isOfTheStory = (line) => line.at || line.about !== 'view';
 
-function joint({ name, condition, at, spans, says }, place, lines, passed) {
+function joint({ name, condition, at, spans, says }, place, lines, passed, lane) {
+  const called = name === 'lane' && place.turn && lane && `${lane.who}: ${lane.text}`;
   const unasked = name === 'lane' && place.status === 'taped' && lines.find((line) => line.about === 'addressed')?.data.why;
   return make('li', { class: 'joint', 'data-condition': condition, 'data-joint': name },
     mark(condition),
-    make('h3', {}, t(`why.${NAME[name] ?? name}`)),
+    make('h3', {}, term(t(`why.${NAME[name] ?? name}`), t(`why.says.${name}`))),
     make('p', { class: 'joint-condition' }, t(condition === 'unused' && passed ? 'why.spared' : `why.${condition}`)),
     make('p', { class: 'joint-at' }, condition === 'unused' || name === 'tools' ? '' : clock(at)),
     make('dl', { class: 'joint-spans' }, spans.map(({ what, ms }) => make('div', {},
       make('dt', {}, t(`why.${what}`)), make('dd', {}, took(ms))))),
-    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : says));
+    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : called || says));
 }
 
 // How long it took from the inbox to the receipt, in words, or a dash.

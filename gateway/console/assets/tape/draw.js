@@ -7,6 +7,9 @@ const FLAGS = 18;
 const FOOT = 8;
 const MAX_TRACK = 30;
 const LABEL_EVERY = 110;
+const NAMED_TRACK = 22; // pixels of a track from which there is room for its name
+const MAX_NAME = 280;
+const MAX_WIDTHS = 2000;
 const COLOURS = ['splice', 'ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
   ...Array.from({ length: 10 }, (_, i) => `hue-${i}`)];
 const FORCED = { splice: 'Canvas', ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
@@ -17,12 +20,13 @@ export class Drawing {
   #colours = {};
   #media = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((one) => matchMedia(one));
   #onChange;
+  #widths = new Map(); // text -> pixels
   width = 0;
   height = 0;
 
   constructor(canvas, onChange) {
     this.#canvas = canvas;
-    this.#context = canvas.getContext('2d');
+    this.#context = canvas.getContext('2d', { alpha: false });
     this.#onChange = () => { this.#readColours(); onChange(); };
     this.#media.forEach((one) => one.addEventListener('change', this.#onChange));
     this.#readColours();
@@ -30,13 +34,16 @@ export class Drawing {
 
   end() { this.#media.forEach((one) => one.removeEventListener('change', this.#onChange)); }
 
+  // Take the size that the page gives the canvas; return whether it is another one, which empties it.
   resize() {
     const ratio = Math.min(2, window.devicePixelRatio || 1);
-    this.width = this.#canvas.clientWidth;
-    this.height = this.#canvas.clientHeight;
-    this.#canvas.width = Math.round(this.width * ratio);
-    this.#canvas.height = Math.round(this.height * ratio);
+    const [width, height] = [this.#canvas.clientWidth, this.#canvas.clientHeight];
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (across === this.#canvas.width && down === this.#canvas.height && this.width) return false;
+    Object.assign(this, { width, height });
+    Object.assign(this.#canvas, { width: across, height: down });
     this.#context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return true;
   }
 
   #readColours() {
@@ -47,8 +54,8 @@ export class Drawing {
     }
   }
 
-  // Draw the strip with the position `head` below the play head in the middle.
-  draw(strip, head, selected) {
+  // Draw the strip with the position `head` below the play head in the middle; `names` are those of lanes.
+  draw(strip, head, selected, names) {
     const { width, height } = this;
     const pen = this.#context;
     const c = this.#colours;
@@ -57,7 +64,8 @@ export class Drawing {
     const end = Math.min(strip.rows.length, strip.indexAt(left + width + 20) + 1);
     const room = height - RULER - FLAGS - FOOT;
     const track = Math.min(MAX_TRACK, room / strip.tracks);
-    const y = (at) => RULER + FLAGS + (at + 0.5) * track;
+    const named = track >= NAMED_TRACK; // then, the upper part of a track has its name
+    const y = (at) => RULER + FLAGS + (at + (named ? 0.68 : 0.5)) * track;
     const trackOf = (lane) => (lane === null ? 0 : strip.lanes.get(lane)?.track ?? 0);
     const hue = (lane) => (lane === null ? c.tape : c[`hue-${strip.lanes.get(lane)?.hue ?? 0}`]);
     pen.fillStyle = c.surface;
@@ -76,9 +84,35 @@ export class Drawing {
       pen.globalAlpha = 1;
     }
     this.#silences(strip, left, room);
-    this.#turns(strip, left, track, y, trackOf, hue);
-    for (let i = first; i < end; i++) this.#mark(strip, i, left, track, y, trackOf, hue);
+    if (named) this.#names(strip, left, names, (at) => RULER + FLAGS + at * track + 10, hue);
+    this.#turns(strip, left, named ? track * 0.75 : track, y, trackOf, hue);
+    for (let i = first; i < end; i++) this.#mark(strip, i, left, named ? track * 0.75 : track, y, trackOf, hue);
     this.#head(strip, left, selected, y, trackOf);
+  }
+
+  // Who began each conversation and with which words, where its track begins or the window does.
+  #names(strip, left, names, y, hue) {
+    const pen = this.#context;
+    pen.font = `11px ${this.#colours.sans}`;
+    pen.textAlign = 'left';
+    for (const [lane, span] of strip.lanes) {
+      const name = names.get(lane);
+      if (!name || span.end < left || span.x > left + this.width) continue;
+      const x = Math.max(6, span.x - left - 4);
+      const room = Math.min(MAX_NAME, span.next - left - 8 - x);
+      if (room < 30) continue;
+      const wide = this.#widthOf(name);
+      pen.fillStyle = hue(lane);
+      pen.fillText(wide <= room ? name : `${name.slice(0, Math.floor((name.length * room) / wide) - 1)}…`, x, y(span.track));
+    }
+  }
+
+  #widthOf(text) {
+    if (!this.#widths.has(text)) {
+      if (this.#widths.size >= MAX_WIDTHS) this.#widths.clear();
+      this.#widths.set(text, this.#context.measureText(text).width);
+    }
+    return this.#widths.get(text);
   }
 
   #silences(strip, left, room) {
@@ -119,7 +153,7 @@ export class Drawing {
       pen.fillText(label, x + 4, 17);
       pen.fillStyle = c.line;
       pen.fillRect(x, 6, 1, RULER - 6);
-      free = x + Math.max(LABEL_EVERY, pen.measureText(label).width + 16);
+      free = x + Math.max(LABEL_EVERY, this.#widthOf(label) + 16);
       day = date;
     }
   }
@@ -225,7 +259,7 @@ function stamp(row) {
   if (row.stamp?.language !== document.documentElement.lang) {
     const date = new Date(row.time);
     const lang = document.documentElement.lang;
-    row.stamp = { language: lang, text: times(lang).format(date), date: days(lang).format(date) };
+    row.stamp = { language: lang, text: times(lang).format(date), date: days(lang).format(date), seconds: '' };
   }
   return row.stamp;
 }
@@ -234,8 +268,8 @@ const made = new Map();
 const kept = (key, make) => made.get(key) ?? made.set(key, make()).get(key);
 const times = (lang) => kept(`t${lang}`, () => new Intl.DateTimeFormat(lang, { hour: '2-digit', minute: '2-digit' }));
 const days = (lang) => kept(`d${lang}`, () => new Intl.DateTimeFormat(lang, { month: 'short', day: 'numeric', year: '2-digit' }));
-export const moment = (row) => `${stamp(row).date} ${times(document.documentElement.lang).format(new Date(row.time))}`;
-export const seconds = (row) => kept(`s${document.documentElement.lang}`, () => new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', second: '2-digit' })).format(new Date(row.time));
+export const moment = (row) => `${stamp(row).date} ${stamp(row).text}`;
+export const seconds = (row) => (stamp(row).seconds ||= kept(`s${document.documentElement.lang}`, () => new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', second: '2-digit' })).format(new Date(row.time)));
 export { when };
 
 function line(pen, x, y, toX, toY) {

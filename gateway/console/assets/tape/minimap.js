@@ -5,6 +5,7 @@ import { t } from '../words.js';
 
 const WIDTH = 960;
 const HEIGHT = 46;
+const LEGEND = ['density', 'answers', 'failed', 'chapters', 'head'];
 
 export class Minimap {
   element;
@@ -12,7 +13,8 @@ export class Minimap {
   #size = 0;
   #at = 0;
   #bars = svg('g');
-  #head = svg('rect', { class: 'map-head', width: 3, height: HEIGHT, y: 0 });
+  #head = make('div', { class: 'map-place' });
+  legend = make('ul', { class: 'map-legend', 'aria-label': t('tape.legend') }, LEGEND.map((name) => make('li', { class: `legend-${name}` }, t(`tape.legend.${name}`))));
   #seek;
 
   // `seek(id)` hears where the visitor wants to go.
@@ -22,7 +24,7 @@ export class Minimap {
       class: 'map', role: 'slider', tabindex: '0', 'aria-label': t('tape.map'), 'aria-valuemin': '1', 'aria-valuemax': '1', 'aria-valuenow': '1',
       onpointerdown: (event) => this.#drag(event), onpointermove: (event) => { if (event.buttons) this.#drag(event); },
       onkeydown: (event) => this.#key(event),
-    }, svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, this.#bars, this.#head));
+    }, svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, this.#bars), this.#head);
   }
 
   take({ bins, size }) {
@@ -51,21 +53,25 @@ export class Minimap {
 
   // Move the head to an entry.
   show(id, text) {
-    this.#at = id;
-    const x = this.#xOf(id);
-    this.#head.setAttribute('x', x.toFixed(1));
+    this.place(id);
     this.element.setAttribute('aria-valuenow', String(Math.max(1, id)));
     this.element.setAttribute('aria-valuetext', text);
   }
 
-  #xOf(id) {
+  // The same without words, for every frame of a movement: only the head is painted again.
+  place(id) {
+    this.#at = id;
+    this.#head.style.transform = `translateX(${(100 * this.#shareOf(id)).toFixed(3)}%)`;
+  }
+
+  #shareOf(id) {
     const bins = this.#bins;
     if (!bins.length) return 0;
     let i = bins.findIndex(([, last]) => id <= last);
     if (i < 0) i = bins.length - 1;
     const [first, last] = bins[i];
     const within = last > first ? Math.min(1, Math.max(0, (id - first) / (last - first))) : 0.5;
-    return Math.min(WIDTH - 3, ((i + within) / bins.length) * WIDTH);
+    return (i + within) / bins.length;
   }
 
   #drag(event) {

@@ -13,7 +13,7 @@ export class Strip {
   xs = [];
   quiet = [];   // { x, width, seconds, at }: what is left out of long silences
   turns = [];   // { x, end, lane, turn, status }: `end` is null while a turn runs
-  lanes = new Map(); // lane -> { track, x, end, hue }
+  lanes = new Map(); // lane -> { track, x, end, hue, next }: `next` is where the next lane on its track begins
   tracks = 1;
   width = 0;
   first = 0;
@@ -117,7 +117,7 @@ export class Strip {
       if (lane !== null) {
         const span = spans.get(lane);
         if (span) span.end = xs[i];
-        else spans.set(lane, { lane, x: xs[i], end: xs[i], track: 0, hue: hueOf(lane) });
+        else spans.set(lane, { lane, x: xs[i], end: xs[i], track: 0, hue: hueOf(lane), next: Infinity });
       }
       if (row.kind === 'turn') open.set(row.turn, this.turns.push({ x: xs[i], end: null, lane, turn: row.turn, status: '' }) - 1);
       else if (row.kind === 'end' && row.turn) {
@@ -127,10 +127,13 @@ export class Strip {
       }
     }
     const ends = [];
+    const newest = [];
     for (const span of [...spans.values()].sort((a, b) => a.x - b.x)) {
       let track = ends.findIndex((end) => end + LANE_MARGIN < span.x);
       if (track < 0) track = ends.length;
       ends[track] = span.end;
+      if (newest[track]) newest[track].next = span.x;
+      newest[track] = span;
       span.track = track + 1;
     }
     this.lanes = spans;

@@ -1,30 +1,23 @@
-"""People who look at the console: the owner of the instance, and people of the channel `plain`."""
+"""The people of these tests: Alice and Bob in a group, and who looks at what they wrote."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
 from channels.message import Author, InboundMessage
-from gateway.app import Gateway, access_admin
-from gateway.console.chats import key_of
 from tape.entry import utc_iso
-from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.console.scene import until
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled
+from tests.gateway.console.scene import GROUP as CHAT
+from tests.gateway.console.scene import Scene, key, running_scene
+from tests.gateway.intake.test_access import MESSAGE
 
-GROUP = "plain:-100"
-OUTSIDE = {"X-Forwarded-For": "203.0.113.9"}
-"""What a proxy adds: the person is not the user who runs the gateway."""
+GROUP = f"plain:{CHAT}"
 
 Client = httpx2.AsyncClient
 
@@ -37,72 +30,45 @@ def said(number: int, text: str, by: str = "7", **more: Any) -> InboundMessage:
     return replace(MESSAGE, sender=Author(by, name), **{**own, **more})
 
 
-class House:
-    """A gateway with a group that is open, and the clients of people who look."""
-
-    def __init__(self, gateway: Gateway, channel: PlainChannel, server: FakeOpenAI) -> None:
-        self.gateway = gateway
-        self.channel = channel
-        self.server = server
+class House(Scene):
+    """A scene in which messages are made by `said`."""
 
     @property
     def chat(self) -> str:
-        return key_of(GROUP)
+        return key(CHAT)
 
-    async def hear(self, *messages: InboundMessage, session: str = GROUP) -> None:
+    async def hear(self, *messages: InboundMessage) -> None:
         """Accept messages, one after the other, and wait until all is done."""
         for message in messages:
-            await self.channel.host.accept([message])
-            await until(partial(self._is_taken_in, message))
-            await self.gateway.taken_in()
-            await settled(self.gateway, session)
+            await self.deliver(message)
 
-    async def _is_taken_in(self, message: InboundMessage) -> bool:
-        key = {"account_id": "plain", "ext_id": message.ext_id}
-        (row,) = await self.gateway.services.store.select("ledger.told_key", key)
-        return bool(row["status"] != "accepted")
-
-    @asynccontextmanager
-    async def owner(self) -> AsyncIterator[Client]:
-        async with Client(base_url=self.gateway.url, trust_env=False, timeout=60) as client:
-            yield client
+    def owner(self) -> AbstractAsyncContextManager[Client]:
+        return self.holder()
 
     @asynccontextmanager
     async def guest(self, person: str, role: str) -> AsyncIterator[Client]:
         """Have a client with the session of somebody who has a role in the account."""
-        admin = access_admin(self.gateway)
-        if role != "stranger":
-            await admin.grant(f"plain:{person}", "admin" if role == "member" else role)
-        asks = said(1, ",console", person, chat_id=person, chat_kind="private")
-        sentence = await self.gateway.parts.door.link(asks)
-        code = re.search(r"#code=(\w+)", sentence)
-        assert code is not None
-        async with Client(
-            base_url=self.gateway.url, trust_env=False, headers=OUTSIDE, timeout=60
-        ) as client:
-            if role != "stranger":
-                entered = await client.post("console/code", json={"code": code[1]})
-                assert entered.status_code == 200, entered.text
+        if role == "stranger":
+            async with self.outside() as client:
+                yield client
+            return
+        await self.grant(person, "admin" if role == "member" else role)
+        async with self.enter(person) as client:
             if role == "member":
-                await admin.grant(f"plain:{person}", "member")
+                await self.grant(person, "member")
             yield client
 
 
 @asynccontextmanager
 async def house(home: Path, **settings: str) -> AsyncIterator[House]:
     """Run a gateway whose group is open to everybody."""
-    channel = PlainChannel()
-    settings = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "0", **settings}
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(home, server, Brings(channel), **settings) as gateway,
-    ):
-        yield House(gateway, channel, server)
+    async with running_scene(House, home, {"BUFFER__DEBOUNCE": "0", **settings}) as found:
+        yield found
 
 
 async def get(client: Client, path: str, status: int = 200) -> Any:
     """Ask the console; return the JSON that it answers."""
-    answer = await client.get(f"api/console/{path}")
+    answer = await client.get(f"/api/console/{path}")
     assert answer.status_code == status, answer.text
     assert answer.headers["cache-control"] == "no-store"
     return answer.json()
@@ -110,6 +76,6 @@ async def get(client: Client, path: str, status: int = 200) -> Any:
 
 async def post(client: Client, path: str, body: Any, status: int = 200) -> Any:
     """Post to the console; return the JSON that it answers."""
-    answer = await client.post(f"api/console/{path}", json=body)
+    answer = await client.post(f"/api/console/{path}", json=body)
     assert answer.status_code == status, answer.text
     return answer.json()

@@ -77,7 +77,7 @@ async def test_opening_a_private_chat_is_recorded_once_an_hour_and_not_for_its_p
 ) -> None:
     async with house(tmp_path) as home:
         home.server.enqueue(Text(("It is dead.",)))
-        await home.hear(said(1, "between us", **PRIVATE), session="plain:7")
+        await home.hear(said(1, "between us", **PRIVATE))
         async with home.guest("8", "owner") as other, home.guest("7", "owner") as own:
             for client in (other, own, other):
                 report = await get(client, "why/1")
@@ -90,8 +90,8 @@ async def test_opening_a_private_chat_is_recorded_once_an_hour_and_not_for_its_p
 async def test_a_message_of_a_chat_that_cannot_be_opened_is_like_none(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         home.server.enqueue(Text(("It is dead.",)))
-        await home.hear(said(1, "between us", **PRIVATE), session="plain:7")
-        await home.hear(said(2, "unreadable", addressed=False, **PRIVATE), session="plain:7")
+        await home.hear(said(1, "between us", **PRIVATE))
+        await home.hear(said(2, "unreadable", addressed=False, **PRIVATE))
         store = home.gateway.services.store
         await run_alone(store, "ledger.rewrite", id=2, payload="[]")
         async with home.guest("8", "owner") as client:

@@ -13,6 +13,7 @@ from bench.console_tape import fill
 from gateway.app import Gateway
 from gateway.console.reads import ConsoleReads
 from gateway.console.timeline.chapter import NO_CHAPTER, chapter_text
+from gateway.console.timeline.lanes import lane_names
 from gateway.console.timeline.marks import MAX_TEXT
 from gateway.console.timeline.overview import (
     MAX_BINS,
@@ -187,6 +188,18 @@ async def test_the_whole_tape_is_in_a_few_bins(
     assert [one[0] for one in bins] == sorted(one[0] for one in bins)
     lanes = (await lanes_between(reads, tape.name, 1, 3002))["lanes"]
     assert len(lanes) == 20
+
+
+async def test_a_conversation_is_named_by_who_began_it_unless_that_is_deleted(
+    tape: Tape, reads: ConsoleReads
+) -> None:
+    await talked(tape)
+    names = await lane_names(reads, tape.name, ["said:1", "said:1", "said:2"])
+    assert names == {"said:1": {"entry": 4, "who": "Ada", "text": "what is rye bread?"}}
+    await tape.append(deletion(4, "1"))
+    names = await lane_names(reads, tape.name, ["said:1"])
+    assert SECRET not in str(names)
+    assert "rye" not in str(names)
 
 
 def test_neighbours_are_joined_until_they_are_few() -> None:

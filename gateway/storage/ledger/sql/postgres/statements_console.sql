@@ -181,3 +181,39 @@ WHERE budget.day = :day
   AND (:every = 1 OR budget.session_id = ANY (text_list(:sessions)))
 GROUP BY budget.person, budget.session_id
 ORDER BY turns DESC, budget.person LIMIT :limit
+
+-- name: messages_of_chat
+-- The newest messages of a chat before a number, those alone that were not answered if `unanswered`.
+SELECT id, session_id, entry_id, turn_id, status, received_at,
+       json_text(payload, '{sender,name}') AS name
+FROM inbox
+WHERE session_id = :session_id AND id < :before
+  AND (:unanswered = 0 OR status NOT IN ('done', 'joined'))
+ORDER BY id DESC LIMIT :limit
+
+-- name: messages_of_chats
+-- The same of some chats, read in the order of their numbers.
+SELECT id, session_id, entry_id, turn_id, status, received_at,
+       json_text(payload, '{sender,name}') AS name
+FROM inbox
+WHERE session_id = ANY (text_list(:sessions)) AND id < :before
+  AND (:unanswered = 0 OR status NOT IN ('done', 'joined'))
+ORDER BY id DESC LIMIT :limit
+
+-- name: found_messages
+-- Messages by their numbers, and those that turns took.
+SELECT id, session_id, entry_id, turn_id, status, received_at,
+       json_text(payload, '{sender,name}') AS name
+FROM inbox
+WHERE id = ANY (id_list(:ids))
+   OR turn_id = ANY (text_list(:turns))
+ORDER BY id DESC LIMIT :limit
+
+-- name: message_from
+-- The first message from a number on, and when it was received.
+SELECT id, received_at FROM inbox WHERE id >= :id ORDER BY id LIMIT 1
+
+-- name: used_by_turn
+-- What a turn used, or nothing if no model was called.
+SELECT sum(input + cached + output)::bigint AS tokens, sum(cost) AS cost
+FROM usage WHERE turn_id = :turn_id HAVING count(*) > 0

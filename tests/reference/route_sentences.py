@@ -74,7 +74,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/console/tape/{chat}/chapter/{anchor:int}.{form}"): "What was said in a chapter,"
     " as Markdown (`md`) or as one page of HTML.",
     ("GET", "/api/console/tape/{chat}/lanes"): "The lanes of a part of a tape.",
-    ("GET", "/api/console/tape/{chat}/names"): "Who began conversations, and how.",
+    ("GET", "/api/console/tape/{chat}/names"): "Who began conversations, and how; also for"
+    " readers with a link.",
     ("GET", "/api/console/tape/{chat}/search"): "What was found on a tape.",
     ("GET", "/api/console/tape/{chat}/room"): "A room as it was at a date.",
     ("GET", "/api/console/tape/{chat}/steps"): "What happened after an entry, for the replay.",

@@ -84,7 +84,7 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         route("/chapter", beside, shared=True),
         route("/chapters", chapters),
         route("/lanes", lanes),
-        route("/names", names),
+        route("/names", names, shared=True),
         route("/search", hits),
         route("/room", room),
         route("/steps", steps),

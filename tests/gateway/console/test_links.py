@@ -94,6 +94,7 @@ async def test_a_reader_sees_the_tape_and_nothing_else(
         assert shown["title"] == f"Group {GROUP}"
         assert shown.keys() & {"account", "heard"} == set()
         assert (await reader.get(tape(rest="/chapter?at=1"))).is_success
+        assert (await reader.get(tape(rest="/names?lane=1"))).is_success
         assert (await reader.get(tape(rest="/reader"))).json()["size"] == shown["size"]
         by_hand = {"Cookie": f"{READER_COOKIE}={reader.cookies[READER_COOKIE]}"}
         async with scene.outside() as other:
@@ -101,7 +102,7 @@ async def test_a_reader_sees_the_tape_and_nothing_else(
             for path in (
                 *(tape(rest=f"/{one}") for one in ("search?q=plums", "room", "steps", "lanes")),
                 *(tape(rest=f"/{one}") for one in ("chapters", "chapter/1.md", "chapter/1.html")),
-                *(tape(OTHER_GROUP, rest) for rest in ("", "/page", "/chapter")),
+                *(tape(OTHER_GROUP, rest) for rest in ("", "/page", "/chapter", "/names")),
                 *(f"{API}/{one}" for one in ("me", "deck", "chats", "live", "people", "links")),
                 *(f"{API}/{one}" for one in ("money", "ledger", "why/1", f"chats/{key(GROUP)}")),
             ):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.facts import Facts
-from channels.message import InboundMessage, Media, OutboundMessage, ShownMessage
+from channels.message import InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from channels.pacing import Gates
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
@@ -182,6 +182,14 @@ class HistoryHost(Protocol):
 
     async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
         """Return what an answer with an id was made of, as JSON; None if it is no answer."""
+
+    async def react(
+        self, channel: str, chat_id: str, answer: str, person: str, value: str
+    ) -> Reactions | None:
+        """Record what a person thinks of an answer: `up`, `down`, or "" to take it back.
+
+        Return what all think of it, or None if it is no answer of the chat; raises InboundRefused.
+        """
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         """Return the commands that a page's person may use, as they are written, and what they do.

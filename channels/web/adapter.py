@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -24,7 +24,10 @@ from channels.web.attached import IMAGES, attached
 from channels.web.format import to_html
 from channels.web.inbound import parse
 from channels.web.outbound import page_routes
+from channels.web.reactions import reaction_route
 from channels.web.settings import WebSettings
+
+PREFIX: Final = "/api/rooms"
 
 
 class WebChannel(RoomChannel):
@@ -59,7 +62,8 @@ class WebChannel(RoomChannel):
     def routes(self) -> list[Route]:
         listed = Route("/api/rooms", self._list_rooms)
         image = Route("/api/rooms/{room}/messages/{message}/images/{number:int}", self._image)
-        return [*page_routes(), listed, image, *room_routes(self, "/api/rooms", self.read)]
+        rooms = room_routes(self, PREFIX, self.read)
+        return [*page_routes(), listed, image, *rooms, reaction_route(self, PREFIX)]
 
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from channels.message import Media, ShownMessage
+from channels.message import Media, Reactions, ShownMessage
 from gateway.context.images import images_of
+from gateway.context.reactions import reactions_in
 from tape.context import RESET, REWIND
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, SESSION_START, Entry
@@ -72,13 +74,14 @@ def _splice(anchor: Entry, names: Mapping[int, Entry]) -> dict[str, Any]:
 
 async def _shown(tape: Tape, entries: Sequence[Entry], agent: str) -> list[ShownMessage]:
     gone = await deleted(tape, entries[0].id) if entries else set()
-    finals = _finals(entries)
+    finals, liked = _finals(entries), reactions_in(entries)
     shown: list[ShownMessage] = []
     for entry in entries:
         if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
             shown.append(_person(entry))
         elif entry.name == OUTBOUND:
-            shown.append(_ours(entry, agent, finals))
+            ours = _ours(entry, agent, finals)
+            shown.append(replace(ours, reactions=liked.get(ours.id, Reactions())))
     return shown
 
 

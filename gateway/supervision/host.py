@@ -16,9 +16,10 @@ from channels.draft import DraftReference
 from channels.errors import ChannelDown, InboundRefused
 from channels.facts import Facts
 from channels.host import ChatReading, Cursors, FullHost
-from channels.message import Author, InboundMessage, Media, OutboundMessage, ShownMessage
+from channels.message import Author, InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from gateway.background import Work
 from gateway.context.history import read_history, read_news, read_track, shown_image
+from gateway.context.reactions import react
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
@@ -223,6 +224,12 @@ class GatewayHost(FullHost):
         turn = answer.rpartition(":")[0]
         tape = await self._tape_of(channel, chat_id)
         return await figures_of(tape, self._services.settings, turn) if turn else None
+
+    async def react(
+        self, channel: str, chat_id: str, answer: str, person: str, value: str
+    ) -> Reactions | None:
+        tape = await self._tape_of(channel, chat_id)
+        return await react(self._services, tape, answer, person, value)
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER

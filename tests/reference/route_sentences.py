@@ -28,6 +28,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/rooms/{room}/track"): "The lanes of its newest messages, and its checkpoints.",
     ("GET", "/api/rooms/{room}/why"): "What an answer was made of, in figures.",
     ("POST", "/api/rooms/{room}/messages"): "Posts a message.",
+    ("POST", "/api/rooms/{room}/reactions"): "Says what one thinks of an answer, or takes it back.",
     ("POST", "/api/rooms/{room}/stop"): "Stops an answer.",
     ("POST", "/api/rooms/{room}/press"): "Presses a button below a message.",
     ("GET", "/api/terminal/{room}/events"): "The same for `tapeway chat`.",

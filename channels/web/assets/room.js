@@ -57,6 +57,9 @@ const transcript = new Transcript({
   onPress: (id, button) => { pressing = pressing.then(() => press(id, button)); },
   onGoOn: (id) => ask(t('Go on'), true, id),
   onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
+  onReact: async (id, value) => {
+    handlers.reactions(await call(`/api/rooms/${encodeURIComponent(room)}/reactions`, { answer: id, value }));
+  },
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
   imageOf: (id, number) => `/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
@@ -160,6 +163,7 @@ const handlers = {
     else thinking.delete(key);
   },
   reasoning({ reply_to: id, delta, reset }) { transcript.addReasoning(id, reset ? null : delta); },
+  reactions({ id, reactions, mine }) { transcript.takeReactions(id, reactions, mine); },
   pressed({ id, text }) {
     if (text) announce(text);
     transcript.note(id, text);

@@ -174,6 +174,15 @@ class HistoryHost(Protocol):
     async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
         """Return an image of a message that a chat still shows, counted from 0, or None."""
 
+    async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
+        """Return the text of an answer of a chat, by its id; None if there is none, or no more."""
+
+    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+        """Return the image at a public URL, and its media type by its bytes; raises MediaRefused.
+
+        Only fetch what stands in an answer, and what a person asked for.
+        """
+
     async def rooms(self, channel: str) -> list[str]:
         """Return the ids of the chats of a channel that have a tape, sorted, as many as fit."""
 

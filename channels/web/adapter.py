@@ -23,6 +23,7 @@ from channels.traits import Traits
 from channels.web.attached import IMAGES, attached
 from channels.web.format import to_html
 from channels.web.inbound import parse
+from channels.web.linked import linked_image_route
 from channels.web.outbound import page_routes
 from channels.web.reactions import reaction_route
 from channels.web.settings import WebSettings
@@ -63,7 +64,8 @@ class WebChannel(RoomChannel):
         listed = Route("/api/rooms", self._list_rooms)
         image = Route("/api/rooms/{room}/messages/{message}/images/{number:int}", self._image)
         rooms = room_routes(self, PREFIX, self.read)
-        return [*page_routes(), listed, image, *rooms, reaction_route(self, PREFIX)]
+        own = [listed, image, linked_image_route(self, PREFIX), reaction_route(self, PREFIX)]
+        return [*page_routes(), *own, *rooms]
 
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)

@@ -56,6 +56,15 @@ async def read_track(tape: Tape, limit: int) -> dict[str, Any]:
     return {"lanes": lanes, "splices": [_splice(cut, names) for cut in cuts if not erased_on(cut)]}
 
 
+async def answer_text(tape: Tape, answer: str) -> str | None:
+    """Return the text of an answer with an id, as it was sent, or None."""
+    turn = answer.rpartition(":")[0]
+    own = await tape.find(turn=turn) if turn else []
+    finals = _finals(own)
+    shown = (_ours(entry, "", finals) for entry in own if entry.name == OUTBOUND)
+    return next((one.text for one in shown if one.id == answer and one.role == "agent"), None)
+
+
 async def shown_image(tape: Tape, number: int, place: int) -> Media | None:
     """Return an image of the message with an entry's number, unless it was deleted or erased."""
     entry = (await tape.entries([number])).get(number)

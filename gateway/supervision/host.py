@@ -18,7 +18,7 @@ from channels.facts import Facts
 from channels.host import ChatReading, Cursors, FullHost
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from gateway.background import Work
-from gateway.context.history import read_history, read_news, read_track, shown_image
+from gateway.context.history import answer_text, read_history, read_news, read_track, shown_image
 from gateway.context.reactions import react
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
@@ -29,6 +29,7 @@ from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.storage.ledger.rows import account_id
 from gateway.supervision.figures import figures_of
+from gateway.supervision.linked_images import LinkedImages
 from gateway.supervision.status import StatusBoard
 from tape.entry import load, utc_iso
 from tape.errors import SessionLost, StoreUnavailable, TapeError
@@ -113,6 +114,8 @@ class GatewayHost(FullHost):
         self.agent_name: str = agent.name
         self.names: Sequence[str] = agent.names_in_chats()
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
+        most_pixels = services.settings.media.max_pixels
+        self._linked_images = LinkedImages(services.clock, most_pixels)
         self.hint: str | None = OFFLINE_HINT if agent.model == OFFLINE else None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
@@ -210,6 +213,12 @@ class GatewayHost(FullHost):
             return None
         tape = await self._tape_of(channel, chat_id)
         return await shown_image(tape, int(rows[0]["entry_id"]), number)
+
+    async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
+        return await answer_text(await self._tape_of(channel, chat_id), answer)
+
+    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+        return await self._linked_images.get(url)
 
     async def rooms(self, channel: str) -> list[str]:
         prefix = f"{channel}:"

@@ -24,6 +24,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/rooms"): "The rooms that have a tape.",
     ("GET", "/api/rooms/{room}/events"): "The stream of what happens in a room.",
     ("GET", "/api/rooms/{room}/messages/{message}/images/{number:int}"): "An image of a message.",
+    ("GET", "/api/rooms/{room}/answers/{answer}/images/{number:int}"): "An image to which an answer"
+    " links, fetched by the gateway.",
     ("GET", "/api/rooms/{room}/commands"): "The commands that one may use there.",
     ("GET", "/api/rooms/{room}/track"): "The lanes of its newest messages, and its checkpoints.",
     ("GET", "/api/rooms/{room}/why"): "What an answer was made of, in figures.",

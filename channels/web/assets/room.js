@@ -68,7 +68,7 @@ const transcript = new Transcript({
   onChange: refresh,
 });
 
-setUpBodies($('track'), announce);
+setUpBodies($('track'), announce, (id, number) => `/api/rooms/${encodeURIComponent(room)}/answers/${encodeURIComponent(id)}/images/${number}`);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {

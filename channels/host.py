@@ -183,8 +183,19 @@ class HistoryHost(Protocol):
         Only fetch what stands in an answer, and what a person asked for.
         """
 
-    async def rooms(self, channel: str) -> list[str]:
-        """Return the ids of the chats of a channel that have a tape, sorted, as many as fit."""
+    async def rooms(self, channel: str) -> dict[str, str]:
+        """Return the ids of the chats of a channel that have a tape, sorted, as many as fit.
+
+        Each leads to the title that its people gave it, "" without one.
+        """
+
+    async def title(self, channel: str, chat_id: str) -> tuple[str, int]:
+        """Return a chat's title, "" without one, and a number that grows with each change."""
+
+    async def give_title(
+        self, channel: str, chat_id: str, title: str, person: str
+    ) -> tuple[str, int]:
+        """Give a chat a title, or take it with "", and return what `title` returns from then on."""
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""

@@ -100,9 +100,12 @@ class RoomChannel(Channel):
     async def opening(self, room: str, session: PageSession) -> list[Json]:
         """Return the events that show a room to a person who joins."""
         history = await self.host.history(self.name, room, MAX_HISTORY)
+        title, titled_at = await self.host.title(self.name, room)
         hello: Json = {
             "type": "hello",
             "room": room,
+            "title": title,
+            "titled_at": titled_at,
             "you": {"id": session.person, "owner": session.owner},
             "agent": self.host.agent_name,
             "hint": self.host.hint if session.owner else None,

@@ -27,6 +27,7 @@ from channels.web.linked import linked_image_route
 from channels.web.outbound import page_routes
 from channels.web.reactions import reaction_route
 from channels.web.settings import WebSettings
+from channels.web.titles import title_route
 
 PREFIX: Final = "/api/rooms"
 
@@ -65,7 +66,7 @@ class WebChannel(RoomChannel):
         image = Route("/api/rooms/{room}/messages/{message}/images/{number:int}", self._image)
         rooms = room_routes(self, PREFIX, self.read)
         own = [listed, image, linked_image_route(self, PREFIX), reaction_route(self, PREFIX)]
-        return [*page_routes(), *own, *rooms]
+        return [*page_routes(), *own, title_route(self, PREFIX), *rooms]
 
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)
@@ -93,7 +94,8 @@ class WebChannel(RoomChannel):
         return Response(data, media_type=found.mime, headers={"Cache-Control": "no-store"})
 
     async def _list_rooms(self, _request: Request) -> Response:
-        known = [name for name in await self.host.rooms(self.name) if is_room(name)]
+        rooms = await self.host.rooms(self.name)
+        known = [{"room": room, "title": title} for room, title in rooms.items() if is_room(room)]
         return JSONResponse(known, headers={"Cache-Control": "no-store"})
 
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:

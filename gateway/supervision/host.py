@@ -20,6 +20,7 @@ from channels.message import Author, InboundMessage, Media, OutboundMessage, Rea
 from gateway.background import Work
 from gateway.context.history import answer_text, read_history, read_news, read_track, shown_image
 from gateway.context.reactions import react
+from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
@@ -220,11 +221,20 @@ class GatewayHost(FullHost):
     async def fetch_image(self, url: str) -> tuple[bytes, str]:
         return await self._linked_images.get(url)
 
-    async def rooms(self, channel: str) -> list[str]:
+    async def rooms(self, channel: str) -> dict[str, str]:
         prefix = f"{channel}:"
         values = {"prefix": prefix, "limit": MAX_ROOMS}
         rows = await self._services.store.select("ledger.rooms", values)
-        return [str(row["session_id"]).removeprefix(prefix) for row in rows]
+        return {str(row["session_id"]).removeprefix(prefix): row["title"] or "" for row in rows}
+
+    async def title(self, channel: str, chat_id: str) -> tuple[str, int]:
+        return await title_of(self._services, await self._session_at(channel, chat_id))
+
+    async def give_title(
+        self, channel: str, chat_id: str, title: str, person: str
+    ) -> tuple[str, int]:
+        session_id = await self._session_at(channel, chat_id)
+        return await give_title(self._services, session_id, title, channel, person)
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         return await read_track(await self._tape_of(channel, chat_id), limit)
@@ -257,6 +267,10 @@ class GatewayHost(FullHost):
         return bool(said.get("stopped"))
 
     async def _tape_of(self, channel: str, chat_id: str) -> Tape:
+        session_id = await self._session_at(channel, chat_id)
+        return self._services.tapes.session_tape(session_id)
+
+    async def _session_at(self, channel: str, chat_id: str) -> str:
         # Plugins expect a whole message; this one stands for the chat and has no author.
         message = InboundMessage(
             channel=channel,
@@ -267,7 +281,7 @@ class GatewayHost(FullHost):
             text="",
             date=utc_iso(self.clock.now()),
         )
-        return self._services.tapes.session_tape(await self._session_of(message))
+        return await self._session_of(message)
 
     async def _session_of(self, message: InboundMessage) -> str:
         pipeline = self._services.pipeline

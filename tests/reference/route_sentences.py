@@ -21,7 +21,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/codes"): "Makes a single-use link for the owner.",
     ("POST", "/api/invitations"): "Makes an invitation to one room.",
     ("POST", "/api/invitations/withdraw"): "Withdraws an invitation.",
-    ("GET", "/api/rooms"): "The rooms that have a tape.",
+    ("GET", "/api/rooms"): "The rooms that have a tape, with their titles.",
+    ("POST", "/api/rooms/{room}/title"): "Gives a room a title, or takes it.",
     ("GET", "/api/rooms/{room}/events"): "The stream of what happens in a room.",
     ("GET", "/api/rooms/{room}/messages/{message}/images/{number:int}"): "An image of a message.",
     ("GET", "/api/rooms/{room}/answers/{answer}/images/{number:int}"): "An image to which an answer"

@@ -29,6 +29,7 @@ let agent = 'Tapeway';
 let here = [];
 let unread = 0;
 let pressing = Promise.resolve();
+const title = { text: '', at: -1 }; // what the room is called, since which entry of its tape
 const thinking = new Set();
 
 function announce(text) {
@@ -100,7 +101,9 @@ function refresh() {
 }
 
 function showTitle() {
-  document.title = `${unread ? `(${unread}) ` : ''}${room} · ${agent}`;
+  document.title = `${unread ? `(${unread}) ` : ''}${title.text || room} · ${agent}`;
+  $('room-name').textContent = title.text || room;
+  $('room-name').title = title.text ? room : '';
 }
 
 function countUnread(messages) {
@@ -134,6 +137,13 @@ const handlers = {
     composer.setAgent(agent);
     loadCommands();
     model.show(Boolean(event.hint));
+    handlers.title(event);
+  },
+  title({ title: text = '', titled_at: at = 0 }) {
+    if (at < title.at) return;
+    const entered = $('title-input').value.trim();
+    if (entered === title.text) $('title-input').value = text; // what is being written stays
+    Object.assign(title, { text, at });
     showTitle();
   },
   history({ messages }) {
@@ -246,7 +256,7 @@ function showPeople() {
   }));
 }
 
-const rooms = setUpRooms({ room, announce });
+const rooms = setUpRooms({ room, announce, onTitle: (event) => handlers.title(event) });
 
 const people = $('people');
 $('language').replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => new Option(name, tag, false, tag === language)));
@@ -442,7 +452,7 @@ function enter() {
   stream.open(room, person);
 }
 
-$('room-name').textContent = room;
+$('title-input').placeholder = room;
 showTitle();
 if (person) {
   enter();

@@ -168,6 +168,9 @@ class HistoryHost(Protocol):
     async def keep_file(self, name: str, data: bytes) -> None:
         """Keep a file under a name that is not known elsewhere; raises ChannelDown."""
 
+    async def drop_files(self, message: InboundMessage) -> None:
+        """Drop the files of a message that was not accepted, unless it was accepted after all."""
+
     async def kept_file(self, name: str) -> bytes | None:
         """Return a file that was kept, or None."""
 

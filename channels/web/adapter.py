@@ -100,9 +100,21 @@ class WebChannel(RoomChannel):
 
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
-        for media, data in attached(room, post):
-            if media.file:
-                await self.host.keep_file(media.file, data)
         others = [str(person["name"]) for person in await self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
-        return parse(room, post, session, date, self.host.agent_name, others)
+        message = parse(room, post, session, date, self.host.agent_name, others)
+        try:
+            for media, data in attached(room, post):
+                if media.file:
+                    await self.host.keep_file(media.file, data)
+        except Exception:
+            await self.host.drop_files(message)
+            raise
+        return message
+
+    async def submit(self, message: InboundMessage) -> None:
+        try:
+            await super().submit(message)
+        except Exception:
+            await self.host.drop_files(message)
+            raise

@@ -28,6 +28,7 @@ from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.commands import commands_for
 from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
+from gateway.storage.kept_files import kept_of
 from gateway.storage.ledger.rows import account_id
 from gateway.supervision.figures import figures_of
 from gateway.supervision.linked_images import LinkedImages
@@ -203,6 +204,17 @@ class GatewayHost(FullHost):
             await self._services.files.put(name, data)
         except (OSError, TapeError) as cause:
             raise ChannelDown(f"a file cannot be kept: {cause}") from cause
+
+    async def drop_files(self, message: InboundMessage) -> None:
+        names = kept_of(message)
+        values = {"account_id": message.channel, "chat_id": message.chat_id}
+        values |= {"message_id": message.message_id, "limit": 1}
+        try:
+            # A post that comes twice may be refused once, and accepted once.
+            if names and not await self._services.store.select("ledger.told_chat_message", values):
+                await self._services.files.drop(names)
+        except (OSError, TapeError) as cause:
+            get_log().warning("media.not_dropped", why=str(cause))
 
     async def kept_file(self, name: str) -> bytes | None:
         return await self._services.files.get(name)

@@ -70,7 +70,7 @@ export function setUpAttaching({ form, field, announce, onError }) {
       const left = files.reduce((sum, { size }) => sum - size, MOST_BYTES);
       const fit = await fitted(file, left / 2); // so that others fit, too
       if (!fit) {
-        onError(t('{0} is no image that can be sent.', file.name));
+        onError(t('{0} is no image that can be sent. Other files are not read here: paste their text.', file.name));
         continue;
       }
       const url = await asUrl(fit.blob);

@@ -70,12 +70,12 @@ export const words = {
   'Not sent. Retrying…': '尚未发送，正在重试…',
   'Retry now': '立即重试',
 
-  'Attach images': '添加图片',
+  'Attach images: other files are not read': '添加图片：不读取其他文件',
   'Attached images': '已添加的图片',
   '{0} is attached': '已添加 {0}',
   'Remove {0}': '移除 {0}',
   'A message takes {0} images.': '一条消息最多 {0} 张图片。',
-  '{0} is no image that can be sent.': '{0} 不是可以发送的图片。',
+  '{0} is no image that can be sent. Other files are not read here: paste their text.': '{0} 不是可以发送的图片。这里不读取其他文件，请粘贴文件中的文字。',
 
   // messages
   you: '你',

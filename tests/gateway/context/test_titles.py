@@ -59,8 +59,7 @@ async def test_a_title_goes_with_the_person_who_gave_it(tmp_path: Path) -> None:
             what="person", channel="web", person=bob.id, asked_by="operator"
         )
         await erased(gateway)
-        assert (
-            await gateway.services.store.select("ledger.title", {"session_id": "web:lobby"}) == []
-        )
+        of_room = {"session_id": "web:lobby"}
+        assert await gateway.services.store.select("ledger.title", of_room) == []
         assert "Bob's own" not in str([entry.payload for entry in await settled(gateway)])
         assert (await give(gateway.url, ann, "Attic")).json()["title"] == "Attic"

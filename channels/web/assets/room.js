@@ -137,6 +137,7 @@ const handlers = {
     composer.setAgent(agent);
     loadCommands();
     model.show(Boolean(event.hint));
+    title.at = -1; // an erased title is gone
     handlers.title(event);
   },
   title({ title: text = '', titled_at: at = 0 }) {

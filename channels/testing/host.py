@@ -208,6 +208,7 @@ class FakeHost(FullHost):
     async def give_title(
         self, channel: str, chat_id: str, title: str, person: str
     ) -> tuple[str, int]:
+        del person
         _old, at = await self.title(channel, chat_id)
         self.titles[channel, chat_id] = title, at + 1
         return title, at + 1

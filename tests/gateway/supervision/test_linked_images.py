@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 
@@ -111,6 +112,15 @@ async def test_what_is_kept_is_bounded_in_time_size_and_number_at_once(net: Inte
     await clock.advance(KEPT_SECONDS)
     await images.get("http://good.example/0")
     assert len(net.asked) == 10
-    images._running = MAX_AT_ONCE
-    with pytest.raises(MediaRefused, match="just now"):
-        await images.get("http://good.example/9")
+    whys: list[str] = []
+
+    async def ask(number: int) -> None:
+        try:
+            await images.get(f"http://good.example/many/{number}")
+        except MediaRefused as refused:
+            whys.append(str(refused))
+
+    async with anyio.create_task_group() as group:
+        for number in range(MAX_AT_ONCE + 1):
+            group.start_soon(ask, number)
+    assert whys == ["several others are being fetched just now: try again"]

@@ -6,7 +6,7 @@ import { counted, locale, t } from './words.js';
 
 const MAX_READ = 12;
 const number = new Intl.NumberFormat(locale);
-const THUMBS = { up: 'Good answer', down: 'Bad answer' };
+const THUMBS = { up: t('Good answer'), down: t('Bad answer') };
 
 export class Under {
   #figures = new Map(); // answer id -> promise of its figures
@@ -64,8 +64,8 @@ export class Under {
       if (!thumb) continue;
       const count = counts[value] ?? 0;
       thumb.setAttribute('aria-pressed', String(mine === value));
-      thumb.setAttribute('aria-label', count ? `${t(label)}: ${number.format(count)}` : t(label));
-      thumb.title = t(label);
+      thumb.setAttribute('aria-label', count ? `${label}: ${number.format(count)}` : label);
+      thumb.title = label;
       thumb.toggleAttribute('data-counted', count > 0);
       thumb.lastElementChild.textContent = count ? number.format(count) : '';
     }
@@ -76,7 +76,7 @@ export class Under {
     const taken = this.#reactions.get(id)?.mine === value;
     try {
       await this.onReact(id, taken ? '' : value);
-      this.announce(t(taken ? 'Taken back' : THUMBS[value]));
+      this.announce(taken ? t('Taken back') : THUMBS[value]);
     } catch (error) {
       this.announce(error.message);
       this.note(id, error.message);

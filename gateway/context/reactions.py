@@ -63,8 +63,9 @@ async def react(
 
 def _is_answer(entry: Entry, answer: str) -> bool:
     data = entry.payload.get("data")
-    own = entry.name == OUTBOUND and isinstance(data, dict)
-    return own and data.get("kind") == "answer" and data.get("idem") == answer
+    if entry.name != OUTBOUND or not isinstance(data, dict):
+        return False
+    return data.get("kind") == "answer" and data.get("idem") == answer
 
 
 def _read(entry: Entry) -> tuple[str, str, str]:

@@ -207,8 +207,8 @@ class GatewayHost(FullHost):
 
     async def drop_files(self, message: InboundMessage) -> None:
         names = kept_of(message)
-        values = {"account_id": message.channel, "chat_id": message.chat_id}
-        values |= {"message_id": message.message_id, "limit": 1}
+        place = {"account_id": message.channel, "chat_id": message.chat_id}
+        values = {**place, "message_id": message.message_id, "limit": 1}
         try:
             # A post that comes twice may be refused once, and accepted once.
             if names and not await self._services.store.select("ledger.told_chat_message", values):

@@ -32,7 +32,7 @@ async def test_an_image_is_loaded_by_a_press_and_what_is_none_is_said(
         net.serve = lambda path: page(picture() if path == "/k.png" else "no", mime="image/png")
         server.enqueue(Text((ANSWER,)))
         room = await enter(await opened.new_context(), gateway.url, "Alice")
-        await say(room, "show me a kettle")
+        await say(room, "what does it look like?")
         answer = room.locator("[data-role=agent]:not(.draft)")
         await expect(answer.get_by_role("link", name="good.example")).to_have_count(2)
         assert net.asked == []

@@ -13,7 +13,7 @@ from channels.web.format import MAX_MARKDOWN, linked_images, to_html
 TAGS = {"a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"}
 TAGS |= {"s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 ATTRIBUTES = {
-    "a": {"href", "title", "target", "rel"},
+    "a": {"href", "title", "target", "rel", "data-image"},
     "code": {"class"},
     "ol": {"start"},
     "td": {"style"},

@@ -158,7 +158,7 @@ class SharingSettings(Section):
     )
     file_bytes: int = setting(
         10_000_000_000,
-        "Bytes of images that the database keeps; beyond that, the oldest are removed.",
+        "Bytes of images that the database or the home keeps; the oldest are removed beyond that.",
         ge=0,
     )
     listen_url: SecretStr = setting(
@@ -365,12 +365,6 @@ class MediaSettings(Section):
     )
     max_bytes: int = setting(8_000_000, "Maximum size of an image, in bytes.", ge=1_000)
     max_pixels: int = setting(40_000_000, "Maximum number of pixels in an image.", ge=1_000)
-    kept_bytes: int = setting(
-        10_000_000_000,
-        "Bytes of images that the home folder keeps; beyond that, the oldest are removed. For"
-        " images in a shared database, see TAPEWAY_SHARING__FILE_BYTES.",
-        ge=0,
-    )
     download_seconds: float = setting(20, "Maximum seconds to download an image.", gt=0, le=600)
 
 

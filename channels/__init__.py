@@ -44,6 +44,7 @@ from channels.message import (
     MessageLink,
     OutboundMessage,
     Quote,
+    Reactions,
     Receipt,
     ShownMessage,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "OutboundMessage",
     "Priority",
     "Quote",
+    "Reactions",
     "Receipt",
     "RoomChannel",
     "SendAmbiguous",

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.facts import Facts
-from channels.message import InboundMessage, Media, OutboundMessage, ShownMessage
+from channels.message import InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from channels.pacing import Gates
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
@@ -168,20 +168,51 @@ class HistoryHost(Protocol):
     async def keep_file(self, name: str, data: bytes) -> None:
         """Keep a file under a name that is not known elsewhere; raises ChannelDown."""
 
+    async def drop_files(self, message: InboundMessage) -> None:
+        """Drop the files of a message that was not accepted, unless it was accepted after all."""
+
     async def kept_file(self, name: str) -> bytes | None:
         """Return a file that was kept, or None."""
 
     async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
         """Return an image of a message that a chat still shows, counted from 0, or None."""
 
-    async def rooms(self, channel: str) -> list[str]:
-        """Return the ids of the chats of a channel that have a tape, sorted, as many as fit."""
+    async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
+        """Return the text of an answer of a chat, by its id; None if there is none, or no more."""
+
+    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+        """Return the image at a public URL, and its media type by its bytes; raises MediaRefused.
+
+        Only fetch what stands in an answer, and what a person asked for.
+        """
+
+    async def rooms(self, channel: str) -> dict[str, str]:
+        """Return the ids of the chats of a channel that have a tape, sorted, as many as fit.
+
+        Each leads to the title that its people gave it, "" without one.
+        """
+
+    async def title(self, channel: str, chat_id: str) -> tuple[str, int]:
+        """Return a chat's title, "" without one, and a number that grows with each change."""
+
+    async def give_title(
+        self, channel: str, chat_id: str, title: str, person: str
+    ) -> tuple[str, int]:
+        """Give a chat a title, or take it with "", and return what `title` returns from then on."""
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""
 
     async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
         """Return what an answer with an id was made of, as JSON; None if it is no answer."""
+
+    async def react(
+        self, channel: str, chat_id: str, answer: str, person: str, value: str
+    ) -> Reactions | None:
+        """Record what a person thinks of an answer: `up`, `down`, or "" to take it back.
+
+        Return what all think of it, or None if it is no answer of the chat; raises InboundRefused.
+        """
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         """Return the commands that a page's person may use, as they are written, and what they do.

@@ -266,6 +266,23 @@ class MessageLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Reactions:
+    """What people think of an answer.
+
+    by   maps the ids of people to `up` or `down`
+    at   a number that grows with each change
+    """
+
+    by: Mapping[str, str] = field(default_factory=dict)
+    at: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Return how many think what, and the number of the newest change, as JSON."""
+        values = list(self.by.values())
+        return {"up": values.count("up"), "down": values.count("down"), "at": self.at}
+
+
+@dataclass(frozen=True, slots=True)
 class ShownMessage:
     """A past message, for channels that show a chat's history themselves."""
 
@@ -279,6 +296,7 @@ class ShownMessage:
     addressed: bool | None = None
     buttons: tuple[Button, ...] = ()
     images: tuple[Media, ...] = ()
+    reactions: Reactions = Reactions()
 
 
 def _payload_of(value: Any) -> dict[str, Any]:

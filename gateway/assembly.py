@@ -79,7 +79,7 @@ async def make_services(
         hooks=hooks,
         files=SharedFiles(store, settings.sharing.file_bytes)
         if shared
-        else HomeFiles(settings.home_path / "media"),
+        else HomeFiles(settings.home_path / "media", settings.sharing.file_bytes),
         router=router,
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),

@@ -100,14 +100,21 @@ class RoomChannel(Channel):
     async def opening(self, room: str, session: PageSession) -> list[Json]:
         """Return the events that show a room to a person who joins."""
         history = await self.host.history(self.name, room, MAX_HISTORY)
+        title, titled_at = await self.host.title(self.name, room)
         hello: Json = {
             "type": "hello",
             "room": room,
+            "title": title,
+            "titled_at": titled_at,
             "you": {"id": session.person, "owner": session.owner},
             "agent": self.host.agent_name,
             "hint": self.host.hint if session.owner else None,
         }
-        past: Json = {"type": "history", "messages": [self.as_json(shown) for shown in history]}
+        messages = [
+            self.as_json(shown) | {"mine": shown.reactions.by.get(session.person, "")}
+            for shown in history
+        ]
+        past: Json = {"type": "history", "messages": messages}
         known = {shown.id for shown in history}
         people: Json = {"type": "people", "people": await self.hub.people(room)}
         ongoing = [
@@ -135,6 +142,7 @@ class RoomChannel(Channel):
             "cut": shown.role == "agent" and shown.text.rpartition("\n")[2].startswith(CUT_OFF),
             "buttons": [asdict(button) for button in shown.buttons],
             "images": [image.name for image in shown.images],
+            "reactions": shown.reactions.counts(),
         }
 
     def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:

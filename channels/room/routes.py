@@ -102,7 +102,7 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         )
 
     async def post(request: Request) -> Response:
-        message = Post.model_validate_json(await _body(request))
+        message = Post.model_validate_json(await body_of(request))
         if not (message.text.strip() or message.files):
             raise InboundRefused("The message is empty.")
         room, session = room_of(channel, request)
@@ -110,14 +110,14 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         return JSONResponse({"id": str(message.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
-        wanted = Stop.model_validate_json(await _body(request))
+        wanted = Stop.model_validate_json(await body_of(request))
         room, session = room_of(channel, request)
         asked = await read(room, unstored_post(wanted.person), session)
         stopped = await channel.host.stop_answer(asked, wanted.answer)
         return JSONResponse({"stopped": stopped})
 
     async def press(request: Request) -> Response:
-        pressed = Press.model_validate_json(await _body(request))
+        pressed = Press.model_validate_json(await body_of(request))
         room, session = room_of(channel, request)
         message = replace(
             await read(room, unstored_post(pressed.person), session),
@@ -132,10 +132,10 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         return JSONResponse({"id": str(pressed.id)}, status_code=202)
 
     return [
-        Route(f"{prefix}/{{room}}/events", _guarded(channel, events)),
-        Route(f"{prefix}/{{room}}/messages", _guarded(channel, post), methods=["POST"]),
-        Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
-        Route(f"{prefix}/{{room}}/press", _guarded(channel, press), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/events", guarded(channel, events)),
+        Route(f"{prefix}/{{room}}/messages", guarded(channel, post), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/stop", guarded(channel, stop), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/press", guarded(channel, press), methods=["POST"]),
         *_facts_routes(channel, prefix, read),
     ]
 
@@ -165,9 +165,9 @@ def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         return JSONResponse(found, headers={"Cache-Control": "no-store"})
 
     return [
-        Route(f"{prefix}/{{room}}/commands", _guarded(channel, commands)),
-        Route(f"{prefix}/{{room}}/track", _guarded(channel, track)),
-        Route(f"{prefix}/{{room}}/why", _guarded(channel, why)),
+        Route(f"{prefix}/{{room}}/commands", guarded(channel, commands)),
+        Route(f"{prefix}/{{room}}/track", guarded(channel, track)),
+        Route(f"{prefix}/{{room}}/why", guarded(channel, why)),
     ]
 
 
@@ -196,7 +196,9 @@ def unstored_post(person: RoomPerson) -> Post:
     return Post(id=uuid4(), person=person, text=",stop")
 
 
-def _guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:
+def guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:
+    """Return an endpoint that answers a refusal with its sentence."""
+
     async def answer(request: Request) -> Response:
         try:
             return await endpoint(request)
@@ -222,7 +224,8 @@ def _refusal(sentence: str) -> JSONResponse:
     return JSONResponse({"error": sentence}, status_code=422)
 
 
-async def _body(request: Request) -> bytes:
+async def body_of(request: Request) -> bytes:
+    """Return the JSON of a post; raises InboundRefused if it is none, or too long."""
     if not request.headers.get("content-type", "").startswith("application/json"):
         raise InboundRefused("Send the message as application/json.")
     body = bytearray()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +15,10 @@ from anyio.abc import TaskGroup
 from channels.base import Channel
 from channels.clock import Clock, SystemClock
 from channels.draft import DraftReference
+from channels.errors import MediaRefused
 from channels.facts import Facts, OwnFacts
 from channels.host import ChatReading, Cursors, FullHost
-from channels.message import InboundMessage, Media, OutboundMessage, ShownMessage
+from channels.message import InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 
 
 class FakeHost(FullHost):
@@ -32,6 +34,8 @@ class FakeHost(FullHost):
     drafts      maps a key to its draft
     stops       requests to stop an answer
     past        maps a channel and a chat to the messages that `history` returns
+    files       what was kept, by name
+    titles      what chats are called, by channel and chat, and a number
     known       cursors that `cursors` returns
     readings    how far histories were read, as passed to `keep_readings`
     facts       what is known of the accounts; hosts of several processes share them
@@ -61,6 +65,7 @@ class FakeHost(FullHost):
         self.stops: list[tuple[InboundMessage, str | None]] = []
         self.past: dict[tuple[str, str], list[ShownMessage]] = {}
         self.files: dict[str, bytes] = {}
+        self.titles: dict[tuple[str, str], tuple[str, int]] = {}
         self.known = Cursors()
         self.readings: dict[tuple[str, str], ChatReading] = {}
         self.facts: Facts = OwnFacts(self.clock)
@@ -180,6 +185,11 @@ class FakeHost(FullHost):
     async def keep_file(self, name: str, data: bytes) -> None:
         self.files[name] = data
 
+    async def drop_files(self, message: InboundMessage) -> None:
+        if message.ext_id not in self._keys:
+            for media in message.media:
+                self.files.pop(media.file, None)
+
     async def kept_file(self, name: str) -> bytes | None:
         return self.files.get(name)
 
@@ -188,8 +198,39 @@ class FakeHost(FullHost):
         images = [media for one in known if one.id == message_id for media in one.images]
         return images[number] if number < len(images) else None
 
-    async def rooms(self, channel: str) -> list[str]:
-        return sorted(chat for name, chat in self.past if name == channel)
+    async def rooms(self, channel: str) -> dict[str, str]:
+        chats = sorted(chat for name, chat in self.past if name == channel)
+        return {chat: self.titles.get((channel, chat), ("", 0))[0] for chat in chats}
+
+    async def title(self, channel: str, chat_id: str) -> tuple[str, int]:
+        return self.titles.get((channel, chat_id), ("", 0))
+
+    async def give_title(
+        self, channel: str, chat_id: str, title: str, person: str
+    ) -> tuple[str, int]:
+        del person
+        _old, at = await self.title(channel, chat_id)
+        self.titles[channel, chat_id] = title, at + 1
+        return title, at + 1
+
+    async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
+        known = self.past.get((channel, chat_id), [])
+        return next((one.text for one in known if (one.id, one.role) == (answer, "agent")), None)
+
+    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+        raise MediaRefused(f"{url} is not there")
+
+    async def react(
+        self, channel: str, chat_id: str, answer: str, person: str, value: str
+    ) -> Reactions | None:
+        past = self.past.get((channel, chat_id), [])
+        for number, one in enumerate(past):
+            if (one.id, one.role) == (answer, "agent"):
+                by = {**one.reactions.by, person: value}
+                known = Reactions({who: v for who, v in by.items() if v}, one.reactions.at + 1)
+                past[number] = replace(one, reactions=known)
+                return known
+        return None
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         known = self.past.get((channel, chat_id), [])[-limit:]

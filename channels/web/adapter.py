@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,8 +23,13 @@ from channels.traits import Traits
 from channels.web.attached import IMAGES, attached
 from channels.web.format import to_html
 from channels.web.inbound import parse
+from channels.web.linked import linked_image_route
 from channels.web.outbound import page_routes
+from channels.web.reactions import reaction_route
 from channels.web.settings import WebSettings
+from channels.web.titles import title_route
+
+PREFIX: Final = "/api/rooms"
 
 
 class WebChannel(RoomChannel):
@@ -59,7 +64,9 @@ class WebChannel(RoomChannel):
     def routes(self) -> list[Route]:
         listed = Route("/api/rooms", self._list_rooms)
         image = Route("/api/rooms/{room}/messages/{message}/images/{number:int}", self._image)
-        return [*page_routes(), listed, image, *room_routes(self, "/api/rooms", self.read)]
+        rooms = room_routes(self, PREFIX, self.read)
+        own = [listed, image, linked_image_route(self, PREFIX), reaction_route(self, PREFIX)]
+        return [*page_routes(), *own, title_route(self, PREFIX), *rooms]
 
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)
@@ -87,14 +94,27 @@ class WebChannel(RoomChannel):
         return Response(data, media_type=found.mime, headers={"Cache-Control": "no-store"})
 
     async def _list_rooms(self, _request: Request) -> Response:
-        known = [name for name in await self.host.rooms(self.name) if is_room(name)]
+        rooms = await self.host.rooms(self.name)
+        known = [{"room": room, "title": title} for room, title in rooms.items() if is_room(room)]
         return JSONResponse(known, headers={"Cache-Control": "no-store"})
 
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
-        for media, data in attached(room, post):
-            if media.file:
-                await self.host.keep_file(media.file, data)
         others = [str(person["name"]) for person in await self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
-        return parse(room, post, session, date, self.host.agent_name, others)
+        message = parse(room, post, session, date, self.host.agent_name, others)
+        try:
+            for media, data in attached(room, post):
+                if media.file:
+                    await self.host.keep_file(media.file, data)
+        except Exception:
+            await self.host.drop_files(message)
+            raise
+        return message
+
+    async def submit(self, message: InboundMessage) -> None:
+        try:
+            await super().submit(message)
+        except Exception:
+            await self.host.drop_files(message)
+            raise

@@ -1,4 +1,7 @@
-"""Renders Markdown as HTML for the page, without raw HTML and images; links open in a new tab.
+"""Renders Markdown as HTML for the page, without raw HTML; links open in a new tab.
+
+An image becomes a link, so that the page loads nothing from other servers. The link has the image's
+number among those of the text, by which a person can ask for it (`linked_images`).
 
 The page itself turns formulas, task lists and footnotes into what one reads (assets/markup.js).
 """
@@ -30,6 +33,14 @@ def to_html(text: str) -> str:
     return str(_markdown().render(text))
 
 
+def linked_images(text: str) -> list[str]:
+    """Return the URLs of the images in a message, in the order of the numbers of their links."""
+    if len(text) > MAX_MARKDOWN:
+        return []
+    inlines = (token.children or () for token in _markdown().parse(text))
+    return [str(one.attrGet("src")) for line in inlines for one in line if one.type == "image"]
+
+
 @cache
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
@@ -41,12 +52,19 @@ def _markdown() -> MarkdownIt:
     return markdown
 
 
-def _image(_renderer: RendererHTML, tokens: Sequence[Token], index: int, *_rest: Any) -> str:
-    # An image becomes a link, so that the page loads nothing from other servers.
+def _image(
+    _renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    _options: Any,
+    env: MutableMapping[str, Any],
+) -> str:
     token = tokens[index]
+    number = env["images"] = env.get("images", -1) + 1
     source = escape(str(token.attrGet("src") or ""))
     label = escape(token.content or source)
-    return f'<a href="{source}" target="_blank" rel="noopener noreferrer">{label}</a>'
+    ways = 'target="_blank" rel="noopener noreferrer"'
+    return f'<a href="{source}" {ways} data-image="{number}">{label}</a>'
 
 
 def _link_open(

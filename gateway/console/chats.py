@@ -48,6 +48,7 @@ class ConsoleChat:
             parts=(),
             media=(),
             raw={},
+            chat_title=row["given_title"] or newest.chat_title,
             chat_id=row["chat_id"],
         )
         return cls(**own, newest=newest, heard_at=row["received_at"])

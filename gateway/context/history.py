@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from channels.message import Media, ShownMessage
+from channels.message import Media, Reactions, ShownMessage
 from gateway.context.images import images_of
+from gateway.context.reactions import reactions_in
 from tape.context import RESET, REWIND
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, SESSION_START, Entry
@@ -54,6 +56,15 @@ async def read_track(tape: Tape, limit: int) -> dict[str, Any]:
     return {"lanes": lanes, "splices": [_splice(cut, names) for cut in cuts if not erased_on(cut)]}
 
 
+async def answer_text(tape: Tape, answer: str) -> str | None:
+    """Return the text of an answer with an id, as it was sent, or None."""
+    turn = answer.rpartition(":")[0]
+    own = await tape.find(turn=turn) if turn else []
+    finals = _finals(own)
+    shown = (_ours(entry, "", finals) for entry in own if entry.name == OUTBOUND)
+    return next((one.text for one in shown if one.id == answer and one.role == "agent"), None)
+
+
 async def shown_image(tape: Tape, number: int, place: int) -> Media | None:
     """Return an image of the message with an entry's number, unless it was deleted or erased."""
     entry = (await tape.entries([number])).get(number)
@@ -72,13 +83,14 @@ def _splice(anchor: Entry, names: Mapping[int, Entry]) -> dict[str, Any]:
 
 async def _shown(tape: Tape, entries: Sequence[Entry], agent: str) -> list[ShownMessage]:
     gone = await deleted(tape, entries[0].id) if entries else set()
-    finals = _finals(entries)
+    finals, liked = _finals(entries), reactions_in(entries)
     shown: list[ShownMessage] = []
     for entry in entries:
         if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
             shown.append(_person(entry))
         elif entry.name == OUTBOUND:
-            shown.append(_ours(entry, agent, finals))
+            ours = _ours(entry, agent, finals)
+            shown.append(replace(ours, reactions=liked.get(ours.id, Reactions())))
     return shown
 
 

@@ -93,7 +93,7 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
         raise MediaRefused(f"it did not arrive within {settings.download_seconds:g} s")
     if len(data) > settings.max_bytes:
         raise MediaRefused("it is larger than announced")
-    suffix = await anyio.to_thread.run_sync(_check, data, settings.max_pixels)
+    suffix = await image_suffix(data, settings.max_pixels)
     name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
     try:
         await services.files.put(name, data)
@@ -101,6 +101,11 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
         get_log().error("media.not_kept", why=str(cause))
         raise MediaRefused("it could not be stored") from cause
     return SCHEME + name
+
+
+async def image_suffix(data: bytes, most_pixels: int) -> str:
+    """Return the key of MIMES for an image's bytes; raises MediaRefused."""
+    return await anyio.to_thread.run_sync(_check, data, most_pixels)
 
 
 def _check(data: bytes, most_pixels: int) -> str:

@@ -30,6 +30,7 @@ from gateway.services import Services
 from gateway.sharing.shared import CHANGED, SharedWork
 from gateway.sharing.workers import VOID_CODE
 from gateway.storage.holding import HELD, RESTORED
+from gateway.storage.kept_files import kept_of
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
 from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
@@ -214,6 +215,15 @@ class Intake:
                 get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
         if any(plan.status == HELD for plan in planned):
             await self._services.ledger.held.count()
+        await self._drop_files([plan.row.message for plan in planned if plan.status == "refused"])
+
+    async def _drop_files(self, refused: Sequence[InboundMessage]) -> None:
+        names = [name for message in refused for name in kept_of(message)]
+        try:
+            if names:
+                await self._services.files.drop(names)
+        except (OSError, TapeError) as cause:
+            get_log().warning("media.not_dropped", why=str(cause))
 
     async def _write_together(self, batch: list[Parts]) -> list[PlannedMessage]:
         if not batch:

@@ -158,7 +158,7 @@ class SharingSettings(Section):
     )
     file_bytes: int = setting(
         10_000_000_000,
-        "Bytes of images that the database keeps; beyond that, the oldest are removed.",
+        "Bytes of images that the database or the home keeps; the oldest are removed beyond that.",
         ge=0,
     )
     listen_url: SecretStr = setting(

@@ -114,6 +114,7 @@ class ErasureTable:
         day = self._clock.now().date().isoformat()
         await run_alone(self._store, "ledger.wipe_usage", **of)
         await run_alone(self._store, "ledger.wipe_budget", **of)
+        await run_alone(self._store, "ledger.wipe_title", **of)
         await run_alone(self._store, "ledger.wipe_old_budget", **of, day=day)
         values = {"channel": erasure.channel, "person": erasure.person, "session_id": session_id}
         if erasure.what == "person":

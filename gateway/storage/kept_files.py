@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, Protocol
 
 import anyio.to_thread
 
+from channels.message import KEPT, InboundMessage
 from tape.entry import dump
 from tape.private_file import open_private
 from tape.store import UnitStore
@@ -20,6 +22,11 @@ from tape.unit_of_work import Unit
 
 CHECKED_EACH: Final = 16
 """The total size is looked at once in so many files, since that reads a line for each of them."""
+
+
+def kept_of(message: InboundMessage) -> list[str]:
+    """Return the names of the files that the gateway itself keeps for a message."""
+    return [media.file for media in message.media if media.file.startswith(KEPT)]
 
 
 class KeptFiles(Protocol):
@@ -35,10 +42,15 @@ class KeptFiles(Protocol):
 
 
 class HomeFiles:
-    """Files of the home folder, which one process has for itself."""
+    """Files of the home folder, which one process has for itself.
 
-    def __init__(self, folder: Path) -> None:
+    Beyond `most` bytes in total, the oldest are removed.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
         self._folder = folder
+        self._most = most
+        self._unchecked = CHECKED_EACH  # so that a process that keeps few files looks, too
 
     async def put(self, name: str, data: bytes) -> None:
         await anyio.to_thread.run_sync(self._write, name, data)
@@ -65,6 +77,22 @@ class HomeFiles:
         with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
         part.replace(path)
+        self._unchecked += 1
+        if self._unchecked > CHECKED_EACH:
+            self._unchecked = 0
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        files = []
+        for path in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # it was dropped meanwhile
+                files.append((path.stat(), path))
+        left = sum(stat.st_size for stat, _path in files) - self._most
+        for stat, path in sorted(files, key=lambda one: one[0].st_mtime_ns):
+            if left <= 0:
+                break
+            path.unlink(missing_ok=True)
+            left -= stat.st_size
 
 
 class SharedFiles:

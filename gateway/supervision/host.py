@@ -16,9 +16,11 @@ from channels.draft import DraftReference
 from channels.errors import ChannelDown, InboundRefused
 from channels.facts import Facts
 from channels.host import ChatReading, Cursors, FullHost
-from channels.message import Author, InboundMessage, Media, OutboundMessage, ShownMessage
+from channels.message import Author, InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from gateway.background import Work
-from gateway.context.history import read_history, read_news, read_track, shown_image
+from gateway.context.history import answer_text, read_history, read_news, read_track, shown_image
+from gateway.context.reactions import react
+from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
@@ -26,8 +28,10 @@ from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.commands import commands_for
 from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
+from gateway.storage.kept_files import kept_of
 from gateway.storage.ledger.rows import account_id
 from gateway.supervision.figures import figures_of
+from gateway.supervision.linked_images import LinkedImages
 from gateway.supervision.status import StatusBoard
 from tape.entry import load, utc_iso
 from tape.errors import SessionLost, StoreUnavailable, TapeError
@@ -112,6 +116,8 @@ class GatewayHost(FullHost):
         self.agent_name: str = agent.name
         self.names: Sequence[str] = agent.names_in_chats()
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
+        most_pixels = services.settings.media.max_pixels
+        self._linked_images = LinkedImages(services.clock, most_pixels)
         self.hint: str | None = OFFLINE_HINT if agent.model == OFFLINE else None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
@@ -199,6 +205,17 @@ class GatewayHost(FullHost):
         except (OSError, TapeError) as cause:
             raise ChannelDown(f"a file cannot be kept: {cause}") from cause
 
+    async def drop_files(self, message: InboundMessage) -> None:
+        names = kept_of(message)
+        place = {"account_id": message.channel, "chat_id": message.chat_id}
+        values = {**place, "message_id": message.message_id, "limit": 1}
+        try:
+            # A post that comes twice may be refused once, and accepted once.
+            if names and not await self._services.store.select("ledger.told_chat_message", values):
+                await self._services.files.drop(names)
+        except (OSError, TapeError) as cause:
+            get_log().warning("media.not_dropped", why=str(cause))
+
     async def kept_file(self, name: str) -> bytes | None:
         return await self._services.files.get(name)
 
@@ -210,11 +227,26 @@ class GatewayHost(FullHost):
         tape = await self._tape_of(channel, chat_id)
         return await shown_image(tape, int(rows[0]["entry_id"]), number)
 
-    async def rooms(self, channel: str) -> list[str]:
+    async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
+        return await answer_text(await self._tape_of(channel, chat_id), answer)
+
+    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+        return await self._linked_images.get(url)
+
+    async def rooms(self, channel: str) -> dict[str, str]:
         prefix = f"{channel}:"
         values = {"prefix": prefix, "limit": MAX_ROOMS}
         rows = await self._services.store.select("ledger.rooms", values)
-        return [str(row["session_id"]).removeprefix(prefix) for row in rows]
+        return {str(row["session_id"]).removeprefix(prefix): row["title"] or "" for row in rows}
+
+    async def title(self, channel: str, chat_id: str) -> tuple[str, int]:
+        return await title_of(self._services, await self._session_at(channel, chat_id))
+
+    async def give_title(
+        self, channel: str, chat_id: str, title: str, person: str
+    ) -> tuple[str, int]:
+        session_id = await self._session_at(channel, chat_id)
+        return await give_title(self._services, session_id, title, channel, person)
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         return await read_track(await self._tape_of(channel, chat_id), limit)
@@ -223,6 +255,12 @@ class GatewayHost(FullHost):
         turn = answer.rpartition(":")[0]
         tape = await self._tape_of(channel, chat_id)
         return await figures_of(tape, self._services.settings, turn) if turn else None
+
+    async def react(
+        self, channel: str, chat_id: str, answer: str, person: str, value: str
+    ) -> Reactions | None:
+        tape = await self._tape_of(channel, chat_id)
+        return await react(self._services, tape, answer, person, value)
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER
@@ -241,6 +279,10 @@ class GatewayHost(FullHost):
         return bool(said.get("stopped"))
 
     async def _tape_of(self, channel: str, chat_id: str) -> Tape:
+        session_id = await self._session_at(channel, chat_id)
+        return self._services.tapes.session_tape(session_id)
+
+    async def _session_at(self, channel: str, chat_id: str) -> str:
         # Plugins expect a whole message; this one stands for the chat and has no author.
         message = InboundMessage(
             channel=channel,
@@ -251,7 +293,7 @@ class GatewayHost(FullHost):
             text="",
             date=utc_iso(self.clock.now()),
         )
-        return self._services.tapes.session_tape(await self._session_of(message))
+        return await self._session_of(message)
 
     async def _session_of(self, message: InboundMessage) -> str:
         pipeline = self._services.pipeline

@@ -138,6 +138,26 @@ async def test_eight_tabs_share_one_stream(tmp_path: Path, chromium: Browser) ->
         assert scene.gateway.pulse.listeners == 1
 
 
+async def test_without_a_shared_worker_one_tab_has_the_stream_until_it_closes(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with scene_of(tmp_path) as scene, browsing(chromium) as opened:
+        headers = {"X-Forwarded-For": "203.0.113.9"}
+        context = await opened.new_context(extra_http_headers=headers)
+        await context.add_init_script("delete window.SharedWorker")
+        pages = [await context.new_page() for _ in range(8)]
+        await pages[0].goto(f"{scene.gateway.url}console#code={await scene.code(OWNER)}")
+        await expect(pages[0].get_by_role("heading", name="Deck")).to_be_visible()
+        for other in pages[1:]:
+            await other.goto(f"{scene.gateway.url}console")
+        for text in ("to all of you", "and to those who are left"):
+            await scene.say(STRANGER, text)
+            for other in pages:
+                await expect(other.locator(".strip-last").first).to_contain_text(text)
+            assert scene.gateway.pulse.listeners == 1
+            await pages.pop(0).close()
+
+
 async def test_it_speaks_chinese_and_keeps_it(tmp_path: Path, chromium: Browser) -> None:
     async with entered(tmp_path, chromium) as (_scene, _opened, page):
         await page.get_by_role("button", name="中文").click()

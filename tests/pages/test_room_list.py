@@ -33,6 +33,18 @@ async def test_the_owner_goes_from_room_to_room_and_shares_a_link(
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         await page.locator("#rooms-summary").click()
         await expect(page.locator("#rooms-list a")).to_have_text(["kitchen-sink", "lobby"])
+        await page.keyboard.press("Escape")
+        await page.locator("#people-summary").click()
+        await page.get_by_role("textbox", name="Title of this room").fill("Where we cook")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="Where we cook")).to_be_visible()
+        await expect(page).to_have_title("Where we cook · Tapeway")
+        await page.reload()
+        await expect(page.get_by_role("heading", name="Where we cook")).to_be_visible()
+        await page.locator("#rooms-summary").click()
+        await expect(page.locator("#rooms-list a")).to_have_text(
+            ["lobby", "Where we cook kitchen-sink"]
+        )
         await page.get_by_role("button", name="Copy the link to this room").click()
         link = await page.evaluate("navigator.clipboard.readText()")
         assert link == f"{gateway.url}?room=kitchen-sink"

@@ -142,6 +142,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "linker.rules_only": "The linker's model cannot be used; rules alone decide which conversation"
     " a message belongs to.",
     "media.fetch_failed": "An image could not be fetched.",
+    "media.not_dropped": "The images of a refused message could not be removed yet.",
     "media.not_kept": "An image could not be stored.",
     "media.not_read": "The database did not give out an image; the model got a note instead.",
     "model.local_found": "A local model is there now; the gateway starts again with it.",

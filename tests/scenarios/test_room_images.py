@@ -9,6 +9,8 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from channels.message import InboundMessage
+from gateway.plugin import hookimpl
 from tests.contracts.test_channels_media import images_of, picture
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import erased
@@ -18,12 +20,26 @@ from tests.visitor import Visitor, visit
 pytestmark = pytest.mark.anyio
 
 
-async def send(visitor: Visitor, data: bytes, mime: str = "image/png") -> tuple[str, int]:
+class Dropping:
+    """A plugin that drops some messages."""
+
+    @hookimpl
+    def admit_message(self, message: InboundMessage) -> str | None:
+        return "drop" if message.text.startswith("drop") else None
+
+
+async def send(
+    visitor: Visitor,
+    data: bytes,
+    mime: str = "image/png",
+    text: str = "what is this?",
+    message_id: str = "",
+) -> tuple[str, int]:
     """Post an image; return the message's id, and the answer's status."""
     file = {"name": "kettle.png", "mime": mime, "data": base64.b64encode(data).decode()}
-    message_id = str(uuid4())
+    message_id = message_id or str(uuid4())
     answer = await visitor.post(
-        "what is this?", to_agent=True, reply_to=None, message_id=message_id, files=[file]
+        text, to_agent=True, reply_to=None, message_id=message_id, files=[file]
     )
     return message_id, answer.status_code
 
@@ -53,6 +69,30 @@ async def test_an_erased_person_s_images_are_gone_from_the_disk_and_the_page(
         await erased(gateway)
         assert (await client.get(path)).status_code == 404
         assert list((tmp_path / "media").iterdir()) == []
+
+
+async def test_images_of_a_refused_post_are_not_kept(tmp_path: Path) -> None:
+    media = tmp_path / "media"
+    async with (
+        gateway_of(tmp_path, None, Dropping()) as gateway,
+        visit(gateway.url, "Ann") as (ann,),
+    ):
+        ballast = gateway.services.guard.ballast
+        ballast.given_up = True  # as on a full disk
+        said, status = await send(ann, picture())
+        assert (status, list(media.iterdir())) == (503, [])
+        ballast.given_up = False
+        _said, status = await send(ann, picture(), message_id=said)
+        assert (status, len(list(media.iterdir()))) == (202, 1)
+        ballast.given_up = True
+        _said, status = await send(ann, picture(), message_id=said)
+        assert (status, len(list(media.iterdir()))) == (503, 1)  # the first one was accepted
+        ballast.given_up = False
+        await settled(gateway)
+        kept = set(media.iterdir())
+        _said, status = await send(ann, picture(), text="drop this")
+        await settled(gateway)
+        assert (status, set(media.iterdir())) == (202, kept)
 
 
 async def test_what_is_no_image_of_the_room_is_not_served(tmp_path: Path) -> None:

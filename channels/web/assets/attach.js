@@ -1,7 +1,7 @@
 // Images that go with a message: chosen, pasted or dropped. Photos are made small enough to send,
 // which also takes out where they were taken.
 
-import { icon, make } from './parts.js';
+import { asUrl, icon, make } from './parts.js';
 import { t } from './words.js';
 
 const MOST = 4;
@@ -10,15 +10,6 @@ const SIDES = [2000, 1400, 1000, 700];
 const AS_THEY_ARE = ['image/png', 'image/webp', 'image/gif'];
 
 const $ = (id) => document.getElementById(id);
-
-function asUrl(blob) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result);
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(blob);
-  });
-}
 
 async function asJpeg(bitmap, side) {
   const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
@@ -79,7 +70,7 @@ export function setUpAttaching({ form, field, announce, onError }) {
       const left = files.reduce((sum, { size }) => sum - size, MOST_BYTES);
       const fit = await fitted(file, left / 2); // so that others fit, too
       if (!fit) {
-        onError(t('{0} is no image that can be sent.', file.name));
+        onError(t('{0} is no image that can be sent. Other files are not read here: paste their text.', file.name));
         continue;
       }
       const url = await asUrl(fit.blob);

@@ -106,25 +106,80 @@ export async function refusal(response) {
 
 // The event stream. EventSource reconnects after a lost connection, but gives up
 // on an HTTP error; then this finds the reason and reconnects.
+//
+// The tabs of one person in one room share a stream, since browsers allow six connections to a
+// gateway: the tab that holds the lock has it, and passes on what it hears. Without locks, which
+// plain http has not, each tab has its own.
 export class Stream {
   #source = null;
   #url = '';
   #timer = 0;
   #tries = 0;
+  #tabs = null; // the channel to the other tabs
+  #release = () => {}; // give the lock away, or no longer wait for it
+  #holds = false;
 
   constructor({ onEvent, onStatus }) {
     this.onEvent = onEvent;
     this.onStatus = onStatus;
     window.addEventListener('online', () => {
-      if (this.#url && this.#source?.readyState !== EventSource.OPEN) this.#connect();
+      if (this.#holds && this.#source?.readyState !== EventSource.OPEN) this.#connect();
     });
+    window.addEventListener('pageshow', ({ persisted }) => { if (persisted) this.#join(); });
   }
 
   open(room, person) {
     const query = new URLSearchParams({ name: person.name });
+    this.#end();
     this.#url = `${roomUrl(room, 'events')}?${query}`;
     this.#tries = 0;
+    if (navigator.locks && 'BroadcastChannel' in window) this.#share(`tapeway ${this.#url}`);
+    else this.#hold();
+  }
+
+  #end() {
+    this.#release();
+    this.#tabs?.close();
+    this.#source?.close();
+    clearTimeout(this.#timer);
+    this.#holds = false;
+  }
+
+  #share(name) {
+    const tabs = new BroadcastChannel(name);
+    this.#tabs = tabs;
+    tabs.onmessage = ({ data }) => {
+      if (data.joins) {
+        if (this.#holds) this.#connect(); // the newcomer needs what a stream begins with
+      } else if (this.#holds) return;
+      else if (data.status) this.onStatus(data.status);
+      else this.onEvent(data.event);
+    };
+    const waiting = new AbortController();
+    let release = () => waiting.abort();
+    this.#release = () => release();
+    navigator.locks.request(name, { signal: waiting.signal }, () => new Promise((resolve) => {
+      release = resolve;
+      this.#hold();
+    })).catch(() => { /* this tab has another name now */ });
+    this.#join();
+  }
+
+  #join() { this.#tabs?.postMessage({ joins: true }); }
+
+  #hold() {
+    this.#holds = true;
     this.#connect();
+  }
+
+  #pass(event) {
+    this.onEvent(event);
+    this.#tabs?.postMessage({ event });
+  }
+
+  #say(status) {
+    this.onStatus(status);
+    this.#tabs?.postMessage({ status });
   }
 
   #connect() {
@@ -134,16 +189,16 @@ export class Stream {
     this.#source = source;
     source.onopen = () => {
       this.#tries = 0;
-      this.onStatus('connected');
+      this.#say('connected');
     };
     source.onmessage = ({ data }) => {
       let event;
       try { event = JSON.parse(data); } catch { return; }
-      if (event && source === this.#source) this.onEvent(event);
+      if (event && source === this.#source) this.#pass(event);
     };
     source.onerror = () => {
       if (source !== this.#source) return;
-      this.onStatus('reconnecting');
+      this.#say('reconnecting');
       if (source.readyState === EventSource.CLOSED) this.#later();
     };
   }
@@ -159,7 +214,7 @@ export class Stream {
         const { status } = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: probe.signal });
         if (status === 401 || status === 403) { goToLogin(); return; }
       } catch { /* unreachable; the next attempt will show */ } finally { probe.abort(); }
-      if (url === this.#url) this.#connect();
+      if (url === this.#url && this.#holds) this.#connect();
     }, wait);
   }
 }

@@ -2,7 +2,10 @@
 // A draft gets them from its first line, so that nothing moves when it is finished.
 
 import { formula } from './formula.js';
-import { copyText, make } from './parts.js';
+import { refusal } from './link.js';
+import {
+  asUrl, copyText, icon, make,
+} from './parts.js';
 import { t } from './words.js';
 
 function parsed(html) {
@@ -29,6 +32,7 @@ export function showBody(body, html) {
   for (const pre of next.querySelectorAll('pre')) frameCode(pre);
   for (const table of next.querySelectorAll('table')) frameTable(table);
   for (const code of next.querySelectorAll(CODE)) colour(code);
+  if (body.closest('[data-role="agent"]')) for (const link of next.querySelectorAll('a[data-image]')) frameImage(link);
   merge(body, next);
   cues.look(body);
 }
@@ -155,6 +159,43 @@ function frameTable(table) {
   frame.append(inner);
 }
 
+// An image of another server is fetched by the gateway, once somebody asks for it.
+function frameImage(link) {
+  if (!/^https?:$/.test(link.protocol)) return;
+  const box = make('span', 'far-image');
+  const show = make('button', 'show-image');
+  const alt = link.textContent === link.getAttribute('href') ? '' : link.textContent;
+  show.type = 'button';
+  show.dataset.image = link.dataset.image;
+  show.append(icon('i-image'), make('span', '', alt || t('Image')), make('small', '', t('Show the image')));
+  link.replaceWith(box);
+  link.textContent = link.host;
+  delete link.dataset.image;
+  box.append(show, link);
+}
+
+async function showImage(button, urlOf, announce) {
+  if (button.getAttribute('aria-busy') === 'true') return;
+  button.setAttribute('aria-busy', 'true');
+  const [, name, state] = button.children;
+  try {
+    const response = await fetch(urlOf(button.closest('.msg').dataset.id, button.dataset.image));
+    if (!response.ok) throw new Error(await refusal(response));
+    const image = make('img');
+    image.alt = name.textContent;
+    image.src = await asUrl(await response.blob());
+    image.tabIndex = -1;
+    await image.decode();
+    button.replaceWith(image);
+    image.focus({ preventScroll: true });
+    announce(t('Image: {0}', image.alt));
+  } catch (error) {
+    state.textContent = error instanceof TypeError ? t('The gateway cannot be reached.') : error.name === 'EncodingError' ? t('This image cannot be shown.') : error.message;
+    announce(state.textContent);
+  }
+  button.removeAttribute('aria-busy');
+}
+
 // A frame says on which sides it has more than it shows. All are measured before any is marked.
 const cues = {
   waiting: new Set(),
@@ -177,10 +218,11 @@ const cues = {
 };
 
 // One listener for all buttons of bodies, also for those of text that still grows.
-export function setUpBodies(root, announce) {
+export function setUpBodies(root, announce, imageUrl) {
   root.addEventListener('click', ({ target }) => {
-    const button = target.closest?.('.copy, .note-mark, .note-back');
+    const button = target.closest?.('.copy, .note-mark, .note-back, .show-image');
     if (button?.className === 'copy') copyCode(button, announce);
+    else if (button?.className === 'show-image') showImage(button, imageUrl, announce);
     else if (button) followNote(button);
   });
   root.addEventListener('scroll', ({ target }) => cues.look(target.parentElement), { capture: true, passive: true });

@@ -44,6 +44,15 @@ export function dayName(date) {
   }).format(date);
 }
 
+export function asUrl(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}
+
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

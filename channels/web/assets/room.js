@@ -29,6 +29,7 @@ let agent = 'Tapeway';
 let here = [];
 let unread = 0;
 let pressing = Promise.resolve();
+const title = { text: '', at: -1 }; // what the room is called, since which entry of its tape
 const thinking = new Set();
 
 function announce(text) {
@@ -57,6 +58,9 @@ const transcript = new Transcript({
   onPress: (id, button) => { pressing = pressing.then(() => press(id, button)); },
   onGoOn: (id) => ask(t('Go on'), true, id),
   onAgain: (id) => askAgain(transcript.get(transcript.get(id).reply_to)),
+  onReact: async (id, value) => {
+    handlers.reactions(await call(`/api/rooms/${encodeURIComponent(room)}/reactions`, { answer: id, value }));
+  },
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
   imageOf: (id, number) => `/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
@@ -65,7 +69,7 @@ const transcript = new Transcript({
   onChange: refresh,
 });
 
-setUpBodies($('track'), announce);
+setUpBodies($('track'), announce, (id, number) => `/api/rooms/${encodeURIComponent(room)}/answers/${encodeURIComponent(id)}/images/${number}`);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
@@ -97,7 +101,9 @@ function refresh() {
 }
 
 function showTitle() {
-  document.title = `${unread ? `(${unread}) ` : ''}${room} · ${agent}`;
+  document.title = `${unread ? `(${unread}) ` : ''}${title.text || room} · ${agent}`;
+  $('room-name').textContent = title.text || room;
+  $('room-name').title = title.text ? room : '';
 }
 
 function countUnread(messages) {
@@ -131,6 +137,14 @@ const handlers = {
     composer.setAgent(agent);
     loadCommands();
     model.show(Boolean(event.hint));
+    title.at = -1; // an erased title is gone
+    handlers.title(event);
+  },
+  title({ title: text = '', titled_at: at = 0 }) {
+    if (at < title.at) return;
+    const entered = $('title-input').value.trim();
+    if (entered === title.text) $('title-input').value = text; // what is being written stays
+    Object.assign(title, { text, at });
     showTitle();
   },
   history({ messages }) {
@@ -160,6 +174,7 @@ const handlers = {
     else thinking.delete(key);
   },
   reasoning({ reply_to: id, delta, reset }) { transcript.addReasoning(id, reset ? null : delta); },
+  reactions({ id, reactions, mine }) { transcript.takeReactions(id, reactions, mine); },
   pressed({ id, text }) {
     if (text) announce(text);
     transcript.note(id, text);
@@ -242,7 +257,7 @@ function showPeople() {
   }));
 }
 
-const rooms = setUpRooms({ room, announce });
+const rooms = setUpRooms({ room, announce, onTitle: (event) => handlers.title(event) });
 
 const people = $('people');
 $('language').replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => new Option(name, tag, false, tag === language)));
@@ -438,7 +453,7 @@ function enter() {
   stream.open(room, person);
 }
 
-$('room-name').textContent = room;
+$('title-input').placeholder = room;
 showTitle();
 if (person) {
   enter();

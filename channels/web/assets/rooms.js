@@ -10,22 +10,39 @@ const $ = (id) => document.getElementById(id);
 export const roomName = (name) => name?.trim().replaceAll('/', '-').slice(0, 80) ?? '';
 export const roomLink = (name) => `${location.origin}/?room=${encodeURIComponent(name)}`;
 
-export function setUpRooms({ room, announce }) {
+export function setUpRooms({ room, announce, onTitle }) {
   const box = $('rooms');
 
   async function show() {
     let known = [];
     try { known = await ask('/api/rooms'); } catch { /* this one is known */ }
-    const names = [...new Set([...known, room])].sort((a, b) => a.localeCompare(b));
+    const titles = new Map(known.map((one) => [one.room, one.title]));
+    const shown = (name) => titles.get(name) || name;
+    const names = [...new Set([...titles.keys(), room])].sort((a, b) => shown(a).localeCompare(shown(b)));
     $('rooms-list').replaceChildren(...names.map((name) => {
       const item = make('li');
-      const link = make('a', 'room-link', name);
+      const title = titles.get(name);
+      const link = make('a', 'room-link', title || name);
+      if (title) link.append(' ', make('small', '', name));
       link.href = roomLink(name);
       if (name === room) link.setAttribute('aria-current', 'page');
       item.append(link);
       return item;
     }));
   }
+
+  // Whoever may write here may say what the room is called.
+  $('title-form').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    try {
+      onTitle(await ask(`/api/rooms/${encodeURIComponent(room)}/title`, { title: $('title-input').value.trim() }));
+      announce(t('Saved'));
+      $('title-error').hidden = true;
+    } catch (error) {
+      $('title-error').textContent = error.message;
+      $('title-error').hidden = false;
+    }
+  });
 
   box.addEventListener('toggle', () => { if (box.open) show(); });
 

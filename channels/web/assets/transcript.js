@@ -38,11 +38,11 @@ export class Transcript {
 
   constructor(parts) {
     // log, pending, drafts, spoken, faces, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
-    // linkTo, imageOf, announce, showMessage, onChange
+    // onReact, linkTo, imageOf, announce, showMessage, onChange
     Object.assign(this, parts);
     this.under = new Under({
       get: (id) => this.get(id), nameOf: (message) => this.nameOf(message), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
-      onAgain: parts.onAgain, onGoOn: parts.onGoOn, linkTo: parts.linkTo,
+      onAgain: parts.onAgain, onGoOn: parts.onGoOn, onReact: parts.onReact, linkTo: parts.linkTo, note: (id, text) => this.note(id, text),
     });
   }
 
@@ -74,6 +74,7 @@ export class Transcript {
       this.#settle(message);
       order.add(message.id);
     }
+    for (const { id, reactions, mine } of messages) this.takeReactions(id, reactions, mine);
     for (const id of this.#order) if (!order.has(id)) this.#known.delete(id);
     this.#order = [...order];
     this.#layout();
@@ -161,6 +162,9 @@ export class Transcript {
     this.#known.delete(id);
     entry.element.remove();
   }
+
+  // Show what people think of an answer; `mine` is what one thinks oneself.
+  takeReactions(id, reactions, mine) { this.under.take(id, reactions, mine, this.#known.get(id)?.element); }
 
   // A new name changes which messages are own ones.
   refreshOwn() {

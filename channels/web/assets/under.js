@@ -1,17 +1,19 @@
-// The row under an answer: why it is as it is, copy, ask again, link. One stop of the Tab key;
-// the arrow keys go on from there.
+// The row under an answer: why it is as it is, copy, ask again, link, and what people think of it.
+// One stop of the Tab key; the arrow keys go on from there.
 
-import { copyText, excerpt, make } from './parts.js';
+import { copyText, excerpt, icon, make } from './parts.js';
 import { counted, locale, t } from './words.js';
 
 const MAX_READ = 12;
 const number = new Intl.NumberFormat(locale);
+const THUMBS = { up: t('Good answer'), down: t('Bad answer') };
 
 export class Under {
   #figures = new Map(); // answer id -> promise of its figures
+  #reactions = new Map(); // answer id -> { up, down, at, mine }
 
   constructor(parts) {
-    // get, nameOf, reveal, ask, announce, onAgain, onGoOn, linkTo
+    // get, nameOf, reveal, ask, announce, onAgain, onGoOn, onReact, linkTo
     Object.assign(this, parts);
   }
 
@@ -24,7 +26,10 @@ export class Under {
       wanted.push(['why', t('Why'), () => this.#toggle(row, id)], ['copy-answer', t('Copy'), () => this.#copy(row, id)]);
     }
     if (this.get(message.reply_to)) wanted.push(['again', t(message.role === 'agent' ? 'Ask again' : 'Try again'), () => this.onAgain(id)]);
-    if (message.role === 'agent') wanted.push(['link', t('Link'), () => this.#link(row, id)]);
+    if (message.role === 'agent') {
+      wanted.push(['link', t('Link'), () => this.#link(row, id)]);
+      for (const value of Object.keys(THUMBS)) wanted.push([`thumb ${value}`, '', () => this.#react(id, value)]);
+    }
     if (message.cut) wanted.push(['go-on', t('Go on'), () => this.onGoOn(id)]);
     const key = wanted.map(([name]) => name).join(' ');
     if (row.dataset.offers === key) return;
@@ -37,6 +42,45 @@ export class Under {
       return button;
     }));
     row.querySelector('.why')?.setAttribute('aria-expanded', 'false');
+    for (const thumb of row.querySelectorAll('.thumb')) thumb.append(icon('i-thumb'), make('span', 'thumb-count'));
+    this.#showThumbs(row, id);
+  }
+
+  // ---- what people think of it
+
+  // Take what the gateway knows: counts that are not older than those shown, and one's own thumb.
+  take(id, counts, mine, element) {
+    const known = this.#reactions.get(id) ?? { at: -1, mine: '' };
+    const newer = counts && counts.at >= known.at ? counts : known;
+    this.#reactions.set(id, { ...newer, mine: mine ?? known.mine });
+    const row = element?.querySelector('.under');
+    if (row) this.#showThumbs(row, id);
+  }
+
+  #showThumbs(row, id) {
+    const { mine = '', ...counts } = this.#reactions.get(id) ?? {};
+    for (const [value, label] of Object.entries(THUMBS)) {
+      const thumb = row.querySelector(`.thumb.${value}`);
+      if (!thumb) continue;
+      const count = counts[value] ?? 0;
+      thumb.setAttribute('aria-pressed', String(mine === value));
+      thumb.setAttribute('aria-label', count ? `${label}: ${number.format(count)}` : label);
+      thumb.title = label;
+      thumb.toggleAttribute('data-counted', count > 0);
+      thumb.lastElementChild.textContent = count ? number.format(count) : '';
+    }
+  }
+
+  // A second click takes it back.
+  async #react(id, value) {
+    const taken = this.#reactions.get(id)?.mine === value;
+    try {
+      await this.onReact(id, taken ? '' : value);
+      this.announce(taken ? t('Taken back') : THUMBS[value]);
+    } catch (error) {
+      this.announce(error.message);
+      this.note(id, error.message);
+    }
   }
 
   #row(element) {

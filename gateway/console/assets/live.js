@@ -57,19 +57,36 @@ function throughWorker() {
   return { end };
 }
 
-// The tab that holds the lock has the stream; when it closes, another one gets the lock.
+// The tab that holds the lock has the stream; when it closes, another one gets the lock, and goes on
+// after what was heard last. Without locks, which plain http has not, each tab has its own stream.
 function throughTabs() {
-  const channel = 'BroadcastChannel' in window ? new BroadcastChannel(NAME) : null;
-  const share = (message) => { take(message); channel?.postMessage(message); };
-  const stream = new Stream((changes) => share({ changes }), (state) => share({ state }));
+  const channel = navigator.locks && 'BroadcastChannel' in window ? new BroadcastChannel(NAME) : null;
+  const known = { state: 'away', last: '' };
+  let [holds, ended] = [false, false];
   let release = () => {};
   const held = new Promise((resolve) => { release = resolve; });
-  let ended = false;
-  if (channel) channel.onmessage = ({ data }) => take(data);
-  take({ changes: [{ topic: 'all' }] }); // another tab may have the stream, which said so before
-  const hold = () => { if (!ended) stream.start(); return held; };
-  if (channel && navigator.locks) navigator.locks.request(NAME, hold);
-  else hold();
+  const hear = (message) => {
+    if (message.state) known.state = message.state;
+    if (message.last) known.last = message.last;
+    take(message);
+  };
+  const share = (message) => { hear(message); channel?.postMessage(message); };
+  const stream = new Stream((changes, last) => share({ changes, last }), (state) => share({ state }));
+  const hold = () => {
+    if (ended) return undefined;
+    holds = true;
+    stream.start(known.last);
+    return held;
+  };
+  if (channel) {
+    channel.onmessage = ({ data }) => {
+      if (!data.asks) hear(data);
+      else if (holds) channel.postMessage(known);
+    };
+    channel.postMessage({ asks: true });
+    take({ changes: [{ topic: 'all' }] }); // another tab may have the stream, which said so before
+    navigator.locks.request(NAME, hold);
+  } else hold();
   return {
     end() {
       ended = true;

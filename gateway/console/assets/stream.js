@@ -8,21 +8,23 @@ export class Stream {
   #tries = 0;
   #last = '';
 
-  // `onChanges` hears lists of { topic, data }; `onState` hears open, away, or gone: not let in.
+  // `onChanges` hears lists of { topic, data } and the id of the last; `onState` hears open, away, or gone: not let in.
   constructor(onChanges, onState) {
     this.onChanges = onChanges;
     this.onState = onState;
   }
 
-  start() {
+  // Follow what comes after an event that was heard, if one is given.
+  start(last = '') {
     if (this.#source || this.#timer) return;
+    if (last) this.#last = last;
     const source = new EventSource(`/api/console/live?last=${encodeURIComponent(this.#last)}`);
     this.#source = source;
     source.onopen = () => { this.#tries = 0; this.onState('open'); };
     source.onmessage = ({ data, lastEventId }) => {
       this.#last = lastEventId;
       const changes = JSON.parse(data);
-      if (changes.length) this.onChanges(changes);
+      if (changes.length) this.onChanges(changes, lastEventId);
     };
     source.addEventListener('gone', () => { this.stop(); this.onState('gone'); });
     source.onerror = () => {

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gateway.console.said import shown_text
+from gateway.context.reactions import REACTION
 from tape.context import MESSAGE_EDIT, RESET, REWIND
 from tape.deletions import MESSAGE_DELETE, deleted
 from tape.entry import ANCHOR, ERROR, EVENT, MESSAGE, SESSION_START, TOOL_CALL, Entry
@@ -30,6 +31,7 @@ _EVENTS: Final = {
     TURN_END: "end",
     MESSAGE_EDIT: "edit",
     MESSAGE_DELETE: "delete",
+    REACTION: "reaction",
     OUTBOUND: "out",
     RECEIPT: "receipt",
 }
@@ -40,11 +42,12 @@ async def rows_of(tape: Tape, entries: Sequence[Entry]) -> list[Json]:
     """Return a row for each entry, in order.
 
     id, at, kind  the entry, its date, and how it is drawn: said, answer, turn, end, tool, chapter,
-                  edit, delete, refused, out, receipt, error, erased or other
+                  edit, delete, reaction, refused, out, receipt, error, erased or other
     lane, turn    of its meta, if it has them
     who, text     the name of who wrote it, and the first MAX_TEXT characters, as last edited
     gone          whether its text was deleted; it has none, then
-    to            the entry that an edit or deletion is about
+    to            the entry that an edit, deletion or reaction is about
+    value         what somebody thought of an answer: up, down, or "" for what they took back
     status        how a turn ended; inbox: the number by which a message is explained
     """
     edited = await as_edited(tape, tape.name, entries)
@@ -108,6 +111,10 @@ def _row(entry: Entry, *, gone: bool) -> Json:
     elif kind in ("edit", "delete"):
         about = subject_of(entry)
         row |= {"to": int(about)} if about is not None else {}
+    elif kind == "reaction":
+        data = entry.payload.get("data")
+        if isinstance(data, Mapping):
+            row |= {"to": data.get("entry"), "value": str(data.get("value", ""))}
     elif kind in ("turn", "end"):
         data = entry.payload.get("data")
         if isinstance(data, Mapping):

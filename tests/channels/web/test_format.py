@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from channels.web.format import to_html
+from channels.web.format import MAX_MARKDOWN, linked_images, to_html
 
 TAGS = {"a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"}
 TAGS |= {"s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 ATTRIBUTES = {
-    "a": {"href", "title", "target", "rel"},
+    "a": {"href", "title", "target", "rel", "data-image"},
     "code": {"class"},
     "ol": {"start"},
     "td": {"style"},
@@ -157,10 +157,22 @@ def test_an_image_is_a_link_so_that_the_page_loads_nothing() -> None:
         "href": "https://example.org/cat.png",
         "target": "_blank",
         "rel": "noopener noreferrer",
+        "data-image": "0",
     }
     assert read.text.strip() == 'a "cat"'
     assert links("![a](https://x.org/?a=1&copy=2)") == ["https://x.org/?a=1&copy=2"]
     assert Reader(to_html("![](https://x.org/a.png)")).text.strip() == "https://x.org/a.png"
+
+
+def test_the_images_of_a_text_have_the_numbers_of_their_links() -> None:
+    text = "![a](https://x.org/a)\n\n> - ![b ![c](no)][d]\n\n`![e](no)` ![f](data:image/png;x)\n"
+    text += "\n|t|\n|-|\n|![g](https://x.org/g?a=1&b=2)|\n\n[d]: /d"
+    urls = linked_images(text)
+    assert urls == ["https://x.org/a", "/d", "data:image/png;x", "https://x.org/g?a=1&b=2"]
+    tags = Reader(to_html(text)).tags
+    numbers = {more["data-image"]: more["href"] for _tag, more in tags if "data-image" in more}
+    assert numbers == {str(number): url for number, url in enumerate(urls)}
+    assert linked_images("![a](https://x.org/a)" + "x" * MAX_MARKDOWN) == []
 
 
 @pytest.mark.parametrize(("level", "shown"), [(1, 3), (2, 4), (3, 5), (4, 6), (5, 6), (6, 6)])

@@ -90,7 +90,7 @@ async def test_references_become_bytes_just_before_the_call(tmp_path: Path) -> N
     plain = {"role": "user", "content": "hi"}
     data = base64.b64encode(b"png").decode()
     given = [plain, pictured(f"{SCHEME}a.png", "https://x/y.jpg")]
-    shown = await with_bytes(given, HomeFiles(tmp_path / "media"))
+    shown = await with_bytes(given, HomeFiles(tmp_path / "media", 10**9))
     assert shown == [plain, pictured(f"data:image/png;base64,{data}", "https://x/y.jpg")]
     assert has_images(shown)
     assert not has_images([plain])
@@ -103,7 +103,7 @@ async def test_an_image_that_is_not_among_the_kept_ones_is_told_of(
 ) -> None:
     (tmp_path / "media").mkdir()
     (tmp_path / "secret.png").write_bytes(b"secret")
-    (told,) = await with_bytes([pictured(SCHEME + name)], HomeFiles(tmp_path / "media"))
+    (told,) = await with_bytes([pictured(SCHEME + name)], HomeFiles(tmp_path / "media", 10**9))
     assert told["content"] == "look\n[an image that you cannot see]"
 
 

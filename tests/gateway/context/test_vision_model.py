@@ -44,7 +44,7 @@ async def answer(model: VisionModel, message: dict[str, Any]) -> int:
 
 async def test_a_model_is_shown_images_and_plain_words_as_they_are(tmp_path: Path) -> None:
     server = Server()
-    model = VisionModel(server, HomeFiles(tmp_path))
+    model = VisionModel(server, HomeFiles(tmp_path, 10**9))
     assert await answer(model, LOOK) == await answer(model, HI) == 1
     assert server.asked == [LOOK["content"], "hi"]
     assert model.name == "model"
@@ -52,11 +52,11 @@ async def test_a_model_is_shown_images_and_plain_words_as_they_are(tmp_path: Pat
 
 async def test_the_offline_model_is_told_of_images_from_the_start(tmp_path: Path) -> None:
     server = Server(name=OFFLINE)
-    await answer(VisionModel(server, HomeFiles(tmp_path)), LOOK)
+    await answer(VisionModel(server, HomeFiles(tmp_path, 10**9)), LOOK)
     assert server.asked == [TOLD]
 
 
 async def test_closing_closes_the_model(tmp_path: Path) -> None:
     server = Server()
-    await VisionModel(server, HomeFiles(tmp_path)).aclose()
+    await VisionModel(server, HomeFiles(tmp_path, 10**9)).aclose()
     assert server.closed

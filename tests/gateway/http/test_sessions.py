@@ -99,7 +99,13 @@ async def test_a_member_uses_one_room_and_nothing_else(tmp_path: Path) -> None:
             for what in ("messages", "stop", "press"):
                 answer = await guest.post(f"/api/rooms/{room}/{what}", json=post())
                 assert answer.status_code in (403, 404, 422), (room, what)
-            assert (await guest.get(f"/api/rooms/{room}/events")).status_code in (403, 404)
+            thumb, title = {"answer": "t-1:0", "value": "up"}, {"title": "Mine"}
+            for what, body in (("reactions", thumb), ("title", title)):
+                answer = await guest.post(f"/api/rooms/{room}/{what}", json=body)
+                assert answer.status_code in (403, 404), (room, what)
+            for what in ("events", "answers/t-1:0/images/0"):
+                answer = await guest.get(f"/api/rooms/{room}/{what}")
+                assert answer.status_code in (403, 404), (room, what)
         tapes = [info.name for info in await gateway.services.store.tapes()]
         assert len(tapes) == 1
 

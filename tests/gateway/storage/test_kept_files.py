@@ -32,7 +32,7 @@ NAME = f"{hashlib.sha256(image()).hexdigest()}.png"
 @pytest.fixture(params=["home", pytest.param("rows", marks=pytest.mark.postgresql)])
 async def files(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[KeptFiles]:
     if request.param == "home":
-        yield HomeFiles(tmp_path / "media")
+        yield HomeFiles(tmp_path / "media", MOST)
         return
     with fresh_database() as url:
         store = PostgresStore.open(url, [ledger_schema("postgres"), sharing_schema()])
@@ -54,8 +54,6 @@ async def test_one_image_kept_by_many_at_once_is_whole_until_it_is_dropped(
     assert await files.get("a.png") is None
 
 
-@pytest.mark.postgresql
-@pytest.mark.parametrize("files", ["rows"], indirect=True)
 async def test_beyond_the_bound_the_oldest_images_go(files: KeptFiles) -> None:
     count = CHECKED_EACH + 2
     for number in range(count):

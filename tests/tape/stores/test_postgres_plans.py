@@ -89,6 +89,8 @@ FROM generate_series(1, 5000) AS n;
 INSERT INTO card (card_id, purpose, channel, person, session_id, data, expires_at, choice)
 SELECT 'c' || n, 'ask', 'telegram', '7', 's' || n % {SESSIONS}, '{{}}', '2026-01-01',
        CASE WHEN n > 20 THEN 'yes' END FROM generate_series(1, 20000) AS n;
+INSERT INTO chat_title SELECT 's' || n, 'plum', 'telegram:' || n, n
+FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_covered (tape, low, high, rules)
 SELECT n, 1, 50, 'r' FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_entry SELECT tape, id, false, array_to_tsvector(ARRAY['w' || id % 10, 'r' || id])
@@ -120,6 +122,7 @@ WHOLE: Final = {
     "ledger.sends_of": "when somebody is forgotten",
     "ledger.wipe_console_links": "when somebody is forgotten",
     "ledger.wipe_cards": "when somebody is forgotten",
+    "ledger.wipe_title": "when somebody is forgotten",
     "ledger.wipe_usage": "when somebody is forgotten",
     "ledger.wipe_budget": "when somebody is forgotten",
     "ledger.wipe_number": "when somebody is forgotten",

@@ -202,6 +202,7 @@ export class Drawing {
       }
     } else if (row.kind === 'chapter') this.#chapter(row, x);
     else if (row.kind === 'refused' || row.kind === 'error') notch(pen, x, at - size - 2, size, c.record);
+    else if (row.kind === 'reaction') notch(pen, x, at - size - 2, size, c.accent);
     else if (row.kind === 'edit') notch(pen, x, at - size - 2, size, c.amber);
     else if (row.kind === 'delete') notch(pen, x, at - size - 2, size, c['ink-3']);
     else if (row.kind === 'tool') {

@@ -6,7 +6,7 @@ import { hueOf } from './strip.js';
 import { moment, seconds, titleOf } from './draw.js';
 
 const AROUND = 14;
-const LISTED = new Set(['said', 'answer', 'chapter', 'refused', 'edit', 'delete', 'tool', 'error']);
+const LISTED = new Set(['said', 'answer', 'chapter', 'refused', 'edit', 'delete', 'reaction', 'tool', 'error']);
 
 addWords({
   en: {
@@ -16,7 +16,7 @@ addWords({
     'tape.strip': 'The tape around the play head, drawn: conversations as tracks, turns as blocks, messages as dots.',
     'tape.quiet.minutes': '{0} min quiet', 'tape.quiet.hours': '{0} h quiet', 'tape.quiet.days': '{0} day quiet|{0} days quiet',
     'tape.cut.start': 'Start', 'tape.cut.reset': 'Started over', 'tape.cut.rewind': 'Went back', 'tape.cut.checkpoint': 'Checkpoint',
-    'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.',
+    'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.', 'tape.reaction.up': 'Somebody found an answer good.', 'tape.reaction.down': 'Somebody found an answer bad.', 'tape.reaction.': 'Somebody took back what they thought of an answer.',
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
     'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
     'tape.legend': 'What is drawn', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
@@ -32,7 +32,7 @@ addWords({
     'tape.strip': '播放头附近的磁带图：对话为轨道，回合为方块，消息为圆点。',
     'tape.quiet.minutes': '安静 {0} 分钟', 'tape.quiet.hours': '安静 {0} 小时', 'tape.quiet.days': '安静 {0} 天',
     'tape.cut.start': '开始', 'tape.cut.reset': '重新开始', 'tape.cut.rewind': '返回', 'tape.cut.checkpoint': '检查点',
-    'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。',
+    'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。', 'tape.reaction.up': '有人认为一个回答不错。', 'tape.reaction.down': '有人认为一个回答不好。', 'tape.reaction.': '有人撤回了对一个回答的评价。',
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
     'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
     'tape.legend': '图例', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
@@ -100,6 +100,7 @@ export function words(row) {
   if (row.kind === 'chapter') return [make('strong', { class: 'entry-chapter' }, titleOf(row))];
   if (row.kind === 'tool') return [make('span', { class: 'entry-note' }, t('tape.tool', row.text ?? ''))];
   if (row.kind === 'end') return [make('span', { class: 'entry-lost' }, t('tape.failed', row.status))];
+  if (row.kind === 'reaction') return [make('span', { class: 'entry-note' }, t(`tape.reaction.${row.value ?? ''}`))];
   if (row.kind !== 'said' && row.kind !== 'answer') return [make('span', { class: row.kind === 'refused' || row.kind === 'error' ? 'entry-lost' : 'entry-note' }, t(`tape.${row.kind}`))];
   const who = row.kind === 'answer' ? make('b', { class: 'entry-agent' }, t('tape.agent')) : make('b', {}, make('bdi', {}, row.who));
   const text = row.gone ? make('i', { class: 'entry-note' }, t('tape.gone')) : make('bdi', { class: row.kind === 'answer' ? 'entry-answer' : '' }, row.text);

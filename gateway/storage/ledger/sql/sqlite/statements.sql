@@ -63,8 +63,9 @@ ON CONFLICT (session_id) DO NOTHING
 SELECT session_id, tape FROM session
 
 -- name: rooms
--- The sessions whose ids begin like this, by id.
-SELECT session_id FROM session
+-- The sessions whose ids begin like this, by id, with their titles.
+SELECT session_id, (SELECT title FROM chat_title WHERE chat_title.session_id = session.session_id) AS title
+FROM session
 WHERE session_id >= :prefix AND session_id < :prefix || char(1114111)
 ORDER BY session_id LIMIT :limit
 

@@ -50,7 +50,8 @@ ORDER BY opened_at DESC, person, session_id LIMIT :limit
 -- name: console_chat
 -- A chat with its newest message, from which its kind and place are known.
 SELECT session.session_id, session.tape, inbox.account_id, inbox.chat_id, inbox.received_at,
-       inbox.payload
+       inbox.payload,
+       (SELECT title FROM chat_title WHERE chat_title.session_id = session.session_id) AS given_title
 FROM session JOIN inbox ON inbox.id =
     (SELECT max(id) FROM inbox AS own WHERE own.session_id = session.session_id)
 WHERE session.session_id = :session_id
@@ -58,7 +59,8 @@ WHERE session.session_id = :session_id
 -- name: console_chats
 -- Every chat in which something was said, as in `console_chat`.
 SELECT session.session_id, session.tape, inbox.account_id, inbox.chat_id, inbox.received_at,
-       inbox.payload
+       inbox.payload,
+       (SELECT title FROM chat_title WHERE chat_title.session_id = session.session_id) AS given_title
 FROM session JOIN inbox ON inbox.id =
     (SELECT max(id) FROM inbox AS own WHERE own.session_id = session.session_id)
 

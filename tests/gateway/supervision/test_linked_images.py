@@ -1,0 +1,126 @@
+"""Images to which answers link: fetched when somebody asks, for that room's people only."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+from channels.errors import MediaRefused
+from gateway.supervision.linked_images import (
+    KEPT_SECONDS,
+    MAX_AT_ONCE,
+    MAX_KEPT_BYTES,
+    REFUSED_SECONDS,
+    LinkedImages,
+)
+from tests.clock import ManualClock
+from tests.contracts.test_channels_media import picture
+from tests.fakes.internet import Internet, internet, page, redirect
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.erasing.stage import erased
+from tests.gateways import gateway_of, settled
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = (
+    "![a kettle](http://good.example/kettle) ![](http://10.0.0.1/) ![](http://good.example/page)"
+    " ![](http://good.example/away) ![](data:image/png;base64,AAAA) ![](/api/rooms)"
+)
+
+
+@pytest.fixture
+async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
+    async with internet(monkeypatch) as found:
+        found.serve = serve
+        yield found
+
+
+def serve(path: str) -> bytes:
+    if path == "/away":
+        return redirect("http://10.0.0.1/")
+    if path == "/page":
+        return page("<svg onload='alert(1)'/>", mime="image/svg+xml")
+    return page(picture(), mime="image/x-unknown")
+
+
+async def test_an_image_of_an_answer_is_fetched_once_somebody_asks_for_it(
+    tmp_path: Path, net: Internet
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        visit(gateway.url, "Ann") as (ann,),
+        httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
+    ):
+        server.enqueue(Text((ANSWER,)))
+        asked = await ann.say("![mine](http://good.example/kettle)")
+        answer = (await ann.answer(asked))["id"]
+        await settled(gateway)
+        assert net.asked == []
+        path = f"/api/rooms/lobby/answers/{answer}/images"
+        for _ in range(2):
+            shown = await client.get(f"{path}/0")
+            assert (shown.status_code, shown.content) == (200, picture())
+            assert shown.headers["content-type"] == "image/png"
+            assert shown.headers["content-disposition"] == "attachment"
+            assert shown.headers["x-content-type-options"] == "nosniff"
+            assert shown.headers["cache-control"] == "no-store"
+        assert len(net.asked) == 1
+        assert "cookie" not in net.asked[0].lower()
+        whys = []
+        for number in range(1, 6):
+            refused = await client.get(f"{path}/{number}")
+            assert refused.status_code == 422
+            whys.append(refused.json()["error"].removeprefix("The image can't be shown: "))
+        not_public = "10.0.0.1 is not on the public internet."
+        no_url = "only addresses that begin with http:// or https:// can be fetched."
+        no_image = "it is no image that I can read."
+        assert whys == [not_public, no_image, not_public, no_url, no_url]
+        others = (f"lobby/answers/{answer}/images/6", f"lobby/answers/{asked}/images/0")
+        for other in (*others, f"attic/answers/{answer}/images/0"):
+            assert (await client.get(f"/api/rooms/{other}")).status_code == 404
+
+        await gateway.parts.eraser.begin(
+            what="person", channel="web", person=ann.id, asked_by="operator"
+        )
+        await erased(gateway)
+        assert (await client.get(f"{path}/0")).status_code == 404
+
+
+async def test_what_is_kept_is_bounded_in_time_size_and_number_at_once(net: Internet) -> None:
+    clock = ManualClock()
+    images = LinkedImages(clock, most_pixels=10_000)
+    padded = picture() + bytes(MAX_KEPT_BYTES // 5)
+    net.serve = lambda path: page("none" if path == "/none" else padded, mime="image/png")
+    for number in range(6):
+        assert (await images.get(f"http://good.example/{number}"))[1] == "image/png"
+    await images.get("http://good.example/5")
+    assert len(net.asked) == 6
+    await images.get("http://good.example/0")
+    assert len(net.asked) == 7
+    for seconds in (0, REFUSED_SECONDS - 1, 1):
+        await clock.advance(seconds)
+        with pytest.raises(MediaRefused, match="no image that I can read"):
+            await images.get("http://good.example/none")
+    assert len(net.asked) == 9
+    await clock.advance(KEPT_SECONDS)
+    await images.get("http://good.example/0")
+    assert len(net.asked) == 10
+    whys: list[str] = []
+
+    async def ask(number: int) -> None:
+        try:
+            await images.get(f"http://good.example/many/{number}")
+        except MediaRefused as refused:
+            whys.append(str(refused))
+
+    async with anyio.create_task_group() as group:
+        for number in range(MAX_AT_ONCE + 1):
+            group.start_soon(ask, number)
+    assert whys == ["several others are being fetched just now: try again"]

@@ -12,6 +12,7 @@ from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.console.reads import ConsoleReads
 from gateway.services import Services
+from gateway.setup.settings_desk import SettingsDesk
 from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 
@@ -30,3 +31,4 @@ class ConsoleParts:
     ledger: LedgerAdmin
     access_admin: AccessAdmin
     erase: EraseAdmin
+    desk: SettingsDesk | None

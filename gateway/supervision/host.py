@@ -112,7 +112,10 @@ class GatewayHost(FullHost):
         self.agent_name: str = agent.name
         self.names: Sequence[str] = agent.names_in_chats()
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
-        self.hint: str | None = OFFLINE_HINT if agent.model == OFFLINE else None
+
+    @property
+    def hint(self) -> str | None:
+        return OFFLINE_HINT if self._services.settings.agent.model == OFFLINE else None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         kept_back = self.gap.kept_back() if "backfill" in self._channel.capabilities else None

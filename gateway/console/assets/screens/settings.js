@@ -1,8 +1,9 @@
-// The settings in force, and where each comes from.
+// The settings in force, and where each comes from; a model and tokens are set here.
 
 import { make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { addWords, t } from '../words.js';
+import { settingForms } from './setting-forms.js';
 
 addWords({
   en: {
@@ -22,11 +23,13 @@ export function mount(root) {
   const find = make('input', { id: 'settings-find', type: 'search', autocomplete: 'off', spellcheck: 'false', oninput: () => show() });
   const changed = make('input', { id: 'settings-changed', type: 'checkbox', onchange: () => show() });
   const list = make('div');
-  place.append(make('div', { class: 'fields' },
+  const forms = make('div');
+  place.append(forms, make('div', { class: 'fields' },
     make('p', { class: 'field' }, make('label', { for: find.id }, t('settings.find')), find),
     make('p', { class: 'field check' }, changed, make('label', { for: changed.id }, t('settings.changed')))), list);
   root.append(place);
   let known = [];
+  let drawn = ''; // the forms are drawn again where something has changed, so that nobody's typing is lost
 
   function show() {
     const wanted = find.value.trim().toLowerCase();
@@ -37,7 +40,22 @@ export function mount(root) {
     if (!fit.length) list.append(make('p', { class: 'empty' }, t('settings.none')));
   }
 
-  return follow({ path: () => 'settings', draw: (found) => { known = found.settings; show(); }, note }).end;
+  function showForms(may) {
+    if (JSON.stringify(may) === drawn) return;
+    drawn = JSON.stringify(may);
+    forms.replaceChildren(settingForms(may, saved));
+  }
+
+  // What was said stays below the form, which is drawn again with what is stored now.
+  async function saved(part, said) {
+    drawn = '';
+    await followed.refresh();
+    const place = forms.querySelector(`[data-part="${part}"] .set-result`);
+    place?.replaceChildren(...said);
+  }
+
+  const followed = follow({ path: () => 'settings', draw: (found) => { known = found.settings; showForms(found.may); show(); }, note });
+  return followed.end;
 }
 
 function grouped(rows) {

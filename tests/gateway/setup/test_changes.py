@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.setup.changes import Changes
 from gateway.errors import SettingsError
 from gateway.settings import load_settings, load_with_sources
 from gateway.settings.files import settings_files
+from gateway.setup.changes import Changes
 
 SECRET = "sk-canary with ' and \\ and #"
 

@@ -48,6 +48,10 @@ class Services:
     accounts: Accounts
     shared: SharedWork | None = None  # None: this process works alone
 
+    def use(self, settings: Settings) -> None:
+        """Have all parts read other settings from now on."""
+        self.settings = settings
+
     @property
     def claims(self) -> SessionClaims:
         """The sessions that are this process's business."""

@@ -162,7 +162,7 @@ class SettingsDesk:
         if any(HIDDEN in one for one in values.values()):
             raise AdminError(f"Enter the whole value: {HIDDEN} stands for what is not shown")
         hide_in_logs(*(value for name, value in values.items() if name in SECRETS))
-        changes = Changes(files, loaded, one_file=True)
+        changes = _no_changes(files, loaded)
         if part == MODEL:
             self._put_model(changes, values, loaded, files)
         else:
@@ -250,6 +250,10 @@ class SettingsDesk:
                 await self._renewal.use_model(wanted, trial.probed)
             except AgentError as cause:
                 raise AdminError(f"It is saved, but not in use before a restart: {cause}") from None
+
+
+def _no_changes(files: SettingsFiles, loaded: LoadedSettings) -> Changes:
+    return Changes(files, loaded, one_file=True)
 
 
 def _fields(part: str) -> dict[str, str]:

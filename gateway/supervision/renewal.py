@@ -96,7 +96,7 @@ class Renewal:
         secrets = secrets_of(settings)
         self._services.redactor.learn(*secrets)
         hide_in_logs(*secrets)
-        self._services.settings = settings
+        self._services.use(settings)
 
     async def _replace(self, name: str) -> None:
         async with self._one:

@@ -46,7 +46,8 @@ OF_A_PLUGIN: Final = "A plugin brings this channel: its settings are the plugin'
 CHANGED: Final = "The settings have changed meanwhile: look at them, and save once more"
 NAME_A_MODEL: Final = "Name a model, such as gpt-5-mini"
 NEW_ADDRESS: Final = (
-    "Enter the key again: the stored one was given for another address, and is sent to no other"
+    "Enter the key for this address, or say that the server needs none: a stored key is sent to no"
+    " other address than its own"
 )
 FOR_ANOTHER_SERVER: Final = (
     "{0} is meant for the present server, and would be sent to the new one: take it out of {1}"
@@ -142,7 +143,7 @@ class SettingsDesk:
                     "secret": field in SECRETS,
                     "set": bool(value.get_secret_value() if field in SECRETS else value),
                     "value": "" if field in SECRETS else value,
-                    "fixed": source.kind if _is_fixed(source, files) and source else "",
+                    "fixed": source.kind if source and _is_fixed(source, files) else "",
                     "place": source.place if source else "",
                 }
             )

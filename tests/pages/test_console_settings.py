@@ -25,7 +25,7 @@ async def test_the_owner_tries_a_model_saves_it_and_sees_what_it_takes_to_move_i
         browsing(chromium) as opened,
     ):
         context = await opened.new_context(extra_http_headers=OUTSIDE)
-        await context.request.post(f"{gateway.url}login", data={"token": TOKEN})
+        await context.request.post(f"{gateway.url}login", form={"token": TOKEN})
         page = await context.new_page()
         await page.goto(f"{gateway.url}console#/settings")
         telegram = page.locator("[data-part=telegram]")
@@ -50,7 +50,7 @@ async def test_the_owner_tries_a_model_saves_it_and_sees_what_it_takes_to_move_i
         await model.get_by_label("Address of the server").fill("http://127.0.0.1:9/v1")
         await expect(model.get_by_label("This server needs no key")).to_be_visible()
         await page.keyboard.press("Enter")
-        await expect(model.locator(".set-result")).to_contain_text("Enter the key again")
+        await expect(model.locator(".set-result")).to_contain_text("Enter the key for this address")
         assert KEY not in await page.content()
         await page.get_by_role("button", name="中文").click()
         await expect(page.get_by_role("heading", name="运行中可设置")).to_be_visible()

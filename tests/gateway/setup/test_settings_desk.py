@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.app import Gateway
 from tests.canaries import KEY
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import OUTSIDE, OWNER, TOKEN, scene_of, until
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.setup.desk import save, set_up, shown, try_out
-from tests.gateways import gateway_of, tape_of
+from tests.gateways import gateway_of, tape_of, with_plugins
 from tests.postgres import owned_database
 
 pytestmark = pytest.mark.anyio
@@ -39,26 +40,25 @@ def fields(may: dict[str, object], part: str = "model") -> dict[str, dict[str, o
     return {field["name"]: field for field in found["fields"]}
 
 
-async def ask(gateway: Gateway, text: str) -> str:
-    """Return the answer to a question."""
-    message = {"channel": "web", "chat_id": "lobby", "text": text, "sender_id": "ann"}
-    return await gateway.ask(message)
-
-
 async def test_another_model_answers_from_the_next_turn_on(tmp_path: Path) -> None:
-    gate = asyncio.Event()
+    gate, channel = asyncio.Event(), PlainChannel()
+    plugins = with_plugins(Brings(channel))
     async with (
         FakeOpenAI(api_key=KEY) as server,
-        set_up(tmp_path / "h", stored(server), only=["web"]) as (gateway, client),
+        set_up(
+            tmp_path / "h", stored(server), plugins=plugins, only=["plain"], ACCESS__MODE="open"
+        ) as (_gateway, client),
     ):
         server.enqueue(Text(("slow ", "answer"), gate=gate))
-        running = asyncio.ensure_future(ask(gateway, "one"))
+        await channel.host.accept([MESSAGE])
         await until(lambda: _is(len(server.requests) == 1))
         answer = await save(client, "model", base_url=server.base_url, model="second", key="")
         assert answer.json()["well"], answer.text
         gate.set()
-        assert await running == "slow answer"
-        assert await ask(gateway, "two") == "You said: two"
+        await until(lambda: _is(len(channel.posts) == 1))
+        await channel.host.accept([replace(MESSAGE, ext_id="-100/2", message_id="2")])
+        await until(lambda: _is(len(channel.posts) == 2))
+        assert channel.posts[0].text == "slow answer"
         models = [request.body["model"] for request in server.requests]
         assert models == ["first", "second", "second"]  # the one in the middle tried it
         assert (await client.get("/api/console/channels")).json()["model"]["name"] == "second"
@@ -115,8 +115,8 @@ async def test_a_stored_key_is_never_sent_to_a_new_address(tmp_path: Path) -> No
             await save(client, "model", base_url=other.base_url, model="m", key=""),
         ):
             assert answer.status_code == 422
-            assert "Enter the key again" in answer.json()["error"]
-        assert (other.requests, other.connections) == ([], 0)
+            assert "Enter the key for this address" in answer.json()["error"]
+        assert (other.requests, other.refused) == ([], [])
         assert (tmp_path / "h" / ".env").read_text() == before
         answer = await save(
             client, "model", base_url=other.base_url, model="m", key="", keyless="yes"
@@ -137,7 +137,7 @@ async def test_a_section_of_the_model_with_another_address_demands_the_key_too(
         async with set_up(home, lines, only=["web"]) as (_gateway, client):
             answer = await save(client, "model", base_url="", model="elsewhere", key="")
         assert (answer.status_code, other.requests) == (422, [])
-        assert "Enter the key again" in answer.json()["error"]
+        assert "Enter the key for this address" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("name", ["HEADERS", "BODY"])
@@ -279,8 +279,8 @@ async def test_another_site_saves_nothing(tmp_path: Path) -> None:
         set_up(tmp_path / "h", only=["web"]) as (gateway, _client),
         httpx2.AsyncClient(base_url=gateway.url, trust_env=False, headers=OUTSIDE) as browser,
     ):
-        signed_in = await browser.post("/login", json={"token": TOKEN})
-        assert signed_in.is_success, signed_in.text
+        signed_in = await browser.post("/login", data={"token": TOKEN})
+        assert signed_in.status_code == 303, signed_in.text
         values = {"base_url": server.base_url, "model": "m", "key": "k"}
         body = {"values": values, "version": (await shown(browser))["version"]}
         foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from gateway.app import Gateway
+from gateway.supervision import renewal
 from tests.canaries import KEY
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -106,7 +107,10 @@ async def test_a_channel_that_did_not_run_begins(tmp_path: Path) -> None:
         assert [one["lamp"] for one in listed if one["channel"] == "telegram"] == ["ready"]
 
 
-async def test_a_running_answer_ends_once_beside_the_change(tmp_path: Path) -> None:
+async def test_a_running_answer_ends_once_beside_the_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewal, "QUIET_SECONDS", 0.1)
     gate = asyncio.Event()
     async with (
         FakeTelegram(token=RIGHT) as telegram,
@@ -121,7 +125,7 @@ async def test_a_running_answer_ends_once_beside_the_change(tmp_path: Path) -> N
         telegram.token = NEWER  # BotFather has given out another one
         assert (await save(client, "telegram", token=NEWER)).json()["well"]
         telegram.say(chat, ann, "and this?")
-        await becomes(lambda: gateway.channels["telegram"] is not former)  # after some seconds
+        await becomes(lambda: gateway.channels["telegram"] is not former)
         await becomes(lambda: state(gateway) == "ready")
         gate.set()
         await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 2)

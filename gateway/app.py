@@ -66,6 +66,7 @@ from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
+from gateway.storage.kept_files import KeptFiles
 from gateway.supervision.channels import close_channels, open_channels
 from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
@@ -145,9 +146,8 @@ async def running_gateway(
 ) -> AsyncIterator[Gateway]:
     """Start a gateway for the `async with` block, and stop it when the block ends.
 
-    `only` names the channels to start (None for every enabled one); `plugins` registers plugins.
-    `environ` is what the settings were loaded from: with it, the owner may set a model and tokens
-    while the gateway runs. Raise GatewayError or TapeError before anything is started.
+    `only` names the channels to start (None: all). With `environ`, which the settings came from,
+    the owner may set others. Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
         refuse_half_restored(settings.home_path)
@@ -162,8 +162,6 @@ async def running_gateway(
                 anyio.create_task_group() as group,
             ):
                 gateway.services.redactor.learn(bearer)
-                if environ is not None:
-                    gateway.desk = SettingsDesk(environ, gateway.renewal)
                 claimer = gateway.parts.claimer
                 backlog = await gateway.parts.recovery.read()
                 if claimer is not None:
@@ -172,7 +170,7 @@ async def running_gateway(
                 server: QuietServer | None = None
                 try:
                     if sockets:
-                        server = _serve(gateway, sockets[0], token, bearer)
+                        server = _serve(gateway, sockets[0], token, bearer, environ)
                         group.start_soon(server.run_on, *sockets, name="http")
                         announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                     group.start_soon(manager.run, name="channels")
@@ -206,8 +204,7 @@ async def _opened(
     make_workspace(settings.workspace_path)
     models = ModelBoard(settings, clock)
     meters = Meters(clock)
-    make = partial(_make_model, meters)
-    model = make(settings, models.learned)
+    model = _make_model(meters, settings, models.learned)
     hooks = HookRuntime()
     failures = plugins(hooks)
     async with AsyncExitStack() as stack:
@@ -253,13 +250,9 @@ async def _opened(
                 group.start_soon(rooms.run, name="rooms")
             pulse = Pulse(services, ConsoleReads(services), status)
             manager = ChannelManager(clock, running, status, make_host, leases)
-
-            def remake(settings: Settings, learned: Learned) -> ChatModel:
-                return VisionModel(make(settings, learned), services.files)
-
-            answers = parts.turns.answers_in
-            board = (models, in_use, remake)
-            renewal = Renewal(services, *board, manager, parts.recovery, channels, answers)
+            model_parts = models, in_use, partial(_seeing_model, meters, services.files)
+            message_parts = parts.recovery, parts.turns
+            renewal = Renewal(services, channels, manager, *model_parts, *message_parts)
             stack.push_async_callback(_shielded, renewal.close)
             named = (channels, status, url, failures, parts, models, rooms, pulse, renewal)
             yield Gateway(services, *named), manager
@@ -269,6 +262,12 @@ async def _opened(
 def _make_model(meters: Meters, settings: Settings, learned: Learned) -> ChatModel:
     metered = partial(MeteredModel, meters=meters)
     return make_model(settings.agent, settings.models, learned, metered)
+
+
+def _seeing_model(
+    meters: Meters, files: KeptFiles, settings: Settings, learned: Learned
+) -> ChatModel:
+    return VisionModel(_make_model(meters, settings, learned), files)
 
 
 async def _do_chores(gateway: Gateway) -> None:
@@ -298,7 +297,15 @@ async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
         await close()
 
 
-def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> QuietServer:
+def _serve(
+    gateway: Gateway,
+    sock: socket.socket,
+    token: str,
+    bearer: str,
+    environ: Mapping[str, str] | None,
+) -> QuietServer:
+    if environ is not None:
+        gateway.desk = SettingsDesk(environ, gateway.renewal)
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
     app = web_app(gateway, token, bearer)

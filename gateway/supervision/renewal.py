@@ -20,6 +20,7 @@ from agent.models.probe import Probed
 from channels.base import Channel
 from channels.registry import CHANNELS, make_channel
 from gateway.logs import get_log, hide_in_logs
+from gateway.pipeline.turn import RunningTurns
 from gateway.redaction import secrets_of
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
@@ -44,13 +45,13 @@ class Renewal:
     """Puts new settings into use; `_make_model` returns the model that settings choose."""
 
     _services: Services
+    _channels: dict[str, Channel]
+    _manager: ChannelManager
     _models: ModelBoard
     _model: ModelInUse
     _make_model: Callable[[Settings, Learned], ChatModel]
-    _manager: ChannelManager
     _recovery: Recovery
-    _channels: dict[str, Channel]
-    _is_answering: Callable[[str], bool]
+    _turns: RunningTurns
     _one: anyio.Lock = field(default_factory=anyio.Lock)
     _closing: list[Channel] = field(default_factory=list)
 
@@ -104,7 +105,7 @@ class Renewal:
             await self._manager.end(name)
             if former is not None:
                 with anyio.move_on_after(QUIET_SECONDS):
-                    while self._is_answering(name):
+                    while self._turns.answers_in(name):
                         await self._services.clock.sleep(LOOK_SECONDS)
             channel = make_channel(name, getattr(self._services.settings, name))
             await self._manager.attach(channel)

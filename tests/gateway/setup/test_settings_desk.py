@@ -13,11 +13,10 @@ from structlog.testing import capture_logs
 from tests.canaries import KEY
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.console.scene import OUTSIDE, OWNER, TOKEN, scene_of, until
+from tests.gateway.console.scene import until
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.setup.desk import save, set_up, shown, try_out
 from tests.gateways import gateway_of, tape_of, with_plugins
-from tests.postgres import owned_database
 
 pytestmark = pytest.mark.anyio
 
@@ -259,47 +258,6 @@ async def test_of_two_people_who_save_the_second_reads_that_it_has_changed(tmp_p
         assert gateway.services.settings.agent.model == kept
         assert f"TAPEWAY_AGENT__MODEL={kept}\n" in (tmp_path / "h" / ".env").read_text()
         assert (await save(client, "model", "", model="m", **given)).status_code == 409
-
-
-async def test_only_the_owner_of_the_instance_sets_anything(tmp_path: Path) -> None:
-    async with scene_of(tmp_path) as scene, scene.enter(OWNER) as owner_of_account:
-        for path in ("model", "model/try", "telegram"):
-            body = {"values": {"model": "m"}, "version": ""}
-            answer = await owner_of_account.post(f"/api/console/settings/{path}", json=body)
-            assert answer.status_code == 403, answer.text
-        assert (await owner_of_account.get("/api/console/settings")).status_code == 403
-        async with scene.holder() as holder:  # of a gateway that was given no way to do it
-            assert "without the means" in (await shown(holder))["why"]
-            assert (await save(holder, "model", "", model="m")).status_code == 403
-
-
-async def test_another_site_saves_nothing(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        set_up(tmp_path / "h", only=["web"]) as (gateway, _client),
-        httpx2.AsyncClient(base_url=gateway.url, trust_env=False, headers=OUTSIDE) as browser,
-    ):
-        signed_in = await browser.post("/login", data={"token": TOKEN})
-        assert signed_in.status_code == 303, signed_in.text
-        values = {"base_url": server.base_url, "model": "m", "key": "k"}
-        body = {"values": values, "version": (await shown(browser))["version"]}
-        foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
-        answer = await browser.post("/api/console/settings/model", json=body, headers=foreign)
-        assert (answer.status_code, server.requests) == (403, [])
-        own = {"Origin": gateway.url.rstrip("/"), "Sec-Fetch-Site": "same-origin"}
-        answer = await browser.post("/api/console/settings/model", json=body, headers=own)
-        assert answer.is_success, answer.text
-
-
-@pytest.mark.postgresql
-async def test_processes_of_one_database_are_set_up_one_by_one(tmp_path: Path) -> None:
-    with owned_database() as url:
-        async with set_up(tmp_path / "h", only=["web"], TAPE__URL=url) as (_gateway, client):
-            found = await shown(client)
-            assert ("Several processes" in found["why"], found["parts"]) == (True, [])
-            answer = await save(client, "model", "", model="m", base_url="http://127.0.0.1:9/v1")
-            assert (answer.status_code, "Several processes" in answer.text) == (422, True)
-    assert not (tmp_path / "h" / ".env").exists()
 
 
 async def test_a_gateway_without_an_environment_has_no_button_either(tmp_path: Path) -> None:

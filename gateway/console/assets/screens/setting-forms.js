@@ -21,15 +21,35 @@ addWords({
   },
 });
 
-// Return the forms of what may be set; `saved()` is called once something was.
-export function settingForms({ why, version, parts }, saved) {
-  const place = make('section', { class: 'group set' }, make('h2', {}, t('set.title')));
-  if (why) place.append(make('p', { class: 'row-why' }, why));
-  else place.append(make('p', { class: 'more' }, t('set.about')), make('ul', { class: 'cards' }, parts.map((part) => cardOf(part, version, saved))));
-  return place;
+// Return { root, show }: the forms of what may be set. `show(may)` draws what has changed there, so that
+// what somebody types elsewhere stays. `saved()` is called once something was saved, here or by others.
+export function settingForms(saved) {
+  const root = make('section', { class: 'group set' });
+  const stored = { version: '' };
+  const drawn = new Map();
+
+  function show({ why, version, parts }) {
+    stored.version = version;
+    if (why || !drawn.size) {
+      drawn.clear();
+      root.replaceChildren(make('h2', {}, t('set.title')), make('p', { class: why ? 'row-why' : 'more' }, why || t('set.about')), make('ul', { class: 'cards' }));
+    }
+    for (const part of parts) {
+      const [known, card] = drawn.get(part.name) ?? [];
+      if (known === JSON.stringify(part)) continue;
+      const now = cardOf(part, stored, saved);
+      if (card) {
+        now.querySelector('.set-result')?.replaceChildren(...card.querySelector('.set-result')?.children ?? []);
+        card.replaceWith(now);
+      } else root.querySelector('.cards').append(now);
+      drawn.set(part.name, [JSON.stringify(part), now]);
+    }
+  }
+
+  return { root, show };
 }
 
-function cardOf(part, version, saved) {
+function cardOf(part, stored, saved) {
   const title = part.title || t('set.model');
   const isSet = part.name === 'model' ? part.fields.some(({ name, value }) => name === 'model' && value !== 'offline') : part.fields.every((field) => field.set);
   const head = make('p', { class: 'card-head' }, make('strong', {}, title), lamp(isSet ? 'good' : '', t(isSet ? 'set.is' : 'set.is-not')));
@@ -42,10 +62,15 @@ function cardOf(part, version, saved) {
   const tryIt = make('button', { type: 'button', class: 'quiet', onclick: () => send(`settings/${part.name}/try`, false) }, t('set.try'));
   const save = make('button', { class: 'button' }, t('set.save'));
 
-  const form = make('form', { class: 'set-form', autocomplete: 'off', oninput: () => { again.hidden = !hasNewAddress(); }, onsubmit: (event) => { event.preventDefault(); send(`settings/${part.name}`, true); } },
+  const form = make('form', { class: 'set-form', autocomplete: 'off', oninput: showAgain, onsubmit: (event) => { event.preventDefault(); send(`settings/${part.name}`, true); } },
     part.fields.map((field) => rowOf(part, field, inputs.find(([one]) => one === field)?.[1])),
     part.name === 'model' ? again : make('p', { class: 'row-about' }, t(`set.where.${part.name}`)),
     inputs.length ? make('p', { class: 'row-buttons' }, tryIt, save) : null);
+
+  function showAgain() {
+    again.hidden = !hasNewAddress();
+    for (const [field, input] of inputs) input.placeholder = hasNewAddress() && field.secret ? '' : hintOf(field);
+  }
 
   function hasNewAddress() {
     const found = inputs.find(([field]) => field.name === 'base_url');
@@ -64,13 +89,16 @@ function cardOf(part, version, saved) {
     tryIt.disabled = save.disabled = true;
     show(t('set.trying'));
     try {
-      const { well, lines } = await post(path, { values, version });
+      const { well, lines } = await post(path, { values, version: stored.version });
       const good = isFinal ? t(part.name === 'model' ? 'set.saved' : 'set.saved.channel') : t('set.works');
       show(well ? good : t('set.fails'), lines, well);
-      if (well && isFinal) saved(part.name, [...result.children]);
+      if (well && isFinal) {
+        for (const [field, input] of inputs) if (field.secret) input.value = ''; // no secret stays in the page
+        saved();
+      }
     } catch (cause) {
       show(cause.message, [], false);
-      if (cause.status === 409) saved(part.name, [...result.children]);
+      if (cause.status === 409) saved();
     } finally {
       tryIt.disabled = save.disabled = false;
     }
@@ -79,18 +107,22 @@ function cardOf(part, version, saved) {
   return make('li', { class: 'card', 'data-part': part.name }, head, form, result);
 }
 
+function hintOf(field) {
+  if (field.secret) return field.set ? t('set.keep') : '';
+  return field.name === 'base_url' ? t('set.own') : '';
+}
+
 function inputOf(part, field) {
-  const hint = field.secret && field.set ? t('set.keep') : field.name === 'base_url' ? t('set.own') : '';
   return make('input', {
     id: `set-${part.name}-${field.name}`, type: field.secret ? 'password' : 'text', autocomplete: field.secret ? 'new-password' : 'off', spellcheck: 'false',
-    value: field.secret ? '' : field.value, placeholder: hint, maxlength: 2000,
+    value: field.secret ? '' : field.value, placeholder: hintOf(field), maxlength: 2000,
   });
 }
 
 // A field, or where its value comes from if it cannot be changed here.
 function rowOf(part, field, input) {
   const label = t(`set.field.${field.name}`);
-  if (input) return make('p', { class: 'field' }, make('label', { for: input.id }, label), input);
+  if (input) return make('p', { class: 'field' }, make('label', { for: input.id }, label, ' ', make('code', {}, field.variable)), input);
   return make('p', { class: 'field fixed' }, make('span', { class: 'row-about' }, label),
     field.secret ? t(field.set ? 'set.is' : 'set.is-not') : make('code', { class: 'value' }, field.value || '–'),
     make('span', { class: 'row-about' }, make('code', {}, field.variable), ` ${t(`from.${field.fixed}`, field.place)}`));

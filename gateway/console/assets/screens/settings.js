@@ -7,11 +7,11 @@ import { settingForms } from './setting-forms.js';
 
 addWords({
   en: {
-    'settings.title': 'Settings', 'settings.find': 'Find a setting', 'settings.changed': 'Only what is set', 'settings.general': 'general', 'settings.none': 'No setting fits.',
+    'settings.title': 'Settings', 'settings.find': 'Find a setting', 'settings.changed': 'Only what is set', 'settings.general': 'general', 'settings.none': 'No setting fits.', 'settings.in-force': 'In force',
     'from.environment': 'from the environment: change it there', 'from.env-file': 'from {0}', 'from.secrets': 'from the secrets in {0}', 'from.toml': 'from {0}', 'from.default': 'default',
   },
   zh: {
-    'settings.title': '设置', 'settings.find': '查找设置', 'settings.changed': '仅显示已设置的', 'settings.general': '常规', 'settings.none': '没有匹配的设置。',
+    'settings.title': '设置', 'settings.find': '查找设置', 'settings.changed': '仅显示已设置的', 'settings.general': '常规', 'settings.none': '没有匹配的设置。', 'settings.in-force': '当前生效',
     'from.environment': '来自环境变量：请在那里更改', 'from.env-file': '来自 {0}', 'from.secrets': '来自 {0} 中的机密', 'from.toml': '来自 {0}', 'from.default': '默认',
   },
 });
@@ -23,13 +23,12 @@ export function mount(root) {
   const find = make('input', { id: 'settings-find', type: 'search', autocomplete: 'off', spellcheck: 'false', oninput: () => show() });
   const changed = make('input', { id: 'settings-changed', type: 'checkbox', onchange: () => show() });
   const list = make('div');
-  const forms = make('div');
-  place.append(forms, make('div', { class: 'fields' },
+  const forms = settingForms(() => followed.refresh());
+  place.append(forms.root, make('section', { class: 'group' }, make('h2', {}, t('settings.in-force')), make('div', { class: 'fields' },
     make('p', { class: 'field' }, make('label', { for: find.id }, t('settings.find')), find),
-    make('p', { class: 'field check' }, changed, make('label', { for: changed.id }, t('settings.changed')))), list);
+    make('p', { class: 'field check' }, changed, make('label', { for: changed.id }, t('settings.changed')))), list));
   root.append(place);
   let known = [];
-  let drawn = ''; // the forms are drawn again where something has changed, so that nobody's typing is lost
 
   function show() {
     const wanted = find.value.trim().toLowerCase();
@@ -40,21 +39,7 @@ export function mount(root) {
     if (!fit.length) list.append(make('p', { class: 'empty' }, t('settings.none')));
   }
 
-  function showForms(may) {
-    if (JSON.stringify(may) === drawn) return;
-    drawn = JSON.stringify(may);
-    forms.replaceChildren(settingForms(may, saved));
-  }
-
-  // What was said stays below the form, which is drawn again with what is stored now.
-  async function saved(part, said) {
-    drawn = '';
-    await followed.refresh();
-    const place = forms.querySelector(`[data-part="${part}"] .set-result`);
-    place?.replaceChildren(...said);
-  }
-
-  const followed = follow({ path: () => 'settings', draw: (found) => { known = found.settings; showForms(found.may); show(); }, note });
+  const followed = follow({ path: () => 'settings', draw: (found) => { known = found.settings; forms.show(found.may); show(); }, note });
   return followed.end;
 }
 

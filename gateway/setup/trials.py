@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
+
+from anyio.to_thread import run_sync
 
 from agent.models.probe import Probed
 from gateway.doctor.checks.model import TROUBLES
@@ -51,6 +54,8 @@ async def try_model(settings: Settings) -> Trial:
 
 async def try_platform(platform: Platform, settings: Settings) -> Trial:
     """Ask a platform about the bot in these settings."""
+    # Its SDK may not be loaded yet, which takes long: chats must not wait for that.
+    await run_sync(import_module, f"channels.{platform.name}.adapter")
     checkup = await check_platform(platform.name, settings)
     lines = [TrialLine(f"{platform.title} knows this bot as {checkup.bot}")] if checkup.bot else []
     for result in checkup.results:

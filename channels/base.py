@@ -150,6 +150,14 @@ class Channel(ABC):
         """Find out by ordinary requests who the agent is on the platform; part of `attach`."""
         return
 
+    def take_over(self, former: Channel) -> None:
+        """Go on with the drafts of the channel that this one replaces; call after `attach`."""
+        self._editors, former._editors = former._editors, {}
+        for editor in self._editors.values():
+            editor.move(self.show, self.pacing)
+        if former.typing_indicator is not None:
+            former.typing_indicator.end_all()
+
     @abstractmethod
     async def run(self) -> None:
         """Connect to the platform, call `host.ready()`, and handle events until `stop`.

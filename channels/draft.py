@@ -122,6 +122,10 @@ class DraftEditor:
         """Discard the text so far; what is shown stays until there is new text."""
         self._draft.reset()
 
+    def move(self, show: Show, pacing: Pacing) -> None:
+        """Show all further updates by another connection."""
+        self._show, self._pacing = show, pacing
+
     async def close(self) -> DraftReference | None:
         """Stop updating, wait for the update in progress, and return the draft."""
         self._closed = True

@@ -58,7 +58,6 @@ class ChannelHost(Protocol):
     """The host of every channel.
 
     names                   what the agent is called in chats; its own name comes first
-    hint                    what the operator should do next, or None
     holds_unknown_outcomes  whether the gateway holds back a send whose outcome is unknown
     gates                   where the bot's limits are counted; None: this process has its own
     """
@@ -66,9 +65,12 @@ class ChannelHost(Protocol):
     clock: Clock
     agent_name: str
     names: Sequence[str]
-    hint: str | None
     holds_unknown_outcomes: bool
     gates: Gates | None = None
+
+    @property
+    def hint(self) -> str | None:
+        """What the operator should do next, or None."""
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Store messages on disk; return the `ext_id` of each new one; raises ChannelDown."""

@@ -64,6 +64,13 @@ class TypingIndicator:
             del self.threads[thread]
             signs.scope.cancel()
 
+    def end_all(self) -> None:
+        """End the typing signs of all threads."""
+        for signs in self.threads.values():
+            signs.waiting.clear()
+            signs.scope.cancel()
+        self.threads.clear()
+
     async def _run(self, thread: _Thread, signs: _Signs, message: InboundMessage) -> None:
         try:
             with signs.scope:

@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import anyio
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
 
+from agent.model import ChatModel
+from agent.models.learned import Learned
 from agent.models.registry import make_model
 from channels.base import Channel
 from channels.message import InboundMessage
@@ -58,20 +59,25 @@ from gateway.metrics.meters import Meters
 from gateway.parts import GatewayParts, make_parts
 from gateway.services import Services
 from gateway.settings import Settings, describe
+from gateway.setup.page_setup import page_setup_routes
+from gateway.setup.settings_desk import SettingsDesk
 from gateway.sharing.rooms.shared_hub import share_rooms
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from gateway.storage.database_lock import database_locked
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
+from gateway.storage.kept_files import KeptFiles
 from gateway.supervision.channels import close_channels, open_channels
 from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.published import exchanged
+from gateway.supervision.renewal import Renewal
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
+from gateway.turn.model_in_use import ModelInUse
 from tape.service import TapeService
 from tape.store import SharedStore
 
@@ -95,6 +101,8 @@ class Gateway:
     models: ModelBoard
     rooms: SharedRooms | None  # None: this process works alone
     pulse: Pulse
+    renewal: Renewal
+    desk: SettingsDesk | None = None  # None: nothing can be set while it runs
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
         """Run a message through the pipeline without a channel; return the text of the answer."""
@@ -135,12 +143,12 @@ async def running_gateway(
     http: bool = True,
     clock: Clock | None = None,
     plugins: PluginSource = load_plugins,
-    routes: Sequence[BaseRoute] = (),
+    environ: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Gateway]:
     """Start a gateway for the `async with` block, and stop it when the block ends.
 
-    `only` names the channels to start (None for every enabled one); `plugins` registers plugins;
-    `routes` are further ones. Raise GatewayError or TapeError before anything is started.
+    `only` names the channels to start (None: all). With `environ`, which the settings came from,
+    the owner may set others. Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
         refuse_half_restored(settings.home_path)
@@ -163,7 +171,7 @@ async def running_gateway(
                 server: QuietServer | None = None
                 try:
                     if sockets:
-                        server = _serve(gateway, sockets[0], token, bearer, routes)
+                        server = _serve(gateway, sockets[0], token, bearer, environ)
                         group.start_soon(server.run_on, *sockets, name="http")
                         announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                     group.start_soon(manager.run, name="channels")
@@ -197,8 +205,7 @@ async def _opened(
     make_workspace(settings.workspace_path)
     models = ModelBoard(settings, clock)
     meters = Meters(clock)
-    metered = partial(MeteredModel, meters=meters)
-    model = make_model(settings.agent, settings.models, models.learned, metered)
+    model = _make_model(meters, settings, models.learned)
     hooks = HookRuntime()
     failures = plugins(hooks)
     async with AsyncExitStack() as stack:
@@ -217,7 +224,9 @@ async def _opened(
         services = await make_services(settings, meters, tapes, store, hooks, channels, background)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
-        register_builtin(hooks, AgentPlugin(services, VisionModel(model, services.files)))
+        in_use = ModelInUse(VisionModel(model, services.files), settings)
+        stack.push_async_callback(_shielded, in_use.aclose)
+        register_builtin(hooks, AgentPlugin(services, in_use))
         parts = make_parts(services, access)
         if parts.claimer is not None:
             stack.push_async_callback(_shielded, parts.claimer.leave)
@@ -241,10 +250,25 @@ async def _opened(
                 stack.push_async_callback(_shielded, rooms.leave)
                 group.start_soon(rooms.run, name="rooms")
             pulse = Pulse(services, ConsoleReads(services), status)
-            named = (channels, status, url, failures, parts, models, rooms, pulse)
-            gateway = Gateway(services, *named)
-            yield gateway, ChannelManager(clock, running, status, make_host, leases)
+            manager = ChannelManager(clock, running, status, make_host, leases)
+            model_parts = models, in_use, partial(_seeing_model, meters, services.files)
+            message_parts = parts.recovery, parts.turns
+            renewal = Renewal(services, channels, manager, *model_parts, *message_parts)
+            stack.push_async_callback(_shielded, renewal.close)
+            named = (channels, status, url, failures, parts, models, rooms, pulse, renewal)
+            yield Gateway(services, *named), manager
             group.cancel_scope.cancel()
+
+
+def _make_model(meters: Meters, settings: Settings, learned: Learned) -> ChatModel:
+    metered = partial(MeteredModel, meters=meters)
+    return make_model(settings.agent, settings.models, learned, metered)
+
+
+def _seeing_model(
+    meters: Meters, files: KeptFiles, settings: Settings, learned: Learned
+) -> ChatModel:
+    return VisionModel(_make_model(meters, settings, learned), files)
 
 
 async def _do_chores(gateway: Gateway) -> None:
@@ -275,23 +299,30 @@ async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
 
 
 def _serve(
-    gateway: Gateway, sock: socket.socket, token: str, bearer: str, more: Sequence[BaseRoute]
+    gateway: Gateway,
+    sock: socket.socket,
+    token: str,
+    bearer: str,
+    environ: Mapping[str, str] | None,
 ) -> QuietServer:
+    if environ is not None:
+        gateway.desk = SettingsDesk(environ, gateway.renewal)
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
-    app = web_app(gateway, token, bearer, more)
+    app = web_app(gateway, token, bearer)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
 
 
-def web_app(gateway: Gateway, token: str, bearer: str, more: Sequence[BaseRoute] = ()) -> Starlette:
+def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     """Return everything that a gateway serves over HTTP."""
     services, status = gateway.services, gateway.status
-    guard, store, model = services.guard, services.tapes.store, services.settings.agent.model
+    guard, store = services.guard, services.tapes.store
 
     def health() -> Readiness:
         shown, deaf = status.everywhere(), status.deaf()
         body = readiness(shown, deaf, guard.away_for(), guard.why, store)
-        body = {**body, "model": {"name": model, "notes": gateway.models.notes()}}
+        name = services.settings.agent.model
+        body = {**body, "model": {"name": name, "notes": gateway.models.notes()}}
         notes = [*services.ledger.held.notes(), *services.sharing_notes()]
         body |= {"notes": [*body.get("notes", ()), *notes]} if notes else {}
         return dict(services.redactor.value(body, lines=True))
@@ -302,7 +333,7 @@ def web_app(gateway: Gateway, token: str, bearer: str, more: Sequence[BaseRoute]
     routes = [
         metrics,
         *access_routes(console.access_admin),
-        *more,
+        *(page_setup_routes(gateway.desk) if gateway.desk is not None else ()),
         *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),
@@ -313,7 +344,7 @@ def web_app(gateway: Gateway, token: str, bearer: str, more: Sequence[BaseRoute]
     if gateway.rooms is not None:
         sessions.share(gateway.rooms)
     gate = Gatekeeper(sessions, wrong, token, bearer)
-    app = make_app(list(gateway.channels.values()), health, routes, gate)
+    app = make_app(gateway.channels, health, routes, gate)
     app.add_middleware(MetricsPort, metrics=metrics, http=services.settings.http)
     return app
 
@@ -340,6 +371,7 @@ def console_parts(gateway: Gateway) -> ConsoleParts:
         ledger=LedgerAdmin(services, parts.recovery, gateway.status.states),
         access_admin=access_admin(gateway),
         erase=EraseAdmin(services, parts.eraser),
+        desk=gateway.desk,
     )
 
 

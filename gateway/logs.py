@@ -18,12 +18,17 @@ from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 from gateway.redaction import Redactor
 from gateway.settings import LogSettings
 
+_redactors: Final[list[Redactor]] = []
+"""The one of the log that was set up, if it was."""
+
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None:
     """Configure the log; call this once, when a command starts."""
-    redact = (redactor or Redactor()).line
+    redactor = redactor or Redactor()
+    _redactors[:] = [redactor]
+    redact = redactor.line
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     ends: list[Any]
     if as_text:
@@ -51,6 +56,12 @@ def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_RedactingFormatter(redact))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
+def hide_in_logs(*secrets: str) -> None:
+    """Take these secrets out of all further lines, too."""
+    for redactor in _redactors:
+        redactor.learn(*secrets)
 
 
 class _RedactingFormatter(logging.Formatter):

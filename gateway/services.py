@@ -28,9 +28,9 @@ from tape.store import UnitStore
 from tape.unit_of_work import Outcome, Unit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Services:
-    settings: Settings
+    settings: Settings  # others take their place when the owner sets a model or a token
     clock: Clock
     store: UnitStore  # the ledger, and the tapes unless a plugin provides a tape store
     tapes: TapeService
@@ -47,6 +47,10 @@ class Services:
     meters: Meters
     accounts: Accounts
     shared: SharedWork | None = None  # None: this process works alone
+
+    def use(self, settings: Settings) -> None:
+        """Have all parts read other settings from now on."""
+        self.settings = settings
 
     @property
     def claims(self) -> SessionClaims:

@@ -43,6 +43,8 @@ class FakeHost(FullHost):
     fresh       keys of messages that no process has begun to send
     """
 
+    hint: str | None = None
+
     def __init__(
         self,
         clock: Clock | None = None,

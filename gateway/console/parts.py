@@ -13,6 +13,7 @@ from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.console.reads import ConsoleReads
 from gateway.services import Services
+from gateway.setup.settings_desk import SettingsDesk
 from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 
@@ -32,3 +33,4 @@ class ConsoleParts:
     ledger: LedgerAdmin
     access_admin: AccessAdmin
     erase: EraseAdmin
+    desk: SettingsDesk | None

@@ -7,7 +7,7 @@ A row's status: `pending -> sending -> sent | ambiguous | dead`. If an attempt's
 - otherwise `TAPEWAY_DELIVERY__AMBIGUOUS` decides whether to resend or hold the message.
 
 A send waits while its channel is down or limits the rate. A refused message is dead. If the channel
-is misconfigured, its messages stay for the next start.
+is misconfigured, its messages stay until it is set up again, or until the next start.
 """
 
 from __future__ import annotations
@@ -89,9 +89,11 @@ class OutboxSender:
         self._queued: dict[int, OutboxRow] = {}
         self._dropped: set[int] = set()
         self._of_others: set[int] = set()  # rows that another process wrote
+        self._left: dict[int, OutboxRow] = {}  # rows of a channel that is not set up
 
     def forget(self, outbox_id: int) -> None:
         """Skip a queued row; the ledger records separately that it was dropped."""
+        self._left.pop(outbox_id, None)
         self._dropped.add(outbox_id)
 
     def enqueue(self, rows: Sequence[OutboxRow]) -> None:
@@ -101,6 +103,7 @@ class OutboxSender:
                 continue  # its holder hears of it
             chat = (row.message.channel, row.message.account, row.message.chat_id)
             self._dropped.discard(row.id)
+            self._left.pop(row.id, None)
             if row.id not in self._queued:
                 self._queued[row.id] = row
                 self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
@@ -110,9 +113,14 @@ class OutboxSender:
         self._of_others.update(row.id for row in rows if row.id not in self._queued)
         self.enqueue(rows)
 
+    def resume(self, channel: str) -> None:
+        """Queue what was left because a channel was not set up, which runs in another way now."""
+        self.enqueue([row for row in self._left.values() if row.message.channel == channel])
+
     def abandon(self, session_id: str) -> None:
         """Send nothing more of what is queued for a session that another process works on now."""
         self._queued = {k: row for k, row in self._queued.items() if row.session_id != session_id}
+        self._left = {k: row for k, row in self._left.items() if row.session_id != session_id}
 
     async def idle(self, chat: Chat | None = None) -> None:
         """Wait until no row of the chat is queued, or none at all if no chat is given."""
@@ -161,6 +169,7 @@ class OutboxSender:
                     return None
                 if send.may_be_sent:
                     send.row = with_resend_note(send.row)
+            self._follow(send)
             try:
                 receipts = await self._transmit(send)
                 if receipts is not None:
@@ -175,11 +184,13 @@ class OutboxSender:
         return None
 
     async def _transmit(self, send: _Send) -> list[Receipt] | None:
-        """Try once; return None if a repeat was no longer safe after a wait."""
+        """Try once; return None if the channel or what is safe has changed during a wait."""
         was_repeatable = self._is_repeatable(send)
         message = await send.channel.prepare(send.row.message)
         send.row = replace(send.row, message=message)
         if send.is_unclear and was_repeatable and not self._is_repeatable(send):
+            return None
+        if self._follow(send):
             return None
         if _always_idempotent(send.channel):
             send.began_at = utc_iso(self._clock.now())
@@ -187,6 +198,12 @@ class OutboxSender:
             await self._guard.retrying("delivery", lambda: self._outbox.sending(send.row))
         await self._wait_for_lease(send)
         return await send.channel.transmit(message)
+
+    def _follow(self, send: _Send) -> bool:
+        """Send by the channel that runs now; return whether the former one was replaced."""
+        former = send.channel
+        send.channel = self._services.router.channels.get(former.name, former)
+        return send.channel is not former
 
     async def _wait_for_lease(self, send: _Send) -> None:
         """Wait until enough of the lease is left for a request; raises SessionLost."""
@@ -213,6 +230,10 @@ class OutboxSender:
             case ChannelUnfit():
                 await self._record_unsent(send)
                 get_log().error("delivery.left", idem=send.row.message.idem, why=str(cause))
+                if self._follow(send):
+                    return True
+                status = "sending" if send.may_be_sent else "pending"
+                self._left[send.row.id] = replace(send.row, status=status)
                 return False
             case SendRefused():
                 await self._end(send.row, "dead", str(cause))
@@ -262,6 +283,7 @@ class OutboxSender:
         while True:
             pause = backoff.next()
             await self._wait_for_lease(send)  # who lost the session asks the platform no more
+            self._follow(send)
             try:
                 found = await send.channel.find(send.row.message)
             except (SendRefused, ChannelUnfit) as refused:

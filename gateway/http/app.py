@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, runtime_checkable
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from channels.base import Channel
@@ -34,6 +34,8 @@ class HasRoutes(Protocol):
 
 
 Readiness = dict[str, Any]
+ROUTE: Final = "tapeway.route"
+"""The key of a request's scope that has the route of a channel."""
 
 
 class MetricsPort:
@@ -61,8 +63,40 @@ class MetricsPort:
             await self._metrics(scope, receive, send)
 
 
+class _ChannelRoutes(BaseRoute):
+    """The routes of the channels that run now: one may have been replaced since the start."""
+
+    def __init__(self, channels: Mapping[str, Channel]) -> None:
+        self._channels = channels
+        self._known: tuple[Channel, ...] = ()
+        self._routes: tuple[Route, ...] = ()
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        running = tuple(self._channels.values())
+        if running != self._known:
+            self._known, self._routes = running, tuple(channel_routes(running))
+        partial: tuple[Match, Scope] = Match.NONE, {}
+        for route in self._routes:
+            match, child = route.matches(scope)
+            if match == Match.FULL:
+                return match, {**child, ROUTE: route}
+            if match == Match.PARTIAL and partial[0] == Match.NONE:
+                partial = match, {**child, ROUTE: route}
+        return partial
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await scope[ROUTE].handle(scope, receive, send)
+
+
+def channel_routes(channels: Iterable[Channel]) -> Iterator[Route]:
+    """Yield the routes of channels that have some."""
+    for channel in channels:
+        if "routes" in channel.capabilities and isinstance(channel, HasRoutes):
+            yield from channel.routes()
+
+
 def make_app(
-    channels: Sequence[Channel],
+    channels: Mapping[str, Channel],
     health: Callable[[], Readiness],
     more: Sequence[BaseRoute],
     gate: Gatekeeper,
@@ -81,12 +115,10 @@ def make_app(
         Route("/health/live", live),
         Route("/health/ready", ready),
         *login_routes(gate),
-        *session_routes(gate, channels),
+        *session_routes(gate, list(channels.values())),
         *more,
+        _ChannelRoutes(channels),
     ]
-    for channel in channels:
-        if "routes" in channel.capabilities and isinstance(channel, HasRoutes):
-            routes.extend(channel.routes())
     middleware = [Middleware(Guard, gate=gate), Middleware(BodyLimit)]
     return Starlette(routes=routes, middleware=middleware)
 

@@ -203,6 +203,11 @@ class RunningTurns:
     def by_message(self, message: InboundMessage) -> Turn | None:
         return self._turns.get(_key(message))
 
+    def answers_in(self, channel: str) -> bool:
+        """Return whether a turn answers in a channel."""
+        said = (turn.message for turn in self._turns.values())
+        return any(channel in (one.channel, one.output_channel) for one in said)
+
     def sessions(self) -> set[str]:
         return {turn.question.session_id for turn in self._turns.values()}
 

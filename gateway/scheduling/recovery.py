@@ -99,6 +99,13 @@ class Recovery:
         for row in (await self._resume_asked(self._backlog(messages, sends))).accepted:
             self.intake.again(replace(row, replayed=True))
 
+    async def resume_channel(self, name: str) -> None:
+        """Resume what waited for a channel that begins to run only now."""
+        sends = await self._services.ledger.outbox.open_rows()
+        rows = await self._services.ledger.inbox.open_rows()
+        mine = [row for row in rows if (row.message.output_channel or row.message.channel) == name]
+        await self.resume_held(mine, [row for row in sends if row.message.channel == name])
+
     async def take_over(
         self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow], lost: Collection[str]
     ) -> None:

@@ -132,6 +132,14 @@ class Settings(BaseSettings):
                 self._origins[path] = (source.kind, source.path)
         return self
 
+    def with_section(self, name: str, other: Settings) -> Settings:
+        """Return these settings with one section of others, and the places that set it."""
+        changed = self.model_copy(update={name: getattr(other, name)})
+        own = {path: at for path, at in self._origins.items() if not path.startswith(f"{name}.")}
+        its = {path: at for path, at in other._origins.items() if path.startswith(f"{name}.")}
+        changed._models_in_use, changed._origins = {}, Origins({**own, **its})
+        return changed
+
     def origin(self, path: str) -> tuple[Kind | Literal["default"], Path | None]:
         """Return the kind of source that set a setting, as in http.port, and its file or folder."""
         return self._origins.get(path, ("default", None))
@@ -169,24 +177,30 @@ def load_with_sources(
     """Load the settings as `load_settings` does, with the sources that they come from."""
     variables = dict(os.environ if environ is None else environ)
     files = settings_files(variables, folder)
-    lines: list[str] = []
-    sources: list[SettingsSource] = []
     try:
         sources = read_sources(Settings, variables, files)
-        known = [path for path, _section, _field in paths()]
-        lines += [sentence for source in sources for sentence in source.misspelt(known)]
-        merged: dict[str, Any] = {}
-        for source in reversed(sources):
-            _merge(merged, source.values)
+    except (SourceError, ValueError, OSError) as cause:
+        raise SettingsError(f"cannot read the settings: {cause}") from cause
+    return LoadedSettings(settings_of(sources), tuple(sources))
+
+
+def settings_of(sources: Sequence[SettingsSource]) -> Settings:
+    """Return the settings that sources make, the one that wins first; raises SettingsError."""
+    known = [path for path, _section, _field in paths()]
+    lines = [sentence for source in sources for sentence in source.misspelt(known)]
+    merged: dict[str, Any] = {}
+    for source in reversed(sources):
+        _merge(merged, source.values)
+    try:
         settings = Settings(**merged).set_by(sources)
     except ValidationError as cause:
         lines += [_explain(error, sources) for error in cause.errors(include_url=False)]
         raise SettingsError("\n".join(lines)) from None
-    except (SourceError, ValueError, OSError) as cause:
+    except (ValueError, OSError) as cause:
         raise SettingsError(f"cannot read the settings: {cause}") from cause
     if lines:
         raise SettingsError("\n".join(lines))
-    return LoadedSettings(settings, tuple(sources))
+    return settings
 
 
 def _merge(into: dict[str, Any], values: dict[str, Any]) -> None:
@@ -213,7 +227,7 @@ def fields() -> Iterator[tuple[str, str, FieldInfo]]:
     return ((variable(path), section, field) for path, section, field in paths())
 
 
-def _explain(error: ErrorDetails, sources: list[SettingsSource]) -> str:
+def _explain(error: ErrorDetails, sources: Sequence[SettingsSource]) -> str:
     if error["loc"][0] == "models" and len(error["loc"]) > 2:
         return _explain_model(error)
     path = ".".join(str(part) for part in error["loc"][:2])

@@ -118,7 +118,10 @@ class GatewayHost(FullHost):
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
         most_pixels = services.settings.media.max_pixels
         self._linked_images = LinkedImages(services.clock, most_pixels)
-        self.hint: str | None = OFFLINE_HINT if agent.model == OFFLINE else None
+
+    @property
+    def hint(self) -> str | None:
+        return OFFLINE_HINT if self._services.settings.agent.model == OFFLINE else None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         kept_back = self.gap.kept_back() if "backfill" in self._channel.capabilities else None

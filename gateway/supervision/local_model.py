@@ -7,6 +7,7 @@ the gateway looks for it. What the operator sets about a model always wins.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -48,12 +49,13 @@ async def with_local_model(settings: Settings, clock: Clock) -> Settings:
     return found or settings
 
 
-async def local_model_appears(settings: Settings, clock: Clock) -> None:
-    """Return once the local model is there; never if none is wanted."""
-    if not is_wanted(settings):
-        await anyio.sleep_forever()
-    while await find_local_model(settings, clock) is None:
+async def local_model_appears(current: Callable[[], Settings], clock: Clock) -> None:
+    """Return once the local model is there; never if none is wanted by the current settings."""
+    while await find_local_model(current(), clock) is None:
+        if not is_wanted(current()):
+            await anyio.sleep_forever()
         await clock.sleep(LOOK_AGAIN_SECONDS)
+    settings = current()
     get_log().info("model.local_found", model=settings.local.model, server=settings.local.server)
 
 

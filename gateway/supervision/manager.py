@@ -2,17 +2,19 @@
 
 Of several processes over one database, only the one with a channel's lease runs it. A channel that
 fails is restarted with backoff and jitter; other channels are not affected. A misconfigured channel
-reports how to fix the settings and is not restarted.
+reports how to fix the settings and is not restarted, unless it is replaced by one that has others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 import anyio
+from anyio.abc import TaskGroup
 
 from channels.backoff import Backoff
 from channels.base import Channel
@@ -25,7 +27,18 @@ from gateway.supervision.status import StatusBoard
 
 FIRST_WAIT_SECONDS: Final = 1.0
 MAX_WAIT_SECONDS: Final = 60.0
+STOP_SECONDS: Final = 2.0  # seconds that a channel has to end by itself
 CALM_SECONDS: Final = 60.0  # seconds of uptime after which the restart backoff is reset
+
+
+@dataclass(slots=True, eq=False)
+class _Supervised:
+    """A channel that is kept running."""
+
+    channel: Channel
+    stopping: bool = False
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    over: anyio.Event = field(default_factory=anyio.Event)
 
 
 @dataclass(slots=True)
@@ -40,28 +53,70 @@ class ChannelManager:
     _status: StatusBoard
     _make_host: Callable[[Channel], FullHost]
     _leases: PollerLeases | None = None
-    _stopping: bool = False
+    _supervised: dict[str, _Supervised] = field(default_factory=dict)
+    _group: TaskGroup | None = None
+    _stopped: anyio.Event = field(default_factory=anyio.Event)
 
     async def run(self) -> None:
-        async with anyio.create_task_group() as group:
+        """Run until `stop`, and until all channels have ended."""
+        async with anyio.create_task_group() as self._group:
             for channel in self._channels:
-                group.start_soon(self._supervise, channel, name=f"channel {channel.name}")
+                self._start(channel)
+            await self._stopped.wait()
 
     async def stop(self) -> None:
-        self._stopping = True
-        for channel in self._channels:
-            try:
-                await channel.stop()
-            except Exception as cause:
-                get_log().error("channel.stop_failed", channel=channel.name, exc_info=cause)
+        self._stopped.set()
+        for one in list(self._supervised.values()):
+            await self._stop(one)
 
-    async def _supervise(self, channel: Channel) -> None:
+    async def end(self, name: str) -> None:
+        """Have a channel listen no more; it can still send."""
+        one = self._supervised.get(name)
+        if one is None:
+            return
+        await self._stop(one)
+        with anyio.move_on_after(STOP_SECONDS):
+            await one.over.wait()
+        one.scope.cancel()
+        await one.over.wait()
+
+    async def attach(self, channel: Channel) -> None:
+        """Have a channel send that is about to be started; if it cannot, `start` tries again."""
+        with suppress(Exception):
+            await channel.attach(self._make_host(channel))
+
+    def start(self, channel: Channel) -> None:
+        """Keep one more channel running, in the place of one of its name that has ended."""
+        self._status.begin(channel)
+        self._start(channel)
+
+    def _start(self, channel: Channel) -> None:
+        if self._group is not None and not self._stopped.is_set():
+            one = self._supervised[channel.name] = _Supervised(channel)
+            self._group.start_soon(self._run, one, name=f"channel {channel.name}")
+
+    async def _stop(self, one: _Supervised) -> None:
+        one.stopping = True
+        try:
+            await one.channel.stop()
+        except Exception as cause:
+            get_log().error("channel.stop_failed", channel=one.channel.name, exc_info=cause)
+
+    async def _run(self, one: _Supervised) -> None:
+        try:
+            with one.scope:
+                await self._supervise(one)
+        finally:
+            one.over.set()
+
+    async def _supervise(self, one: _Supervised) -> None:
+        channel = one.channel
         backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS, jitter=0.5)
-        while not self._stopping:
+        while not one.stopping:
             started = self._clock.monotonic()
             try:
                 await channel.attach(self._make_host(channel))
-                if await self._listen(channel) and not self._stopping:
+                if await self._listen(channel) and not one.stopping:
                     raise RuntimeError("the channel ended by itself")
             except ChannelUnfit as unfit:
                 self._status.change(channel.name, "unfit", str(unfit))

@@ -32,6 +32,10 @@ class ModelBoard:
         self.learned = Learned(clock.now)
         self.finding: Probed | None = None
 
+    def begin(self, settings: Settings, learned: Learned, finding: Probed) -> None:
+        """Go on with another model, which has been asked already."""
+        self._settings, self.learned, self.finding = settings, learned, finding
+
     async def probe(self) -> Probed | None:
         """Look at the server, and ask the model unless it was asked within the last hour."""
         agent = self._settings.agent

@@ -31,11 +31,17 @@ class StatusBoard:
 
     def __init__(self, clock: Clock, channels: Sequence[Channel]) -> None:
         self._clock = clock
-        self._channels = channels
+        self._channels = list(channels)
         self._settled = anyio.Event()
         self.elsewhere: dict[str, ChannelState] = {}  # where another process listens
         self.states = {channel.name: ChannelState() for channel in channels}
         self._check_settled()
+
+    def begin(self, channel: Channel) -> None:
+        """Record that a channel starts, in the place of the one of its name if there was one."""
+        others = [one for one in self._channels if one.name != channel.name]
+        self._channels = [*others, channel]
+        self.states[channel.name] = ChannelState()
 
     async def settled(self) -> None:
         """Wait until every channel has connected or failed once."""

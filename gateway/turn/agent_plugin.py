@@ -13,7 +13,7 @@ from agent.calls import Calls, CountedModel
 from agent.events import AgentEvent
 from agent.handoffs import Handoffs
 from agent.loop import Task, run_turn
-from agent.model import ChatModel, ModelReply, ModelRequest
+from agent.model import ModelReply, ModelRequest
 from agent.model_strategy import ByModel
 from agent.plain_view import plain_view
 from agent.subagents import MAX_DEPTH, Subagents, close_left
@@ -41,6 +41,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
 from gateway.turn.confirm_card import read_allowed
 from gateway.turn.link_filter import plain_links
+from gateway.turn.model_in_use import ModelInUse, UsedModel
 from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
 from tape.context import Message, TapeContext, view_entries
@@ -54,9 +55,9 @@ from tape.turn_events import TURN_END, TurnStart
 class AgentPlugin:
     """Implements the hooks that the gateway needs, for when no other plugin implements them."""
 
-    def __init__(self, services: Services, model: ChatModel) -> None:
+    def __init__(self, services: Services, models: ModelInUse) -> None:
         self._services = services
-        self._model = model
+        self._models = models
         self._once = WriteOnce()
         self._meter = Meter(services.settings.agent.count_tokens)
         if services.settings.agent.count_tokens == "exact" and not can_count_exactly():
@@ -81,11 +82,16 @@ class AgentPlugin:
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)
         await _record_prompt(turn, prompt, state.get("context_str"))
-        task = await self._task(turn.log, session_id, prompt, state, turn)
-        if turn.question.turn_id:
-            await close_left(self._services.tapes, turn.log)
-            await task.calls.recall(turn.tape, turn.id)
-        return plain_links(run_turn(task, self._model), turn.log.sources)
+        used = self._models.take()
+        try:
+            task = await self._task(turn.log, session_id, prompt, state, turn, used)
+            if turn.question.turn_id:
+                await close_left(self._services.tapes, turn.log)
+                await task.calls.recall(turn.tape, turn.id)
+        except BaseException:
+            await used.release()
+            raise
+        return plain_links(_released(run_turn(task, used.model), used), turn.log.sources)
 
     @hookimpl
     async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
@@ -102,20 +108,30 @@ class AgentPlugin:
         tape = self._services.tapes.session_tape(session_id)
         log = TurnLog(tape, new_turn_id(), None)
         await log.record(TurnStart(log.turn).to_entry(), message("user", prompt))
-        task = await self._task(log, session_id, prompt, state, None)
-        final = ""
-        async for found in run_turn(task, self._model):
-            if found.kind == "final":
-                final = str(found.data.get("text", ""))
-            yield found
+        used = self._models.take()
+        try:
+            task = await self._task(log, session_id, prompt, state, None, used)
+            final = ""
+            async for found in run_turn(task, used.model):
+                if found.kind == "final":
+                    final = str(found.data.get("text", ""))
+                yield found
+        finally:
+            await used.release()
         end = event(TURN_END, {"turn": log.turn, "status": "done"})
         answer = message("assistant", final, **log.answer_meta)
         await log.record(*log.deferred, answer, log.stamp(end))
 
     async def _task(
-        self, log: TurnLog, session_id: str, prompt: Any, state: dict[str, Any], turn: Turn | None
+        self,
+        log: TurnLog,
+        session_id: str,
+        prompt: Any,
+        state: dict[str, Any],
+        turn: Turn | None,
+        used: UsedModel,
     ) -> Task:
-        settings = self._services.settings
+        settings = used.settings
         parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)
         system = "\n\n".join(part for part in reversed(parts) if part)
         context = await self._services.hooks.call_first(
@@ -136,7 +152,7 @@ class AgentPlugin:
                 await self._steer(turn)
 
         calls = Calls(settings.budget.model_calls)
-        model = CountedModel(self._model, calls)
+        model = CountedModel(used.model, calls)
         tool_context = ToolContext(
             tape=log.tape,
             role=await read_allowed(log, turn.question) if turn else Role.OWNER,
@@ -157,7 +173,7 @@ class AgentPlugin:
         mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
         boundary = await detect_boundary(turn.tape, turn.question) if turn and mode != "off" else ""
         return replace(
-            await self._loop(log, session_id, system, tool_context, entry_ids, calls, 0),
+            await self._loop(log, session_id, system, tool_context, entry_ids, calls, used, 0),
             view=build,
             before_step=before_step,
             steps=settings.agent.steps,
@@ -172,10 +188,11 @@ class AgentPlugin:
         context: ToolContext,
         entry_ids: Sequence[int],
         calls: Calls,
+        used: UsedModel,
         depth: int,
     ) -> Task:
         """Return the task for a turn, or for a subagent with the same role and hooks."""
-        settings = self._services.settings
+        settings = used.settings
         tools = await self._services.hooks.tools()
         toolbox = Toolbox(tools, context.role, shared=context.shared)
         hooks = _LoopHooks(self._services.hooks, session_id, self._services.meters)
@@ -187,8 +204,8 @@ class AgentPlugin:
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None, asks=False)
-            task = await self._loop(own, session_id, system, inner, (question,), calls, below)
-            async with aclosing(run_turn(task, self._model)) as events:
+            task = await self._loop(own, session_id, system, inner, (question,), calls, used, below)
+            async with aclosing(run_turn(task, used.model)) as events:
                 async for found in events:
                     yield found
 
@@ -232,6 +249,18 @@ class AgentPlugin:
                     get_log().info("turn.not_steered", turn=turn.id)
             if question in turn.steered:
                 turn.steered.remove(question)
+
+
+async def _released(
+    events: AsyncGenerator[AgentEvent, None], used: UsedModel
+) -> AsyncGenerator[AgentEvent, None]:
+    """Pass events on, and release the model at their end."""
+    try:
+        async with aclosing(events):
+            async for found in events:
+                yield found
+    finally:
+        await used.release()
 
 
 async def _record_prompt(turn: Turn, prompt: Any, context: object) -> None:

@@ -118,6 +118,16 @@ async def test_the_first_text_is_posted_at_once_and_later_text_edits_it(editing:
     assert editing.platform.shown == [(0, None, "Hel"), (1, "p1", "Hello you")]
 
 
+async def test_a_draft_that_moves_is_edited_by_the_other_connection(editing: Editing) -> None:
+    await editing.push("Hel")
+    other = Platform(editing.clock)
+    editing.editor.move(other.show, editing.pacing)
+    await editing.push("lo")
+    await editing.clock.advance(2)
+    assert editing.platform.shown == [(0, None, "Hel")]
+    assert [(place, text) for _at, place, text in other.shown] == [("p1", "Hello")]
+
+
 async def test_the_first_text_waits_for_what_the_chat_is_sent_before_it(editing: Editing) -> None:
     editing.platform.sent = anyio.Event()
     await editing.push("Hel")

@@ -134,3 +134,13 @@ async def test_signs_that_end_before_they_began_are_never_shown(typing: Typing) 
     typing.signs.end(MESSAGE)
     await typing.clock.advance(60)
     assert typing.shown == []
+
+
+async def test_all_signs_end_where_another_channel_takes_over(typing: Typing) -> None:
+    typing.signs.begin(MESSAGE)
+    typing.signs.begin(replace(MESSAGE, chat_id="8"))
+    await settle()
+    typing.signs.end_all()
+    await typing.clock.advance(TYPING_INTERVAL_SECONDS * 2)
+    assert (len(typing.shown), typing.signs.threads) == (2, {})
+    typing.signs.end(MESSAGE)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.async_api import Browser, expect
 
+from gateway.app import Gateway
+from gateway.settings import load_settings
 from tests.axe.findings import findings
 from tests.browser import browsing, marks
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
+from tests.gateways import make_environ, running, settled, with_plugins
 from tests.visitor import visit
 
 pytestmark = [*marks, pytest.mark.parametrize("scheme", ["light", "dark"])]
@@ -32,8 +36,16 @@ SCREENS = {
     "channels": "h2",
     "people": "h2",
     "money": "table",
-    "settings": "h2",
+    "settings": ".set-form",
 }
+
+
+@asynccontextmanager
+async def that_can_be_set(home: Path, server: FakeOpenAI) -> AsyncIterator[Gateway]:
+    """Run a gateway whose owner may set a model and tokens in the console."""
+    environ = make_environ(home, server)
+    async with running(load_settings(environ), plugins=with_plugins(), environ=environ) as gateway:
+        yield gateway
 
 
 async def test_every_screen(
@@ -41,7 +53,7 @@ async def test_every_screen(
 ) -> None:
     async with (
         FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
+        that_can_be_set(tmp_path, server) as gateway,
         browsing(chromium) as opened,
         visit(gateway.url, "Alice") as (alice,),
     ):

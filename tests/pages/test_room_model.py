@@ -36,7 +36,7 @@ async def test_the_owner_sets_up_a_model_on_the_page_once_it_has_answered(
         await dialog.get_by_label("API key").fill("wrong")
         await page.keyboard.press("Enter")
         await expect(dialog.get_by_role("alert")).to_contain_text("refuses the API key")
-        assert not (home / "tapeway.toml").exists()
+        assert not (home / ".env").exists()
         await dialog.get_by_label("API key").fill(KEY)
         await page.keyboard.press("Enter")
         await expect(dialog).to_be_hidden()
@@ -45,7 +45,8 @@ async def test_the_owner_sets_up_a_model_on_the_page_once_it_has_answered(
         server.enqueue(Text(("a real answer",)))
         await say(page, "are you there?")
         await expect(page.locator(".log").get_by_text("a real answer")).to_be_visible()
-    assert 'model = "better"' in (home / "tapeway.toml").read_text()
+    assert "TAPEWAY_AGENT__MODEL=better\n" in (home / ".env").read_text()
+    assert not (home / "tapeway.toml").exists()
     assert (home / ".env").stat().st_mode & 0o077 == 0
 
 
@@ -63,7 +64,7 @@ async def test_the_notice_is_the_owner_s_and_stays_away_once_dismissed(
         await guest.keyboard.press("Enter")
         await expect(guest.get_by_text("connected", exact=True)).to_be_visible()
         await expect(guest.locator("#hint")).to_be_hidden()
-        # Whoever runs this gateway gave it no way to start again.
+        # Whoever runs this gateway gave it no way to set anything.
         await expect(owner.locator("#model-button")).to_be_hidden()
         await owner.get_by_role("button", name="Dismiss this notice").click()
         await owner.reload()

@@ -34,6 +34,11 @@ SENTENCES: Final[Mapping[str, str]] = {
     "console.link_revoked": "Somebody revoked a read-only link.",
     "console.entered": "Somebody of a platform entered the console with a link of theirs.",
     "console.rerun": "Somebody asked a model once more what a turn had asked, which costs.",
+    "settings.tried": "Somebody tried a model or a bot's tokens; nothing was written.",
+    "settings.saved": "Somebody saved a model or a bot's tokens; the names of the settings are"
+    " beside it, never their values.",
+    "channel.replaced": "A channel began again with other settings; the others went on.",
+    "model.replaced": "Another model answers from now on; running answers keep the former one.",
     "console.erase": "Somebody began, in the console, to erase a message, a person or a chat.",
     "console.not_looked": "The console could not look for changes; it looks again.",
     "access.admins_failed": "A channel failed when asked whether somebody administers a chat. They"

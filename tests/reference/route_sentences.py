@@ -84,12 +84,16 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/console/tape/{chat}/room"): "A room as it was at a date.",
     ("GET", "/api/console/tape/{chat}/steps"): "What happened after an entry, for the replay.",
     ("GET", "/api/console/settings"): "The settings in force, for the instance's owner.",
+    ("POST", "/api/console/settings/{part}/try"): "Tries a model or a bot's tokens, for the"
+    " instance's owner; nothing is written.",
+    ("POST", "/api/console/settings/{part}"): "Tries a model or a bot's tokens, saves them, and"
+    " restarts that model or channel, for the instance's owner.",
     ("GET", "/api/access"): "Who may talk to the agent, and what waits to be opened.",
     ("POST", "/api/access/grant"): "Opens a chat, or gives a person a role.",
     ("POST", "/api/access/revoke"): "Closes a chat, or takes a person's role.",
     ("POST", "/api/access/pair"): "Makes a pairing code.",
     ("GET", "/api/model"): "The servers that a model can be chosen from.",
-    ("POST", "/api/model"): "Tries a model, saves it in the settings, and starts again with it.",
+    ("POST", "/api/model"): "Tries a model, saves it in the settings, and answers with it.",
     ("GET", "/api/ledger"): "The newest rows of the inbox and the outbox.",
     ("GET", "/api/ledger/{row}"): "One row.",
     ("POST", "/api/ledger/{row}/retry"): "Answers a question, or sends a message, again.",

@@ -13,8 +13,9 @@ from starlette.routing import Route
 
 from channels.registry import make_channel
 from gateway.app import running_gateway, web_app
-from gateway.cli.setup.page_setup import PageSetup
+from gateway.http.app import channel_routes
 from gateway.http.auth import Audience, audience
+from gateway.setup.settings_desk import SettingsDesk
 from tests.gateways import make_settings, with_plugins
 from tests.reference.route_sentences import SENTENCES
 from tests.reference.table import table
@@ -60,10 +61,11 @@ async def _routes() -> list[tuple[str, str]]:
         async with running_gateway(settings, only=own, http=False, plugins=plugins) as gateway:
             for name in ("slack", "telegram"):  # never started: their servers are far away
                 gateway.channels[name] = make_channel(name, getattr(settings, name))
-            app = web_app(gateway, "", "", PageSetup({}).routes())
+            gateway.desk = SettingsDesk({}, gateway.renewal)
+            app = web_app(gateway, "", "")
             return [
                 (method, route.path)
-                for route in app.routes
+                for route in (*app.routes, *channel_routes(gateway.channels.values()))
                 if isinstance(route, Route)
                 for method in (route.methods or set()) - {"HEAD"}
             ]

@@ -11,7 +11,7 @@ export function setUpModel({ announce, onClosed }) {
   const buttons = [$('model-button'), $('model-panel-button')];
   let servers = [];
   let wanted = false; // whether the gateway says that no model is set up
-  let saved = false;  // whether one was saved here, with which it is about to start
+  let saved = false;  // whether one was saved here, which answers from now on
 
   function showNotice() {
     $('hint').hidden = !wanted || saved || Boolean(store.get('sessionStorage', 'tapeway.hint'));
@@ -76,7 +76,7 @@ export function setUpModel({ announce, onClosed }) {
       saved = true;
       showNotice();
       dialog.close();
-      announce(t('{0}. The gateway starts again with it', said));
+      announce(t('{0}. It answers from now on', said));
     } catch (error) {
       showError(error.message);
     } finally {

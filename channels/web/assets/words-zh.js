@@ -163,7 +163,7 @@ export const words = {
   'No model is set up: the offline model repeats what you write.': '还没有设置模型：离线模型只会重复你写的内容。',
   'Set up a model': '设置模型',
   'Dismiss this notice': '关闭这条提示',
-  "It answers one call before it is saved, in your gateway's settings. Then the gateway starts again with it.": '模型先回答一次调用，然后保存到网关的设置里，网关再用它重新启动。',
+  "It answers one call before it is saved, in your gateway's settings. It answers from then on.": '模型先回答一次调用，然后保存到网关的设置里，此后由它回答。',
   Server: '服务器',
   'Another server': '其他服务器',
   Address: '地址',
@@ -172,7 +172,7 @@ export const words = {
   '(optional)': '（可不填）',
   'Asking the model for a word…': '正在请模型说一个词…',
   'Try it and save': '试用并保存',
-  '{0}. The gateway starts again with it': '{0}。网关正在用它重新启动',
+  '{0}. It answers from now on': '{0}。从现在起由它回答',
 
   // who may come in
   'Who may come in': '谁可以进来',

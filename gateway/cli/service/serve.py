@@ -19,7 +19,6 @@ from channels.backoff import Backoff
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
 from gateway.cli.screen import hanging
-from gateway.cli.setup.page_setup import PageSetup
 from gateway.clock import SystemClock
 from gateway.doctor.troubles import PLUGIN_NOT_LOADED
 from gateway.logs import get_log, set_up_logs
@@ -64,16 +63,15 @@ async def serve(settings: Settings) -> int:
             await group.start(watch, scope)
             while not stopping.is_set():
                 own = await with_local_model(settings, SystemClock())
-                setup = PageSetup(os.environ)
-                async with _started(own, setup) as gateway:
+                async with _started(own) as gateway:
                     started.set()
                     gc.freeze()
                     gc.enable()
                     await _print_next_steps(gateway, own)
                     gateway.services.spawn("probe", partial(_probe, gateway))
-                    await _stopped_or_outdated(stopping, own, setup.changed)
+                    await _stopped_or_outdated(stopping, gateway)
                     await gateway.finish()
-                if setup.changed.is_set():
+                if not stopping.is_set():
                     settings = load_settings()
                     set_up_logs(settings.log, Redactor(secrets_of(settings)))
         group.cancel_scope.cancel()
@@ -82,7 +80,7 @@ async def serve(settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def _started(settings: Settings, setup: PageSetup) -> AsyncIterator[Gateway]:
+async def _started(settings: Settings) -> AsyncIterator[Gateway]:
     """Start a gateway; while its PostgreSQL server is away, try again for a while."""
     clock, backoff = SystemClock(), Backoff(0.5, 5.0)
     waits = AWAY_SECONDS if dialect_of(settings.tape_url) == "postgres" else 0.0
@@ -91,7 +89,7 @@ async def _started(settings: Settings, setup: PageSetup) -> AsyncIterator[Gatewa
         while True:
             try:
                 gateway = await stack.enter_async_context(
-                    running_gateway(settings, routes=setup.routes())
+                    running_gateway(settings, environ=os.environ)
                 )
                 break
             except Exception as cause:
@@ -112,18 +110,19 @@ def _why_away(cause: Exception) -> str | None:
     return str(cause) if isinstance(cause, StoreUnavailable) and not cause.lasting else None
 
 
-async def _stopped_or_outdated(
-    stopping: anyio.Event, settings: Settings, changed: anyio.Event
-) -> None:
-    """Wait for a signal, or for another model, with which the gateway starts again."""
+async def _stopped_or_outdated(stopping: anyio.Event, gateway: Gateway) -> None:
+    """Wait for a signal, or for a local model, with which the gateway starts again."""
+
+    def current() -> Settings:
+        return gateway.services.settings
+
     async with anyio.create_task_group() as group:
 
         async def watch(event: Callable[[], Awaitable[object]]) -> None:
             await event()
             group.cancel_scope.cancel()
 
-        group.start_soon(watch, partial(local_model_appears, settings, SystemClock()))
-        group.start_soon(watch, changed.wait)
+        group.start_soon(watch, partial(local_model_appears, current, SystemClock()))
         await watch(stopping.wait)
 
 

@@ -2,6 +2,7 @@
 
 init             the order of the steps
 options          the flags; terminal: questions to a person, or the name of the missing flag
-model_step       the model, from what providers finds; platform_step: the bots
-changes          what will be written: shown as a difference, then written at once
+model_step       the model; platform_step: the bots
+
+What they choose from, and what writes it, is in `gateway.setup`.
 """

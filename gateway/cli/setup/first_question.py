@@ -11,12 +11,12 @@ from typing import Final
 
 from agent.models.offline import OFFLINE
 from gateway.cli.screen import print_note
-from gateway.cli.setup.changes import Changes
-from gateway.cli.setup.model_step import ModelChoice, whole
-from gateway.cli.setup.providers import Found, find_providers
 from gateway.errors import GatewayError
 from gateway.settings import LoadedSettings, load_with_sources
 from gateway.settings.files import settings_files
+from gateway.setup.changes import Changes
+from gateway.setup.model_choice import ModelChoice, whole
+from gateway.setup.providers import Found, find_providers
 
 ABOUT_A_START: Final = ("agent", "models", "telegram", "discord", "slack")
 _NAME: Final = re.compile(r"\w[\w.:/@+-]+")

@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 from agent.models.offline import OFFLINE
-from gateway.cli.setup.changes import Changes
 from gateway.cli.setup.model_step import ModelStep
 from gateway.cli.setup.options import InitOptions
-from gateway.cli.setup.platform_step import PLATFORMS, PlatformStep
+from gateway.cli.setup.platform_step import PlatformStep
 from gateway.cli.setup.terminal import Terminal, is_terminal, say
 from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 from gateway.home import find_running
 from gateway.settings import Settings, load_with_sources
 from gateway.settings.files import ENV_FILE, HOME, settings_files, with_remembered
+from gateway.setup.changes import Changes
+from gateway.setup.platforms import PLATFORMS
 from gateway.wording import command_name
 
 

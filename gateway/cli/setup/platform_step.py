@@ -2,47 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
 
 import anyio
 from pydantic import SecretStr, ValidationError
 
 from channels.checkup import Checkup
 from channels.settings import PlatformSettings
-from gateway.cli.setup.changes import Changes
 from gateway.cli.setup.options import InitOptions, flag
 from gateway.cli.setup.terminal import Terminal, say
 from gateway.errors import SettingsError
 from gateway.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Platform:
-    """A platform, and each of its tokens: the setting, the flag, and where a person finds it."""
-
-    name: str
-    title: str
-    tokens: tuple[tuple[str, str, str], ...]
-
-
-PLATFORMS: Final = (
-    Platform("telegram", "Telegram", (("token", "telegram_token", "token from @BotFather"),)),
-    Platform(
-        "discord",
-        "Discord",
-        (("token", "discord_token", "token from the developer portal (Bot, Reset Token)"),),
-    ),
-    Platform(
-        "slack",
-        "Slack",
-        (
-            ("bot_token", "slack_bot_token", "bot token, xoxb-... (OAuth & Permissions)"),
-            ("app_token", "slack_app_token", "app-level token, xapp-... (Basic Information)"),
-        ),
-    ),
-)
+from gateway.setup.changes import Changes
+from gateway.setup.platforms import Platform
 
 
 class PlatformStep:

@@ -1,16 +1,17 @@
-// The settings in force, and where each comes from.
+// The settings in force, and where each comes from; a model and tokens are set here.
 
 import { coded, make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { addWords, t } from '../words.js';
+import { settingForms } from './setting-forms.js';
 
 addWords({
   en: {
-    'settings.title': 'Settings', 'settings.find': 'Find a setting', 'settings.changed': 'Only what is set', 'settings.general': 'general', 'settings.none': 'No setting fits.',
+    'settings.title': 'Settings', 'settings.find': 'Find a setting', 'settings.changed': 'Only what is set', 'settings.general': 'general', 'settings.none': 'No setting fits.', 'settings.in-force': 'In force',
     'from.environment': 'from the environment: change it there', 'from.env-file': 'from {0}', 'from.secrets': 'from the secrets in {0}', 'from.toml': 'from {0}', 'from.default': 'default',
   },
   zh: {
-    'settings.title': '设置', 'settings.find': '查找设置', 'settings.changed': '仅显示已设置的', 'settings.general': '常规', 'settings.none': '没有匹配的设置。',
+    'settings.title': '设置', 'settings.find': '查找设置', 'settings.changed': '仅显示已设置的', 'settings.general': '常规', 'settings.none': '没有匹配的设置。', 'settings.in-force': '当前生效',
     'from.environment': '来自环境变量：请在那里更改', 'from.env-file': '来自 {0}', 'from.secrets': '来自 {0} 中的机密', 'from.toml': '来自 {0}', 'from.default': '默认',
   },
 });
@@ -22,9 +23,10 @@ export function mount(root) {
   const find = make('input', { id: 'settings-find', type: 'search', autocomplete: 'off', spellcheck: 'false', oninput: () => show() });
   const changed = make('input', { id: 'settings-changed', type: 'checkbox', onchange: () => show() });
   const list = make('div');
-  place.append(make('div', { class: 'fields' },
+  const forms = settingForms(() => followed.refresh());
+  place.append(forms.root, make('section', { class: 'group' }, make('h2', {}, t('settings.in-force')), make('div', { class: 'fields' },
     make('p', { class: 'field' }, make('label', { for: find.id }, t('settings.find')), find),
-    make('p', { class: 'field check' }, changed, make('label', { for: changed.id }, t('settings.changed')))), list);
+    make('p', { class: 'field check' }, changed, make('label', { for: changed.id }, t('settings.changed')))), list));
   root.append(place);
   let known = [];
 
@@ -37,7 +39,8 @@ export function mount(root) {
     if (!fit.length) list.append(make('p', { class: 'empty' }, t('settings.none')));
   }
 
-  return follow({ path: () => 'settings', draw: (found) => { known = found.settings; show(); }, note }).end;
+  const followed = follow({ path: () => 'settings', draw: (found) => { known = found.settings; forms.show(found.may); show(); }, note });
+  return followed.end;
 }
 
 function grouped(rows) {

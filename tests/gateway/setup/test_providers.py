@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from gateway.cli.setup.providers import KNOWN, Found, Provider, find_providers
+from gateway.setup.providers import KNOWN, Found, Provider, find_providers
 from tests.fakes.openai.server import FakeOpenAI
 
 pytestmark = pytest.mark.anyio

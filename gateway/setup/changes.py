@@ -1,4 +1,4 @@
-"""What `tapeway init` will write: shown as a difference without secrets, then written at once.
+"""What will be written into settings: shown as a difference without secrets, then written at once.
 
 Secrets go to `.env` beside `tapeway.toml`, because every start reads both without being pointed at
 them; a secrets folder has to be named in a variable.
@@ -22,25 +22,31 @@ from gateway.errors import SettingsError
 from gateway.redaction import Redactor
 from gateway.settings import LoadedSettings, Settings, fields
 from gateway.settings.files import SettingsFiles
-from gateway.settings.load import paths
-from gateway.settings.sources import of_file, read_text, variable
+from gateway.settings.load import paths, settings_of
+from gateway.settings.sources import SettingsSource, of_file, read_text, variable
 from tape.private_file import open_private
 
 HEADER: Final = (
     "# Tapeway's settings, written by `tapeway init`: change them here, or run it again.\n"
     "# Secrets stand in the file .env beside this one. .env.example lists all settings.\n"
 )
-ENV_HEADER: Final = "# Tapeway's secrets, written by `tapeway init`.\n"
+ENV_HEADER: Final = "# Tapeway's secrets, written by `tapeway init` or the page.\n"
 _PLAIN: Final = re.compile(r"[\w:./@+=,-]*", re.ASCII)
 
 
 class Changes:
-    """New values of settings, each for the file in which it belongs."""
+    """New values of settings, each for the file in which it belongs.
 
-    def __init__(self, files: SettingsFiles, loaded: LoadedSettings) -> None:
+    With `one_file`, this is the home folder's `.env` for all of them, and no other file is changed.
+    """
+
+    def __init__(
+        self, files: SettingsFiles, loaded: LoadedSettings, *, one_file: bool = False
+    ) -> None:
         self._files = files
         self._loaded = loaded
-        self._over = Changes(files.over, loaded) if files.over else None
+        self._one_file = one_file
+        self._over = Changes(files.over, loaded) if files.over and not one_file else None
         self._help = {name: field.description or "" for name, _section, field in fields()}
         self._before = {path: read_text(path) for path in files.paths()}
         self._env = self._before[files.env]
@@ -59,7 +65,7 @@ class Changes:
             self._remove(path)
         elif self._over and self._over.has(path):
             return  # it would win over the home folder's files
-        elif _assignment(name).search(self._env):
+        elif self._one_file or _assignment(name).search(self._env):
             self._put_into_env(name, str(value))  # it would win over tapeway.toml
         else:
             self._put_into_toml(path, value)
@@ -79,15 +85,19 @@ class Changes:
 
     def overruled(self) -> Iterator[str]:
         """Yield a sentence for each changed setting that another place still sets otherwise."""
-        texts = self._texts()
-        sources = [
-            of_file(Settings, one.path, texts[one.path], one.kind) if one.path in texts else one
-            for one in self._loaded.sources
-        ]
+        sources = self._sources()
         for path, wanted in self._wanted.items():
             source = next((one for one in sources if one.names(path)), None)
             if source is not None and str(source.value(path)) != wanted:
                 yield f"{variable(path)} is set otherwise in {source.place}: change it there"
+
+    def settings(self) -> Settings:
+        """Return the settings of the next start, as valid as then; raises SettingsError."""
+        return settings_of(self._sources())
+
+    def names(self) -> list[str]:
+        """Return the variables' names of the changed settings."""
+        return [variable(path) for path in self._wanted]
 
     def has(self, path: str) -> bool:
         """Return whether these files set a setting."""
@@ -121,12 +131,22 @@ class Changes:
                 made[_beside(path.resolve(), text)] = path.resolve()
             for temporary, path in made.items():
                 temporary.replace(path)
+                _keep_folder(path.parent)
         finally:
             for temporary in made:
                 temporary.unlink(missing_ok=True)
 
+    def _sources(self) -> list[SettingsSource]:
+        texts = self._texts()
+        return [
+            of_file(Settings, one.path, texts[one.path], one.kind) if one.path in texts else one
+            for one in self._loaded.sources
+        ]
+
     def _texts(self) -> dict[Path, str]:
-        own = {self._files.env: self._env, self._files.toml: tomlkit.dumps(self._toml)}
+        own = {self._files.env: self._env}
+        if not self._one_file:
+            own[self._files.toml] = tomlkit.dumps(self._toml)
         return {**(self._over._texts() if self._over else {}), **own}
 
     def _put_into_env(self, name: str, value: str) -> None:
@@ -190,6 +210,15 @@ def _assignment(name: str, end: str = "") -> re.Pattern[str]:
 def _first_sentence(text: str) -> str:
     sentence, period, _rest = text.partition(". ")
     return (sentence + period).strip()
+
+
+def _keep_folder(folder: Path) -> None:
+    """Have the disk keep a file's new name."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _beside(path: Path, text: str) -> Path:

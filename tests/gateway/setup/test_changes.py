@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.setup.changes import Changes
 from gateway.errors import SettingsError
 from gateway.settings import load_settings, load_with_sources
 from gateway.settings.files import settings_files
+from gateway.setup.changes import Changes
 
 SECRET = "sk-canary with ' and \\ and #"
 
@@ -189,3 +189,31 @@ def test_root_follows_no_link_of_another_user(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="another user's link"):
         made.write()
     assert (tmp_path / "target").read_text() == ""
+
+
+def test_one_file_is_changed_where_only_one_may_be(tmp_path: Path) -> None:
+    toml = '[agent]\nmodel = "old"\nbase_url = "http://old/v1"\n'
+    (tmp_path / "tapeway.toml").write_text(toml)
+    environ = {"TAPEWAY_SECRETS": "none"}
+    files, loaded = settings_files(environ, tmp_path), load_with_sources(environ, tmp_path)
+    made = Changes(files, loaded, one_file=True)
+    made.set("agent.model", "new")
+    made.set_secret("agent.api_key", "sk-new-key")
+    assert made.settings().agent.model == "new"
+    assert made.names() == ["TAPEWAY_AGENT__MODEL", "TAPEWAY_AGENT__API_KEY"]
+    made.set("agent.base_url", None)
+    assert list(made.overruled()) == [
+        f"TAPEWAY_AGENT__BASE_URL is set otherwise in {tmp_path / 'tapeway.toml'}: change it there"
+    ]
+    made.write()
+    assert (tmp_path / "tapeway.toml").read_text() == toml
+    settings = load_settings(environ, tmp_path)
+    assert (settings.agent.model, settings.agent.key()) == ("new", "sk-new-key")
+
+
+def test_a_wrong_value_is_named_before_anything_is_written(tmp_path: Path) -> None:
+    made = changes(tmp_path)
+    made.set_secret("telegram.token", "no token at all")
+    with pytest.raises(SettingsError, match="TAPEWAY_TELEGRAM__TOKEN"):
+        made.settings()
+    assert list(tmp_path.iterdir()) == []

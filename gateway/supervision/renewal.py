@@ -1,0 +1,135 @@
+"""Have a running gateway use new settings of its model or of one channel; all else goes on.
+
+A turn that runs keeps the model with which it began. A channel stops listening, its running turns
+have some seconds to end, and the new channel takes over what is left of them: the drafts, and the
+messages that wait to be sent. What people write meanwhile waits on the platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import anyio
+
+from agent.model import ChatModel
+from agent.models.learned import Learned
+from agent.models.probe import Probed
+from channels.base import Channel
+from channels.registry import CHANNELS, make_channel
+from gateway.logs import get_log, hide_in_logs
+from gateway.pipeline.turn import RunningTurns
+from gateway.redaction import secrets_of
+from gateway.scheduling.recovery import Recovery
+from gateway.services import Services
+from gateway.settings import Settings
+from gateway.supervision.manager import ChannelManager
+from gateway.supervision.model_board import ModelBoard
+from gateway.turn.model_in_use import ModelInUse
+
+AGENT: Final = "agent"
+"""The section of the settings about the model."""
+
+QUIET_SECONDS: Final = 8.0
+"""Maximum seconds that a channel's running turns have to end before the channel is replaced."""
+
+LOOK_SECONDS: Final = 0.05
+CLOSE_SECONDS: Final = 60.0
+"""Seconds after which a replaced channel is closed: no request to a platform takes longer."""
+
+
+@dataclass(slots=True)
+class Renewal:
+    """Puts new settings into use; `_make_model` returns the model that settings choose."""
+
+    _services: Services
+    _channels: dict[str, Channel]
+    _manager: ChannelManager
+    _models: ModelBoard
+    _model: ModelInUse
+    _make_model: Callable[[Settings, Learned], ChatModel]
+    _recovery: Recovery
+    _turns: RunningTurns
+    _one: anyio.Lock = field(default_factory=anyio.Lock)
+    _closing: list[Channel] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._services.settings
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may work on the same database, with settings of their own."""
+        return self._services.shared is not None
+
+    def is_replaceable(self, name: str) -> bool:
+        """Return whether a channel is Tapeway's own, and no plugin's of the same name."""
+        module = CHANNELS[name].target.partition(":")[0]
+        running = self._channels.get(name)
+        return running is None or type(running).__module__ == module
+
+    async def use_model(self, settings: Settings, finding: Probed) -> None:
+        """Use a model for all turns that begin from now on; raises AgentError, changing nothing."""
+        changed = self._services.settings.with_section(AGENT, settings)
+        learned = Learned(self._services.clock.now)
+        model = self._make_model(changed, learned)
+        self._adopt(changed)
+        self._models.begin(changed, learned, finding)
+        self._services.meters.know(self._channels, changed.agent.models())
+        await self._model.replace(model, changed)
+        get_log().info("model.replaced", model=changed.agent.model)
+
+    def use_channel(self, name: str, settings: Settings) -> None:
+        """Restart a channel in the background, with other settings."""
+        changed = self._services.settings.with_section(name, settings)
+        self._adopt(changed)
+        self._services.spawn("settings", partial(self._replace, name))
+
+    async def close(self) -> None:
+        """Close the channels that were replaced."""
+        while self._closing:
+            await _close(self._closing.pop())
+
+    def _adopt(self, settings: Settings) -> None:
+        secrets = secrets_of(settings)
+        self._services.redactor.learn(*secrets)
+        hide_in_logs(*secrets)
+        self._services.use(settings)
+
+    async def _replace(self, name: str) -> None:
+        async with self._one:
+            former = self._channels.get(name)
+            await self._manager.end(name)
+            if former is not None:
+                with anyio.move_on_after(QUIET_SECONDS):
+                    while self._turns.answers_in(name):
+                        await self._services.clock.sleep(LOOK_SECONDS)
+            channel = make_channel(name, getattr(self._services.settings, name))
+            await self._manager.attach(channel)
+            self._channels[name] = channel
+            self._services.meters.know(self._channels, self.settings.agent.models())
+            if former is not None:
+                channel.take_over(former)
+                self._closing.append(former)
+                self._services.spawn("settings", partial(self._close_later, former))
+                self._recovery.sender.resume(name)
+            else:
+                await self._recovery.resume_channel(name)
+            self._manager.start(channel)
+            get_log().info("channel.replaced", channel=name)
+
+    async def _close_later(self, channel: Channel) -> None:
+        await self._services.clock.sleep(CLOSE_SECONDS)
+        if channel in self._closing:
+            self._closing.remove(channel)
+            await _close(channel)
+
+
+async def _close(channel: Channel) -> None:
+    try:
+        await channel.close()
+    except Exception as cause:
+        get_log().error("channel.close_failed", channel=channel.name, exc_info=cause)

@@ -1,0 +1,65 @@
+"""A running gateway whose settings are in files, and its owner, who sets a model or a token."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from gateway.app import Gateway
+from gateway.settings import load_settings
+from tests.gateway.console.scene import OUTSIDE, TOKEN
+from tests.gateways import make_environ, running, with_plugins
+
+
+@asynccontextmanager
+async def set_up(
+    home: Path, stored: str = "", *, plugins: Any = None, only: Any = None, **more: str
+) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
+    """Run a gateway whose `.env` has `stored` lines; yield it with its owner's client."""
+    home.mkdir(exist_ok=True)  # noqa: ASYNC240 - a test may wait for its own disk
+    if stored:
+        (home / ".env").write_text(stored)
+        (home / ".env").chmod(0o600)
+    environ = make_environ(home, None, HTTP__TOKEN=TOKEN, **more)
+    settings = load_settings(environ)
+    source = plugins or with_plugins()
+    async with (
+        running(settings, plugins=source, only=only, environ=environ) as gateway,
+        client_of(gateway) as client,
+    ):
+        yield gateway, client
+
+
+@asynccontextmanager
+async def client_of(gateway: Gateway) -> AsyncIterator[httpx2.AsyncClient]:
+    """Have a client with the access token, which is not on this machine."""
+    async with httpx2.AsyncClient(
+        base_url=gateway.url, trust_env=False, headers=OUTSIDE, timeout=60
+    ) as client:
+        client.headers["Authorization"] = f"Bearer {TOKEN}"
+        yield client
+
+
+async def shown(client: httpx2.AsyncClient) -> dict[str, Any]:
+    """Return what may be set."""
+    answer = await client.get("/api/console/settings")
+    found: dict[str, Any] = answer.json()["may"]
+    return found
+
+
+async def save(
+    client: httpx2.AsyncClient, part: str, version: str | None = None, **values: str
+) -> httpx2.Response:
+    """Save values, by default over the settings as they are now."""
+    version = (await shown(client))["version"] if version is None else version
+    body = {"values": values, "version": version}
+    return await client.post(f"/api/console/settings/{part}", json=body)
+
+
+async def try_out(client: httpx2.AsyncClient, part: str, **values: str) -> httpx2.Response:
+    """Try values."""
+    return await client.post(f"/api/console/settings/{part}/try", json={"values": values})

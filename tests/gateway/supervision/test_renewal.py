@@ -1,0 +1,176 @@
+"""One channel begins again with other settings while the gateway, and the other channels, run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+from gateway.app import Gateway
+from gateway.supervision import renewal
+from tests.canaries import KEY
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.telegram.server import FakeTelegram
+from tests.gateway.console.scene import until
+from tests.gateway.setup.desk import save, set_up, shown, try_out
+
+pytestmark = pytest.mark.anyio
+
+RIGHT, WRONG = "123456:right-token-of-the-bot", "123456:wrong-token-of-the-bot"
+NEWER = "123456:newer-token-of-the-bot"
+
+
+@asynccontextmanager
+async def telegram_gateway(
+    home: Path, telegram: FakeTelegram, model: FakeOpenAI, token: str
+) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
+    """Run a gateway with a page and a bot, whose token is in its `.env`."""
+    environ = {
+        "ACCESS__MODE": "open",
+        "AGENT__MODEL": "m",
+        "AGENT__API_KEY": KEY,
+        "AGENT__BASE_URL": model.base_url,
+        "TELEGRAM__BASE_URL": telegram.base_url,
+        "TELEGRAM__POLL_SECONDS": "1",
+    }
+    line = f"TAPEWAY_TELEGRAM__TOKEN={token}\n" if token else ""
+    async with set_up(home, line, **environ) as found:
+        yield found
+
+
+def state(gateway: Gateway) -> str:
+    return gateway.status.states["telegram"].state
+
+
+async def becomes(true: Callable[[], bool]) -> None:
+    """Wait until something is true."""
+
+    async def asked() -> bool:
+        return true()
+
+    with anyio.fail_after(40):
+        await until(asked)
+
+
+async def test_a_wrong_token_and_then_the_right_one_without_a_restart(tmp_path: Path) -> None:
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, WRONG) as (gateway, client),
+    ):
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        assert state(gateway) == "unfit"
+        page = gateway.channels["web"]
+        since = gateway.status.states["web"].since
+        telegram.say(chat, ann, "are you there?")
+        tried = await try_out(client, "telegram", token=f"{WRONG}-too")
+        assert tried.json()["well"] is False
+        assert "token" in str(tried.json()["lines"])
+        assert tried.json()["lines"][0]["remedy"]
+        assert (await save(client, "telegram", token=f"{WRONG}-too")).json()["well"] is False
+        assert WRONG in (tmp_path / "h" / ".env").read_text()
+        tried = await try_out(client, "telegram", token=RIGHT)
+        assert "@tapeway_bot" in tried.json()["lines"][0]["says"]
+        assert state(gateway) == "unfit"
+        saved = await save(client, "telegram", token=RIGHT)
+        assert saved.json()["well"], saved.text
+        await becomes(lambda: state(gateway) == "ready")
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+        assert "are you there?" in telegram.text_of(chat.id)
+        assert gateway.channels["web"] is page
+        assert gateway.status.states["web"].since == since
+        await gateway.idle()
+        assert len(telegram.messages(chat.id)) == 1
+        assert RIGHT not in (await client.get("/api/console/settings")).text
+    assert (tmp_path / "h" / ".env").read_text() == f"TAPEWAY_TELEGRAM__TOKEN={RIGHT}\n"
+
+
+async def test_a_channel_that_did_not_run_begins(tmp_path: Path) -> None:
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, "") as (gateway, client),
+    ):
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        assert "telegram" not in gateway.channels
+        assert (await save(client, "telegram", token=RIGHT)).json()["well"]
+        await becomes(lambda: "telegram" in gateway.channels and state(gateway) == "ready")
+        telegram.say(chat, ann, "hello")
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+        listed = (await client.get("/api/console/channels")).json()["channels"]
+        assert [one["lamp"] for one in listed if one["channel"] == "telegram"] == ["ready"]
+
+
+async def test_a_running_answer_ends_once_beside_the_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewal, "QUIET_SECONDS", 0.1)
+    gate = asyncio.Event()
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+    ):
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        former = gateway.channels["telegram"]
+        model.enqueue(Text(("the beginning ", "and the end"), gate=gate))
+        telegram.say(chat, ann, "tell me")
+        await telegram.wait_for(lambda it: bool(it.draft_history))
+        telegram.token = NEWER  # BotFather has given out another one
+        assert (await save(client, "telegram", token=NEWER)).json()["well"]
+        telegram.say(chat, ann, "and this?")
+        await becomes(lambda: gateway.channels["telegram"] is not former)
+        await becomes(lambda: state(gateway) == "ready")
+        gate.set()
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 2)
+        await gateway.idle()
+        first, second = (message.text for message in telegram.messages(chat.id))
+        assert first == "the beginning and the end"
+        assert "and this?" in second
+        assert await _open_sends(gateway) == 0
+
+
+async def test_messages_for_a_bot_that_was_refused_are_sent_by_its_next_token(
+    tmp_path: Path,
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+    ):
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        model.enqueue(Text(("an ", "answer"), gate=gate))
+        telegram.say(chat, ann, "question")
+        await becomes(lambda: bool(model.requests))
+        telegram.token = NEWER
+        await becomes(lambda: state(gateway) == "unfit")
+        gate.set()
+        await gateway.idle()
+        assert (telegram.messages(chat.id), await _open_sends(gateway)) == ([], 1)
+        assert (await save(client, "telegram", token=NEWER)).json()["well"]
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+        await gateway.idle()
+        assert telegram.text_of(chat.id) == "an answer"
+        assert await _open_sends(gateway) == 0
+
+
+async def test_a_token_of_the_environment_is_not_changed(tmp_path: Path) -> None:
+    async with FakeTelegram(token=RIGHT) as telegram:
+        environ = {"TELEGRAM__BASE_URL": telegram.base_url, "TELEGRAM__TOKEN": RIGHT}
+        async with set_up(tmp_path / "h", only=["web"], **environ) as (_gateway, client):
+            (part,) = [one for one in (await shown(client))["parts"] if one["name"] == "telegram"]
+            assert part["fields"][0]["fixed"] == "environment"
+            answer = await save(client, "telegram", token=NEWER)
+        assert answer.status_code == 422
+        assert "TAPEWAY_TELEGRAM__TOKEN is set in the environment" in answer.json()["error"]
+
+
+async def _open_sends(gateway: Gateway) -> int:
+    return len(await gateway.services.ledger.outbox.open_rows())

@@ -1,0 +1,55 @@
+"""The console's settings in a browser: a model is tried, refused, saved and shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.async_api import Browser, expect
+
+from tests.browser import browsing, marks
+from tests.canaries import KEY
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.console.scene import OUTSIDE, TOKEN
+from tests.gateway.setup.desk import set_up
+
+pytestmark = marks
+
+
+async def test_the_owner_tries_a_model_saves_it_and_sees_what_it_takes_to_move_it(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    token = {"TELEGRAM__BASE_URL": "http://127.0.0.1:9/bot", "TELEGRAM__TOKEN": "1:fixed-here"}
+    async with (
+        FakeOpenAI(api_key=KEY) as server,
+        set_up(tmp_path / "h", only=["web"], **token) as (gateway, _client),
+        browsing(chromium) as opened,
+    ):
+        context = await opened.new_context(extra_http_headers=OUTSIDE)
+        await context.request.post(f"{gateway.url}login", form={"token": TOKEN})
+        page = await context.new_page()
+        await page.goto(f"{gateway.url}console#/settings")
+        telegram = page.locator("[data-part=telegram]")
+        await expect(telegram).to_contain_text("TAPEWAY_TELEGRAM__TOKEN")
+        await expect(telegram).to_contain_text("from the environment: change it there")
+        await expect(telegram.get_by_role("button")).to_have_count(0)
+
+        model = page.locator("[data-part=model]")
+        await model.get_by_label("Address of the server").fill(server.base_url)
+        await model.get_by_label("Name of the model").fill("better")
+        await model.get_by_label("API key").fill("sk-a-wrong-key-of-many-letters")
+        await model.get_by_role("button", name="Try").click()
+        await expect(model.locator(".set-result")).to_contain_text("refuses the API key")
+        await model.get_by_label("API key").fill(KEY)
+        await model.get_by_role("button", name="Save").click()
+        await expect(model.locator(".set-result")).to_contain_text("Saved, and in use")
+        await expect(model.get_by_label("API key")).to_have_value("")
+        await expect(model.get_by_label("Name of the model")).to_have_value("better")
+        await expect(model.get_by_label("This server needs no key")).to_be_hidden()
+
+        await model.get_by_label("Address of the server").fill("http://127.0.0.1:9/v1")
+        await expect(model.get_by_label("This server needs no key")).to_be_visible()
+        await page.keyboard.press("Enter")
+        await expect(model.locator(".set-result")).to_contain_text("Enter the key for this address")
+        assert KEY not in await page.content()
+        await page.get_by_role("button", name="中文").click()
+        await expect(page.get_by_role("heading", name="运行中可设置")).to_be_visible()

@@ -21,6 +21,7 @@ def row(number: int, **values: Any) -> dict[str, Any]:
         "account_id": "plain",
         "chat_id": str(number),
         "received_at": "2026-01-02T10:00:00+00:00",
+        "given_title": None,
         "payload": dump(said.to_payload()),
     }
 

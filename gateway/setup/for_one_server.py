@@ -15,13 +15,24 @@ SENT: Final = ("api_key", "headers", "body")
 """What a model's section adds to the requests to a server."""
 
 
+FOR_ANOTHER_SERVER: Final = (
+    "{0} is meant for the present server, and would be sent to the new one: take it out of {1}"
+    " first"
+)
+
+
 def server_of(settings: Settings) -> str:
     """Return the address that gets the key, with the section of the model if there is one."""
     return settings.model().base_url
 
 
-def kept_for_the_server(loaded: LoadedSettings) -> Iterator[tuple[str, str]]:
-    """Yield what follows the model to any server, but for its key: its name and its place."""
+def kept_for_the_server(loaded: LoadedSettings) -> Iterator[str]:
+    """Yield a sentence for what would follow the model to another server, but for its own key."""
+    for name, place in _that_follows(loaded):
+        yield FOR_ANOTHER_SERVER.format(name, place)
+
+
+def _that_follows(loaded: LoadedSettings) -> Iterator[tuple[str, str]]:
     settings = loaded.settings
     for name in ("headers", "body"):
         if getattr(settings.agent, name):

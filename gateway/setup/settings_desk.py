@@ -50,10 +50,6 @@ NEW_ADDRESS: Final = (
     "Enter the key for this address, or say that the server needs none: a stored key is sent to no"
     " other address than its own"
 )
-FOR_ANOTHER_SERVER: Final = (
-    "{0} is meant for the present server, and would be sent to the new one: take it out of {1}"
-    " first"
-)
 FIXED: Final = "{0} is set in {1}, so it cannot be changed here: change it there"
 FIXED_KEY: Final = "The key is set in {1} ({0}), and is sent to no other address: change both there"
 
@@ -212,8 +208,8 @@ class SettingsDesk:
             source = _source("agent.api_key", loaded)
             if source is not None and _is_fixed(source, files):
                 raise AdminError(FIXED_KEY.format(variable("agent.api_key"), source.place))
-            for name, place in kept_for_the_server(loaded):
-                raise AdminError(FOR_ANOTHER_SERVER.format(name, place))
+            for sentence in kept_for_the_server(loaded):
+                raise AdminError(sentence)
         elif not server or wanted.model().key() or not known.model().key():
             return  # it gets what it got before; otherwise, its key was that of a model's section
         if given.get("key"):

@@ -337,7 +337,7 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),
-        *explain_routes(Explainer(services.store, services.settings)),
+        *explain_routes(Explainer(services.store, services.redactor)),
         *console_routes(console, wrong, gateway.pulse),
     ]
     sessions = Sessions(services, token)

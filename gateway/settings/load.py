@@ -135,8 +135,8 @@ class Settings(BaseSettings):
     def with_section(self, name: str, other: Settings) -> Settings:
         """Return these settings with one section of others, and the places that set it."""
         changed = self.model_copy(update={name: getattr(other, name)})
-        own = {path: at for path, at in self._origins.items() if not path.startswith(f"{name}.")}
-        its = {path: at for path, at in other._origins.items() if path.startswith(f"{name}.")}
+        own = {path: at for path, at in self._origins.items() if path.partition(".")[0] != name}
+        its = {path: at for path, at in other._origins.items() if path.partition(".")[0] == name}
         changed._models_in_use, changed._origins = {}, Origins({**own, **its})
         return changed
 

@@ -26,6 +26,7 @@ from gateway.settings import LoadedSettings, Settings, load_with_sources
 from gateway.settings.files import SettingsFiles, settings_files
 from gateway.settings.sources import SettingsSource, read_text, variable
 from gateway.setup.changes import Changes
+from gateway.setup.for_one_server import kept_for_the_server, server_of
 from gateway.setup.model_choice import ModelChoice, whole
 from gateway.setup.platforms import PLATFORMS
 from gateway.setup.trials import Trial, try_model, try_platform
@@ -48,10 +49,6 @@ NAME_A_MODEL: Final = "Name a model, such as gpt-5-mini"
 NEW_ADDRESS: Final = (
     "Enter the key for this address, or say that the server needs none: a stored key is sent to no"
     " other address than its own"
-)
-FOR_ANOTHER_SERVER: Final = (
-    "{0} is meant for the present server, and would be sent to the new one: take it out of {1}"
-    " first"
 )
 FIXED: Final = "{0} is set in {1}, so it cannot be changed here: change it there"
 FIXED_KEY: Final = "The key is set in {1} ({0}), and is sent to no other address: change both there"
@@ -195,25 +192,32 @@ class SettingsDesk:
             changes.set("agent.base_url", address or None)
         if key:
             changes.set_secret("agent.api_key", key)
-        if _server(_or_refused(changes.settings)) != _server(loaded.settings):
-            self._check_new_server(changes, loaded, files, keyless=bool(given.get(NO_KEY_FIELD)))
-            if not key:
-                key = whole(ModelChoice(model, address), self.environ).key
-                changes.set_secret("agent.api_key", key)
+        self._keep_from_others(changes, given, loaded, files)
 
-    def _check_new_server(
-        self, changes: Changes, loaded: LoadedSettings, files: SettingsFiles, *, keyless: bool
+    def _keep_from_others(
+        self,
+        changes: Changes,
+        given: Mapping[str, str],
+        loaded: LoadedSettings,
+        files: SettingsFiles,
     ) -> None:
-        """Raise AdminError if a new server would get what was meant for the present one."""
-        source = _source("agent.api_key", loaded)
-        if source is not None and _is_fixed(source, files):
-            raise AdminError(FIXED_KEY.format(variable("agent.api_key"), source.place))
-        for name in ("headers", "body"):
-            path = f"agent.{name}"
-            if getattr(loaded.settings.agent, name) and (source := _source(path, loaded)):
-                raise AdminError(FOR_ANOTHER_SERVER.format(variable(path), source.place))
-        if variable("agent.api_key") not in changes.names() and not keyless:
+        """Raise AdminError if a server would get what was meant for another one."""
+        wanted, known = _or_refused(changes.settings), loaded.settings
+        server = server_of(wanted)
+        if server != server_of(known):
+            source = _source("agent.api_key", loaded)
+            if source is not None and _is_fixed(source, files):
+                raise AdminError(FIXED_KEY.format(variable("agent.api_key"), source.place))
+            for sentence in kept_for_the_server(loaded):
+                raise AdminError(sentence)
+        elif not server or wanted.model().key() or not known.model().key():
+            return  # it gets what it got before; otherwise, its key was that of a model's section
+        if given.get("key"):
+            return
+        if not given.get(NO_KEY_FIELD):
             raise AdminError(NEW_ADDRESS)
+        choice = whole(ModelChoice(wanted.agent.model, server), self.environ)
+        changes.set_secret("agent.api_key", choice.key)
 
     def _put_tokens(
         self,
@@ -274,11 +278,6 @@ def _source(path: str, loaded: LoadedSettings) -> SettingsSource | None:
 def _is_fixed(source: SettingsSource | None, files: SettingsFiles) -> bool:
     """Return whether a setting comes from elsewhere than the home folder's own files."""
     return source is not None and source.path not in (files.env, files.toml)
-
-
-def _server(settings: Settings) -> str:
-    """Return the address that gets the key, with the section of the model if there is one."""
-    return settings.agent.model_settings(settings.agent.model, settings.models).base_url
 
 
 def _or_refused(work: Callable[[], Found]) -> Found:

@@ -29,8 +29,8 @@ from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
 from gateway.turn.model_in_use import ModelInUse
 
-AGENT: Final = "agent"
-"""The section of the settings about the model."""
+OF_MODELS: Final = ("agent", "models")
+"""The sections of the settings about models: those that were tried are those that are used."""
 
 QUIET_SECONDS: Final = 8.0
 """Maximum seconds that a channel's running turns have to end before the channel is replaced."""
@@ -73,7 +73,9 @@ class Renewal:
 
     async def use_model(self, settings: Settings, finding: Probed) -> None:
         """Use a model for all turns that begin from now on; raises AgentError, changing nothing."""
-        changed = self._services.settings.with_section(AGENT, settings)
+        changed = self._services.settings
+        for name in OF_MODELS:
+            changed = changed.with_section(name, settings)
         learned = Learned(self._services.clock.now)
         model = self._make_model(changed, learned)
         self._adopt(changed)

@@ -42,7 +42,7 @@ def init(settings: Settings, options: InitOptions) -> int:
             say("Keys and tokens that you paste are not shown.")
         _head("The model")
         keep_model = has_model and not terminal.asks
-        model = ModelStep(settings, options, terminal).run(changes, keep=keep_model)
+        model = ModelStep(loaded, options, terminal).run(changes, keep=keep_model)
         _head("Platforms")
         steps = [PlatformStep(one, settings, options, terminal) for one in PLATFORMS]
         found = [step.run(changes, keep=keep) for step in steps]

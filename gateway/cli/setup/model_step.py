@@ -11,8 +11,9 @@ from agent.models.offline import OFFLINE
 from gateway.cli.setup.options import InitOptions
 from gateway.cli.setup.terminal import Terminal, say
 from gateway.errors import SettingsError
-from gateway.settings import Settings
+from gateway.settings import LoadedSettings
 from gateway.setup.changes import Changes
+from gateway.setup.for_one_server import kept_for_the_server, server_of
 from gateway.setup.model_choice import ModelChoice, agent_with, probed, whole
 from gateway.setup.providers import BY_NAME, KNOWN, Found, Provider, find_providers
 
@@ -20,8 +21,9 @@ from gateway.setup.providers import BY_NAME, KNOWN, Found, Provider, find_provid
 class ModelStep:
     """Chooses the model by flags or questions."""
 
-    def __init__(self, settings: Settings, options: InitOptions, terminal: Terminal) -> None:
-        self._settings = settings
+    def __init__(self, loaded: LoadedSettings, options: InitOptions, terminal: Terminal) -> None:
+        self._loaded = loaded
+        self._settings = loaded.settings
         self._options = options
         self._terminal = terminal
 
@@ -53,6 +55,7 @@ class ModelStep:
             # Saved, it would stop every start.
             problem = cause.errors()[0]["msg"].removeprefix("Value error, ")
             return self._terminal.refuse(problem, "--base-url or --api-key")
+        self._keep_from_others(choice)
         say(f"Asking {choice.model} for a word ...")
         finding = anyio.run(probed, wanted, self._settings)
         say(f"{'ok' if finding.well else '!!'}  {finding.sentence}.")
@@ -64,6 +67,15 @@ class ModelStep:
                 " --api-key, or save it all the same with --save-anyway"
             )
         return self._terminal.choose("Try again?", {"t": "try again", "s": "save it"}, "t") == "s"
+
+    def _keep_from_others(self, choice: ModelChoice) -> None:
+        """Raise SettingsError if another server would get what was meant for the present one."""
+        known = self._loaded.settings
+        section = known.models.get(choice.model)
+        server = choice.base_url or (section.base_url if section else "")
+        if server != server_of(known):
+            for sentence in kept_for_the_server(self._loaded):
+                raise SettingsError(f"{sentence}; nothing was written")
 
     def _choose(self) -> ModelChoice | None:
         """Return the model that flags or answers choose, or None to keep the one in use."""

@@ -42,7 +42,8 @@ class ExplainReads:
 
 def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes that explain a message of the inbox, and find that of an entry."""
-    explainer = Explainer(ExplainReads(parts.reads), parts.services.settings)
+    redactor = parts.services.redactor
+    explainer = Explainer(ExplainReads(parts.reads), redactor)
 
     async def why(request: Request) -> Any:
         visitor = await rights.visitor(request)
@@ -55,7 +56,7 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         return {
             **report.to_json(),
             "chat": chat,
-            "lane": await _lane(parts.reads, place),
+            "lane": redactor.value(await _lane(parts.reads, place)),
             "used": await _used(parts.reads, place),
         }
 

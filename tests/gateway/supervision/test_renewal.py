@@ -14,11 +14,13 @@ import pytest
 from gateway.app import Gateway
 from gateway.supervision import renewal
 from tests.canaries import KEY
-from tests.fakes.openai.script import Text
+from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.console.scene import until
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.setup.desk import save, set_up, shown, try_out
+from tests.gateways import with_plugins
 
 pytestmark = pytest.mark.anyio
 
@@ -174,3 +176,33 @@ async def test_a_token_of_the_environment_is_not_changed(tmp_path: Path) -> None
 
 async def _open_sends(gateway: Gateway) -> int:
     return len(await gateway.services.ledger.outbox.open_rows())
+
+
+async def test_the_sections_of_models_are_those_that_were_tried(tmp_path: Path) -> None:
+    home, channel = tmp_path / "h", PlainChannel()
+    home.mkdir()
+    toml = home / "tapeway.toml"
+    toml.write_text(f'[models.spare]\napi_key = "{KEY}"\n')
+    plugins = with_plugins(Brings(channel))
+    async with FakeOpenAI() as server, FakeOpenAI() as other:
+        lines = (
+            "TAPEWAY_AGENT__MODEL=m\nTAPEWAY_AGENT__FALLBACK_MODELS=spare\n"
+            f"TAPEWAY_AGENT__BASE_URL={server.base_url}\nTAPEWAY_AGENT__RETRIES=0\n"
+        )
+        async with set_up(home, lines, plugins=plugins, only=["plain"], ACCESS__MODE="open") as (
+            gateway,
+            client,
+        ):
+            toml.write_text(f'[models.spare]\nbase_url = "{server.base_url}"\napi_key = "{KEY}"\n')
+            saved = await save(client, "model", base_url=other.base_url, model="m", keyless="yes")
+            assert saved.json()["well"], saved.text
+            other.enqueue(Failure(500, "boom", None, "server_error"))
+            server.enqueue(Text(("from the spare one",)))
+            await channel.host.accept([MESSAGE])
+            await becomes(lambda: bool(channel.posts))
+            await gateway.idle()
+            rows = (await client.get("/api/console/settings")).json()["settings"]
+    assert channel.posts[0].text == "from the spare one"
+    assert {one.headers["authorization"] for one in other.requests} == {"Bearer none"}
+    assert [one.headers["authorization"] for one in server.requests] == [f"Bearer {KEY}"]
+    assert [row["origin"] for row in rows if row["name"] == "TAPEWAY_MODELS"] == ["toml"]

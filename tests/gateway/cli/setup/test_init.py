@@ -146,6 +146,22 @@ async def test_openai_s_key_in_the_environment_goes_to_openai_s_server_only(tmp_
     assert (settings.base_url, settings.key()) == (its_own.base_url, KEY)
 
 
+async def test_what_is_kept_for_the_present_server_is_sent_to_no_other_one(tmp_path: Path) -> None:
+    (tmp_path / ".tapeway").mkdir()
+    toml = tmp_path / ".tapeway" / "tapeway.toml"
+    async with FakeOpenAI() as server, FakeOpenAI() as other:
+        before = f'[agent]\nmodel = "m"\nbase_url = "{server.base_url}"\n'
+        toml.write_text(f'{before}[models.spare]\nheaders = {{ x-token = "abc" }}\n')
+        flags = ("--model", "spare", "--api-key", "k", "--save-anyway")
+        given = (environ(tmp_path), "init", *flags, "--base-url")
+        code, _out, err = await run_process(*given, other.base_url)
+        assert (code, other.requests, other.refused) == (2, [], [])
+        assert err.startswith("tapeway: headers in [models.spare] is meant for the present server")
+        assert other.base_url not in toml.read_text()
+        code, _out, err = await run_process(*given, server.base_url)
+        assert (code, err) == (0, "")
+
+
 async def test_a_key_in_the_secrets_folder_is_not_copied(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "TAPEWAY_AGENT__API_KEY").write_text(KEY)

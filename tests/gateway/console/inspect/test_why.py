@@ -13,6 +13,7 @@ from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
 
+LATER = "sk-set-while-it-runs-5d2c"
 EVERY = {"every": 1, "sessions": "[]", "limit": 9}
 PRIVATE = {"chat_id": "7", "chat_kind": "private", "chat_title": ""}
 
@@ -33,6 +34,18 @@ async def test_the_owner_sees_the_way_of_a_message_and_the_story_behind_it(
     assert report["chat"]["chat"] == home.chat
     assert report["chat"]["private"] is False
     assert 'the answer: "It is dead."' in [line["says"] for line in report["lines"]]
+
+
+async def test_a_secret_that_is_set_while_the_gateway_runs_is_taken_out_too(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        await home.hear(said(1, f"my key is {LATER}", addressed=False))
+        explained = "/api/explain?message=in-1"
+        assert LATER in str(await get(owner, "why/1"))
+        assert LATER in (await owner.get(explained)).text
+        home.gateway.services.redactor.learn(LATER)  # as the settings' screen does
+        assert LATER not in str(await get(owner, "why/1"))
+        answer = await owner.get(explained)
+        assert (answer.status_code, LATER in answer.text) == (200, False)
 
 
 async def test_what_nobody_asked_says_why_it_was_not_answered(tmp_path: Path) -> None:

@@ -113,6 +113,11 @@ async def test_a_known_post_s_id_leaves_no_image_and_refills_no_place(tmp_path: 
             _said, status = await send(visitor, picture(20, 10), message_id=said)
             assert (status, set(media.iterdir())) == (202, kept)
             assert (await client.get(path)).content == picture()
+        for file in kept:  # as the oldest are removed when there are too many
+            file.unlink()
+        _said, status = await send(bob, picture(20, 10), message_id=said)
+        assert (status, list(media.iterdir())) == (202, [])
+        assert (await client.get(path)).status_code == 404
         await gateway.parts.eraser.begin(
             what="person", channel="web", person=ann.id, asked_by="operator"
         )

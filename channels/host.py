@@ -171,7 +171,7 @@ class HistoryHost(Protocol):
         """Keep a file under a name that is not known elsewhere; raises ChannelDown."""
 
     async def drop_files(self, message: InboundMessage) -> None:
-        """Drop the files of a message that was not accepted, unless it was accepted after all."""
+        """Drop the files of a message that was not accepted, unless an accepted one names them."""
 
     async def kept_file(self, name: str) -> bytes | None:
         """Return a file that was kept, or None."""
@@ -182,10 +182,10 @@ class HistoryHost(Protocol):
     async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
         """Return the text of an answer of a chat, by its id; None if there is none, or no more."""
 
-    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+    async def fetch_image(self, url: str, person: str) -> tuple[bytes, str]:
         """Return the image at a public URL, and its media type by its bytes; raises MediaRefused.
 
-        Only fetch what stands in an answer, and what a person asked for.
+        Only fetch what stands in an answer, and what the person asked for: one at a time for each.
         """
 
     async def rooms(self, channel: str) -> dict[str, str]:
@@ -200,7 +200,10 @@ class HistoryHost(Protocol):
     async def give_title(
         self, channel: str, chat_id: str, title: str, person: str
     ) -> tuple[str, int]:
-        """Give a chat a title, or take it with "", and return what `title` returns from then on."""
+        """Give a chat a title, or take it with "", and return what `title` returns from then on.
+
+        Raises InboundRefused for too many changes of one person.
+        """
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""

@@ -20,14 +20,15 @@ from anyio.lowlevel import RunVar
 from yarl import URL
 
 from agent.web.addresses import is_public
-from agent.web.urls import PageRefused, checked, parsed
+from agent.web.urls import NotReached, PageRefused, checked, parsed
 
 MAX_REDIRECTS: Final = 3
 TOTAL_SECONDS: Final = 20.0  # maximum seconds for a page or an image, with all redirects
 MAX_BYTES: Final = 2_000_000  # maximum bytes of a page, as sent
 MAX_UNPACKED: Final = 4_000_000  # maximum bytes of a page, after decompression
 MAX_IMAGE_BYTES: Final = 4_000_000  # maximum bytes of an image, as sent and after decompression
-MAX_LOOKUPS: Final = 4  # maximum threads that wait for DNS, which cannot be interrupted
+MAX_LOOKUPS: Final = 4
+"""Maximum threads that wait for DNS, which can't be interrupted: for pages, and for images."""
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": 15}
@@ -35,7 +36,7 @@ _HEADERS: Final = {
     "User-Agent": "Tapeway (a chat agent that reads a page for a person)",
     "Accept-Encoding": "gzip, deflate",
 }
-_lookups: Final = RunVar[anyio.CapacityLimiter]("tapeway_lookups")
+_Lookups = RunVar[anyio.CapacityLimiter]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,10 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What may be at a URL: how a sentence calls it, which media types fit, and how large it is."""
+    """What may be at a URL: how a sentence calls it, which media types fit, and how large it is.
+
+    Slow names of one kind do not delay the look-ups of another one.
+    """
 
     noun: str
     accept: str
@@ -58,6 +62,7 @@ class _Wanted:
     lacks: str
     most: int
     most_unpacked: int
+    lookups: _Lookups
 
 
 def _is_text(mime: str) -> bool:
@@ -76,6 +81,7 @@ _PAGE: Final = _Wanted(
     "which has no text",
     MAX_BYTES,
     MAX_UNPACKED,
+    _Lookups("tapeway_page_lookups"),
 )
 _IMAGE: Final = _Wanted(
     "image",
@@ -84,6 +90,7 @@ _IMAGE: Final = _Wanted(
     "which is no image",
     MAX_IMAGE_BYTES,
     MAX_IMAGE_BYTES,
+    _Lookups("tapeway_image_lookups"),
 )
 
 
@@ -104,16 +111,16 @@ async def _fetch(url: str, wanted: _Wanted) -> Fetched:
             async with _session(wanted) as session:
                 return await _follow(session, checked(url), wanted)
     except TimeoutError:
-        raise PageRefused(f"the {noun} did not arrive within {TOTAL_SECONDS:g} seconds") from None
+        raise NotReached(f"the {noun} did not arrive within {TOTAL_SECONDS:g} seconds") from None
     except (aiohttp.ClientError, OSError, ValueError) as cause:
-        raise PageRefused(f"the {noun} can't be fetched ({type(cause).__name__})") from None
+        raise NotReached(f"the {noun} can't be fetched ({type(cause).__name__})") from None
 
 
 def _session(wanted: _Wanted) -> aiohttp.ClientSession:
     # Without `trust_env`, no proxy and no password is taken from the environment or from netrc.
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
-            resolver=PublicResolver(),
+            resolver=PublicResolver(wanted.lookups),
             use_dns_cache=False,
             socket_factory=_public_socket,
             force_close=True,
@@ -175,16 +182,19 @@ async def _unpacked(response: aiohttp.ClientResponse, wanted: _Wanted) -> AsyncI
 class PublicResolver(AbstractResolver):
     """Looks a host up, and refuses it if any of its addresses is not public."""
 
+    def __init__(self, lookups: _Lookups) -> None:
+        self._lookups = lookups
+
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found: list[Any] = await anyio.to_thread.run_sync(
             lambda: socket.getaddrinfo(host, port, family, socket.SOCK_STREAM),
             abandon_on_cancel=True,
-            limiter=_limiter(),
+            limiter=_limiter(self._lookups),
         )
         if not found or not all(is_public(str(address[0])) for *_, address in found):
-            raise PageRefused(f"{host} is not on the public internet")
+            raise NotReached(f"{host} is not on the public internet")
         return [
             ResolveResult(
                 hostname=host,
@@ -203,13 +213,13 @@ class PublicResolver(AbstractResolver):
 def _public_socket(info: aiohttp.AddrInfoType) -> socket.socket:
     family, kind, proto, _, address = info
     if not is_public(str(address[0])) or any(address[3:]):
-        raise PageRefused(f"{address[0]} is not on the public internet")
+        raise NotReached(f"{address[0]} is not on the public internet")
     return socket.socket(family, kind, proto)
 
 
-def _limiter() -> anyio.CapacityLimiter:
+def _limiter(lookups: _Lookups) -> anyio.CapacityLimiter:
     try:
-        return _lookups.get()
+        return lookups.get()
     except LookupError:
-        _lookups.set(anyio.CapacityLimiter(MAX_LOOKUPS))
-        return _lookups.get()
+        lookups.set(anyio.CapacityLimiter(MAX_LOOKUPS))
+        return lookups.get()

@@ -21,6 +21,13 @@ class PageRefused(ToolRefused):
     """A page that is not fetched; the message gives the model the reason."""
 
 
+class NotReached(PageRefused):
+    """A page whose server is not reached: its address is not public, or nothing answers there.
+
+    The message says which; who must not learn the names of a private network is not shown it.
+    """
+
+
 def checked(text: str) -> URL:
     """Return a URL that may be asked for if its addresses are public; raises PageRefused."""
     if len(text) > MAX_URL or _UNFIT.search(text):

@@ -48,10 +48,12 @@ class RoomChannel(Channel):
         self._stopping.set()
         self.hub.close()
 
-    async def submit(self, message: InboundMessage) -> None:
-        """Store a person's message, then show it to everybody in the room."""
-        if message.ext_id in await self.host.accept([message]):
+    async def submit(self, message: InboundMessage) -> bool:
+        """Store a person's message, then show it to everybody in the room; return if it is new."""
+        is_new = message.ext_id in await self.host.accept([message])
+        if is_new:
             self.hub.accepted(message.chat_id, self.as_json(shown_inbound(message)))
+        return is_new
 
     def taped(self, message: InboundMessage) -> None:
         self.hub.taped(message.chat_id)

@@ -219,7 +219,8 @@ class FakeHost(FullHost):
         known = self.past.get((channel, chat_id), [])
         return next((one.text for one in known if (one.id, one.role) == (answer, "agent")), None)
 
-    async def fetch_image(self, url: str) -> tuple[bytes, str]:
+    async def fetch_image(self, url: str, person: str) -> tuple[bytes, str]:
+        del person
         raise MediaRefused(f"{url} is not there")
 
     async def react(

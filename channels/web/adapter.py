@@ -104,7 +104,7 @@ class WebChannel(RoomChannel):
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         message = parse(room, post, session, date, self.host.agent_name, others)
         try:
-            for media, data in attached(room, post):
+            for media, data in attached(room, session.person, post):
                 if media.file:
                     await self.host.keep_file(media.file, data)
         except Exception:
@@ -112,9 +112,12 @@ class WebChannel(RoomChannel):
             raise
         return message
 
-    async def submit(self, message: InboundMessage) -> None:
+    async def submit(self, message: InboundMessage) -> bool:
         try:
-            await super().submit(message)
+            is_new = await super().submit(message)
         except Exception:
             await self.host.drop_files(message)
             raise
+        if not is_new:
+            await self.host.drop_files(message)
+        return is_new

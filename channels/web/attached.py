@@ -13,14 +13,15 @@ IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 """The types that a page shows, and that models may be sent."""
 
 
-def attached(room: str, post: Post) -> Iterator[tuple[Media, bytes]]:
-    """Yield each file of a post; the key of an image is where it is kept, others are only named.
+def attached(room: str, person: str, post: Post) -> Iterator[tuple[Media, bytes]]:
+    """Yield each file of a person's post; an image has the key of where it is kept, others none.
 
-    A post that comes again has the same keys, which nobody can guess, as its id is random.
+    A post that comes again has the same keys. Nobody else can make them: the room knows the post's
+    id, but the person is that of the session.
     """
     for number, file in enumerate(post.files):
         is_image = file.mime in IMAGES
-        key = sha256(f"{room}/{post.id}/{number}".encode()).hexdigest() if is_image else ""
+        key = sha256(f"{room}/{person}/{post.id}/{number}".encode()).hexdigest() if is_image else ""
         media = Media(
             "image" if is_image else "file",
             "image" if is_image else "file",

@@ -64,7 +64,7 @@ def parse(
         text=post.text,
         date=date,
         reply_to=post.reply_to,
-        media=tuple(media for media, _data in attached(room, post)),
+        media=tuple(media for media, _data in attached(room, session.person, post)),
         addressed=is_addressed,
         why=why,
         owner=session.owner,

@@ -23,14 +23,14 @@ def linked_image_route(channel: RoomChannel, prefix: str) -> Route:
     """Return the route of images that the gateway fetches for the people of a room."""
 
     async def linked(request: Request) -> Response:
-        room, _session = room_of(channel, request)
+        room, session = room_of(channel, request)
         text = await channel.host.said(channel.name, room, request.path_params["answer"])
         urls = linked_images(text or "")
         number = int(request.path_params["number"])
         if number >= len(urls):
             return JSONResponse({"error": "This is no image of this room."}, status_code=404)
         try:
-            data, mime = await channel.host.fetch_image(urls[number])
+            data, mime = await channel.host.fetch_image(urls[number], session.person)
         except MediaRefused as refused:
             sentence = f"The image can't be shown: {refused}."
             return JSONResponse({"error": sentence}, status_code=422)

@@ -18,6 +18,7 @@ from typing import Any, Final
 from gateway.access.console_door import OPENING_DAYS, ConsoleDoor, ConsoleGuest, digest_of
 from gateway.errors import AdminError
 from gateway.services import Services
+from gateway.storage.ledger.rows import run_alone
 from tape.entry import parse_date, utc_iso
 from tape.errors import UnitFailed
 from tape.unit_of_work import Row, Unit
@@ -82,7 +83,7 @@ class ConsoleLinks:
             "holder": int(guest is None),
             "expires_at": utc_iso(now + timedelta(hours=hours)),
         }
-        unit.run("ledger.drop_console_links", until=utc_iso(now - timedelta(days=OPENING_DAYS)))
+        unit.run("ledger.drop_console_links", until=self._kept_since())
         unit.run(
             "ledger.make_console_link",
             expect=1,
@@ -127,7 +128,11 @@ class ConsoleLinks:
         return await self._find("ledger.console_reader", cookie) if cookie else None
 
     async def listed(self, scope: Mapping[str, Any]) -> list[Row]:
-        """Return links of the chats of a scope (`Visitor.scope`): first those that can be used."""
+        """Return links of the chats of a scope (`Visitor.scope`): first those that can be used.
+
+        Those that were made too long ago are dropped.
+        """
+        await run_alone(self._store, "ledger.drop_console_links", until=self._kept_since())
         values = {**scope, "token": self._door.token, "limit": MAX_LISTED}
         values["now"] = utc_iso(self._clock.now())
         return await self._store.select("ledger.console_links", values)
@@ -145,6 +150,9 @@ class ConsoleLinks:
         )
         unit.run("ledger.end_console_readers", link_id=link_id)
         return bool((await self._store.commit(unit))[step].changed)
+
+    def _kept_since(self) -> str:
+        return utc_iso(self._clock.now() - timedelta(days=OPENING_DAYS))
 
     async def _find(self, statement: str, secret: str) -> TapeLink | None:
         now = utc_iso(self._clock.now())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -10,15 +10,42 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from gateway.access.console_door import SESSION_HOURS
+from gateway.clock import Clock
 from gateway.console.answers import API, console_route, door_route, refusal
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import COOKIE, NOT_FOR_YOU, READER_COOKIE, Rights
 from gateway.http.auth import WrongLogins, client_of
 from gateway.http.json_route import json_body
+from gateway.http.limits import network_of
 from gateway.logs import get_log
 
 LINK_ENDED: Final = "This link has ended. Ask the person who gave it to you for another one."
+LINK_BUSY: Final = "Too many browsers open links just now: try again in a moment."
 USED: Final = "This link was used or has expired. Send `/console` once more, in private."
+ADMITTED_EACH_SECONDS: Final = 1.0  # seconds between two admissions of one address
+MAX_ADDRESSES: Final = 4096
+
+
+@dataclass(slots=True)
+class Admissions:
+    """When somebody at each address was last admitted by a link."""
+
+    _clock: Clock
+    _at: dict[str, float] = field(default_factory=dict)
+
+    def may_enter(self, host: str) -> bool:
+        """Return whether an address has its turn, and record it if so.
+
+        Who asks too early does not have to wait longer for it.
+        """
+        now, key = self._clock.monotonic(), network_of(host)
+        if now - self._at.get(key, float("-inf")) < ADMITTED_EACH_SECONDS:
+            return False
+        self._at.pop(key, None)
+        if len(self._at) >= MAX_ADDRESSES:
+            del self._at[next(iter(self._at))]
+        self._at[key] = now
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +55,7 @@ class Entrance:
     _parts: ConsoleParts
     _rights: Rights
     _wrong: WrongLogins
+    _admissions: Admissions
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -54,12 +82,17 @@ class Entrance:
         return response
 
     async def _use_link(self, request: Request) -> Response:
-        """Trade a link's secret for a cookie that opens its tape; any number of browsers may."""
+        """Trade a link's secret for a cookie that opens its tape; any number of browsers may.
+
+        One browser of an address may in a second, so that nobody takes the place of all others.
+        """
         secret = str((await json_body(request)).get("link", ""))[:200]
         link = await self._parts.links.holder(secret)
         if link is None:
             return self._refuse(request, LINK_ENDED)
-        reader = await self._rights.reader_of(link)
+        if not self._admissions.may_enter(client_of(request.scope)):
+            return refusal(429, LINK_BUSY)
+        reader = await self._rights.admitted(link)
         admitted = await self._parts.links.admit(link) if reader else None
         if reader is None or admitted is None:
             return refusal(403, LINK_ENDED)

@@ -98,6 +98,10 @@ class Rights:
         link = await self._parts.links.find(request.cookies.get(READER_COOKIE, ""))
         if link is None or link.session_id != session_of_key(request.path_params["chat"]):
             return None
+        return await self.admitted(link)
+
+    async def admitted(self, link: TapeLink) -> LinkReader | None:
+        """Return what `reader_of` does, to somebody with a link; raises ConsoleBusy."""
         if self._parts.reads.waiting >= READS_BEFORE_READERS:
             raise ConsoleBusy
         return await self.reader_of(link)

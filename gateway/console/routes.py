@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from gateway.console.entrance import Entrance
+from gateway.console.entrance import Admissions, Entrance
 from gateway.console.inspect.finding import finding_routes
 from gateway.console.inspect.rerun import RunAgain
 from gateway.console.inspect.turns import turn_routes
@@ -30,7 +30,7 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
     rights = Rights(parts)
     return [
         *page_routes(),
-        *Entrance(parts, rights, wrong).routes(),
+        *Entrance(parts, rights, wrong, Admissions(parts.services.clock)).routes(),
         *LiveStreams(pulse, rights).routes(),
         *deck_routes(parts, rights),
         *ledger_routes(parts, rights),

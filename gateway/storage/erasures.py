@@ -122,6 +122,7 @@ class ErasureTable:
             own = {"channel": erasure.channel, "person": erasure.person}
             await run_alone(self._store, "ledger.wipe_console_codes", **own)
             await run_alone(self._store, "ledger.wipe_console_sessions", **own)
+            await run_alone(self._store, "ledger.wipe_console_revoker", person=person)
         await run_alone(self._store, "ledger.wipe_cards", **values)
         await run_alone(self._store, "ledger.wipe_console_links", **values)
 

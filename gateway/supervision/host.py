@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from agent.models.offline import OFFLINE
 from agent.tool import Role
@@ -19,6 +21,7 @@ from channels.host import ChatReading, Cursors, FullHost
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from gateway.background import Work
 from gateway.context.history import answer_text, read_history, read_news, read_track, shown_image
+from gateway.context.images import images_of
 from gateway.context.reactions import react
 from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
@@ -118,6 +121,8 @@ class GatewayHost(FullHost):
         self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
         most_pixels = services.settings.media.max_pixels
         self._linked_images = LinkedImages(services.clock, most_pixels)
+        # Held while a session's changes by a person are counted, and one more is written.
+        self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def hint(self) -> str | None:
@@ -209,15 +214,25 @@ class GatewayHost(FullHost):
             raise ChannelDown(f"a file cannot be kept: {cause}") from cause
 
     async def drop_files(self, message: InboundMessage) -> None:
-        names = kept_of(message)
-        place = {"account_id": message.channel, "chat_id": message.chat_id}
-        values = {**place, "message_id": message.message_id, "limit": 1}
         try:
             # A post that comes twice may be refused once, and accepted once.
-            if names and not await self._services.store.select("ledger.told_chat_message", values):
-                await self._services.files.drop(names)
+            if names := set(kept_of(message)):
+                await self._services.files.drop(names - await self._names_of(message))
         except (OSError, TapeError) as cause:
             get_log().warning("media.not_dropped", why=str(cause))
+
+    async def _names_of(self, message: InboundMessage) -> set[str]:
+        """Return the names of the files of what was accepted with a message's key."""
+        values = {"account_id": message.channel, "ext_id": message.ext_id}
+        names: set[str] = set()
+        for row in await self._services.store.select("ledger.told_key", values):
+            if row["entry_id"] is None:
+                names.update(kept_of(InboundMessage.from_payload(load(row["payload"]))))
+                continue
+            tape = self._services.tapes.session_tape(row["session_id"])
+            entries = await tape.entries([row["entry_id"]])
+            names.update(media.file for one in entries.values() for media in images_of(one))
+        return names
 
     async def kept_file(self, name: str) -> bytes | None:
         return await self._services.files.get(name)
@@ -233,8 +248,8 @@ class GatewayHost(FullHost):
     async def said(self, channel: str, chat_id: str, answer: str) -> str | None:
         return await answer_text(await self._tape_of(channel, chat_id), answer)
 
-    async def fetch_image(self, url: str) -> tuple[bytes, str]:
-        return await self._linked_images.get(url)
+    async def fetch_image(self, url: str, person: str) -> tuple[bytes, str]:
+        return await self._linked_images.get(url, person)
 
     async def rooms(self, channel: str) -> dict[str, str]:
         prefix = f"{channel}:"
@@ -249,7 +264,8 @@ class GatewayHost(FullHost):
         self, channel: str, chat_id: str, title: str, person: str
     ) -> tuple[str, int]:
         session_id = await self._session_at(channel, chat_id)
-        return await give_title(self._services, session_id, title, channel, person)
+        async with self._counting.setdefault(session_id, asyncio.Lock()):
+            return await give_title(self._services, session_id, title, channel, person)
 
     async def track(self, channel: str, chat_id: str, limit: int) -> dict[str, Any]:
         return await read_track(await self._tape_of(channel, chat_id), limit)
@@ -262,8 +278,10 @@ class GatewayHost(FullHost):
     async def react(
         self, channel: str, chat_id: str, answer: str, person: str, value: str
     ) -> Reactions | None:
-        tape = await self._tape_of(channel, chat_id)
-        return await react(self._services, tape, answer, person, value)
+        session_id = await self._session_at(channel, chat_id)
+        tape = self._services.tapes.session_tape(session_id)
+        async with self._counting.setdefault(session_id, asyncio.Lock()):
+            return await react(self._services, tape, answer, person, value)
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
-from agent.web.urls import PageRefused
+from agent.web.urls import NotReached, PageRefused
 from channels.errors import MediaRefused
 from gateway.clock import Clock
 from gateway.context.images import MIMES, image_suffix
@@ -19,7 +19,11 @@ KEPT_SECONDS: Final = 600.0
 REFUSED_SECONDS: Final = 30.0
 MAX_KEPT_BYTES: Final = 16_000_000
 MAX_KEPT: Final = 256  # maximum images that are kept, those that were refused included
-MAX_AT_ONCE: Final = 4  # maximum images that are fetched at once, so that nobody uses up the line
+MAX_AT_ONCE: Final = 4
+"""Maximum images that are fetched at once, each for another person."""
+
+NOT_REACHED: Final = "it can't be fetched"
+"""Says no more, since guests ask: a private network's names are not theirs to find out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +44,21 @@ class LinkedImages:
         self._most_pixels = most_pixels
         self._kept: OrderedDict[str, FetchedImage] = OrderedDict()
         self._bytes = 0
-        self._running = 0
+        self._running: set[str] = set()
 
-    async def get(self, url: str) -> tuple[bytes, str]:
-        """Return an image's bytes and media type; raises MediaRefused."""
+    async def get(self, url: str, person: str) -> tuple[bytes, str]:
+        """Return an image's bytes and media type to a person; raises MediaRefused."""
         found = self._kept.get(url)
         if found is None or found.until <= self._clock.monotonic():
-            if self._running >= MAX_AT_ONCE:
+            if person in self._running:
+                raise MediaRefused("another one is being fetched for you just now: try again")
+            if len(self._running) >= MAX_AT_ONCE:
                 raise MediaRefused("several others are being fetched just now: try again")
-            self._running += 1
+            self._running.add(person)
             try:
                 found = await self._fetch(url)
             finally:
-                self._running -= 1
+                self._running.discard(person)
             self._keep(url, found)
         if found.refused:
             raise MediaRefused(found.refused)
@@ -63,8 +69,8 @@ class LinkedImages:
             data = await import_module("agent.web.fetcher").fetch_image(url)
             mime = MIMES[await image_suffix(data, self._most_pixels)]
         except (PageRefused, MediaRefused) as refused:
-            until = self._clock.monotonic() + REFUSED_SECONDS
-            return FetchedImage(b"", "", str(refused), until)
+            why = NOT_REACHED if isinstance(refused, NotReached) else str(refused)
+            return FetchedImage(b"", "", why, self._clock.monotonic() + REFUSED_SECONDS)
         return FetchedImage(data, mime, until=self._clock.monotonic() + KEPT_SECONDS)
 
     def _keep(self, url: str, image: FetchedImage) -> None:

@@ -90,9 +90,42 @@ async def test_images_of_a_refused_post_are_not_kept(tmp_path: Path) -> None:
         ballast.given_up = False
         await settled(gateway)
         kept = set(media.iterdir())
-        _said, status = await send(ann, picture(), text="drop this")
+        dropped = ""
+        for _ in range(2):
+            dropped, status = await send(ann, picture(), text="drop this", message_id=dropped)
+            await settled(gateway)
+            assert (status, set(media.iterdir())) == (202, kept)
+
+
+async def test_a_known_post_s_id_leaves_no_image_and_refills_no_place(tmp_path: Path) -> None:
+    media = tmp_path / "media"
+    async with (
+        gateway_of(tmp_path) as gateway,
+        visit(gateway.url, "Ann", "Bob") as (ann, bob),
+        httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
+    ):
+        said, _status = await send(ann, picture())
+        await ann.answer(said)
         await settled(gateway)
-        assert (status, set(media.iterdir())) == (202, kept)
+        kept = set(media.iterdir())
+        path = f"/api/rooms/lobby/messages/{said}/images/0"
+        for visitor in (ann, bob):  # Ann's browser tries again, and Bob knows the id
+            _said, status = await send(visitor, picture(20, 10), message_id=said)
+            assert (status, set(media.iterdir())) == (202, kept)
+            assert (await client.get(path)).content == picture()
+        for file in kept:  # as the oldest are removed when there are too many
+            file.unlink()
+        _said, status = await send(bob, picture(20, 10), message_id=said)
+        assert (status, list(media.iterdir())) == (202, [])
+        assert (await client.get(path)).status_code == 404
+        await gateway.parts.eraser.begin(
+            what="person", channel="web", person=ann.id, asked_by="operator"
+        )
+        await erased(gateway)
+        for visitor in (ann, bob):
+            _said, status = await send(visitor, picture(20, 10), message_id=said)
+            assert (status, list(media.iterdir())) == (202, [])
+            assert (await client.get(path)).status_code == 404
 
 
 async def test_what_is_no_image_of_the_room_is_not_served(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ addWords({
 const READ = /^#\/read\//; // the screen of readers with a link, who are nobody here
 const SLOW = 4000; // milliseconds without the stream before the page says so
 const LIVE_AFTER = 250; // milliseconds: what a screen asks for first goes before the stream
+const TRIES = 8; // requests for a link's cookie, before the page says that it did not get one
+const AGAIN = 1100; // milliseconds between two of them, at least
 let me = null;
 let reading = false;
 let atDoor = null; // what shows the door again, in another language
@@ -70,7 +72,18 @@ function door({ title, below, sentence = '', login = false }) {
 
 const signedOut = (sentence = '') => door({ title: 'signed-out.title', below: 'signed-out.chat', sentence, login: true });
 const linkEnded = (sentence = '') => door({ title: 'read.ended', below: 'read.ask', sentence });
+const linkBusy = () => door({ title: 'read.busy', below: 'read.again' });
 const readerShut = () => door({ title: 'read.closed', below: 'read.again' });
+
+// Ask the door, for a link several times: it admits one browser of an address in a second.
+async function ask(kind, secret, tries = kind === 'link' ? TRIES : 1) {
+  const response = await fetch(`/console/${kind}`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ [kind]: secret }),
+  });
+  if (tries === 1 || ![429, 503].includes(response.status)) return response;
+  await new Promise((done) => { setTimeout(done, AGAIN * (1 + Math.random())); });
+  return ask(kind, secret, tries - 1);
+}
 
 // A link's secret stands in the fragment, which browsers do not send: it is taken out of the address.
 // Return which kind it is, whether it opened something, and what the gateway says if it did not.
@@ -79,9 +92,8 @@ async function useSecret() {
   if (!kind) return { kind: '', opened: false, refused: '' };
   history.replaceState(null, '', '/console');
   try {
-    const response = await fetch(`/console/${kind}`, {
-      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ [kind]: secret }),
-    });
+    const response = await ask(kind, secret);
+    if (kind === 'link' && [429, 503].includes(response.status)) return { kind, opened: false, busy: true, refused: '' };
     if (response.status === 429) return { kind, opened: false, refused: t('signed-out.used') };
     const { chat, error } = await response.json();
     if (response.ok && chat) history.replaceState(null, '', `/console#/read/${chat}`);
@@ -93,10 +105,14 @@ async function useSecret() {
 }
 
 async function enter() {
-  const { kind, opened, refused } = await useSecret();
+  const { kind, opened, refused, busy = false } = await useSecret();
   reading = kind === 'link' || READ.test(location.hash);
   if (reading) {
-    if (kind && !opened) { linkEnded(refused); return; }
+    if (kind && !opened) {
+      if (busy) linkBusy();
+      else linkEnded(refused);
+      return;
+    }
     bare();
     await show({ onShown });
     return;

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
+from threading import Event
+from typing import Any
 from urllib.parse import unquote
 
+import anyio
 import pytest
 
-from agent.web.fetcher import fetch
+from agent.web.fetcher import MAX_LOOKUPS, fetch, fetch_image
 from agent.web.urls import PageRefused
 from tests.agent.web.hostile import PRIVATE, PRIVATE_V6, SCHEMES, of_an_ipv4, of_an_ipv6
 from tests.fakes.internet import PUBLIC, PUBLIC_V6, Internet, internet, page, redirect
@@ -90,3 +94,30 @@ async def test_a_redirect_to_the_same_name_is_looked_up_and_checked_again(net: I
         net.names[name] = [[PUBLIC], [address]]
         assert await refused(net, f"http://{name}:{net.port}/")
     assert len(net.asked) == len([*PRIVATE, *PRIVATE_V6])
+
+
+async def test_slow_names_of_images_delay_no_page(
+    net: Internet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_up, goes_on, waiting = socket.getaddrinfo, Event(), list[str]()
+
+    def slowly(host: str, *rest: Any, **named: Any) -> Any:
+        if host.startswith("slow"):
+            waiting.append(host)
+            goes_on.wait()
+        return look_up(host, *rest, **named)
+
+    async def ask(number: int) -> None:
+        with pytest.raises(PageRefused):
+            await fetch_image(f"http://slow{number}.example/")
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    async with anyio.create_task_group() as group:
+        for number in range(MAX_LOOKUPS):
+            group.start_soon(ask, number)
+        try:
+            while len(waiting) < MAX_LOOKUPS:  # noqa: ASYNC110 - threads add to it
+                await anyio.sleep(0.01)
+            assert (await fetch("http://good.example/")).body == b"<p>hello</p>"
+        finally:
+            goes_on.set()

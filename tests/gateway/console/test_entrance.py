@@ -9,7 +9,9 @@ import anyio
 import pytest
 
 from gateway.access.console_door import LINK_SECONDS, SESSION_HOURS
+from gateway.console.entrance import ADMITTED_EACH_SECONDS, MAX_ADDRESSES, Admissions
 from gateway.console.rights import COOKIE
+from tests.clock import ManualClock
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -174,6 +176,22 @@ async def test_wrong_codes_are_answered_once_a_second(scene: Scene) -> None:
         ]
     assert found[0] == 403
     assert 429 in found
+
+
+async def test_an_address_has_its_turn_once_a_second_and_asking_early_costs_nothing() -> None:
+    clock = ManualClock()
+    admissions = Admissions(clock)
+    assert [admissions.may_enter("192.0.2.1") for _ in range(3)] == [True, False, False]
+    assert admissions.may_enter("192.0.2.2")
+    assert admissions.may_enter("2001:db8::1")
+    assert not admissions.may_enter("2001:db8::2")  # one customer has the whole network
+    await clock.advance(ADMITTED_EACH_SECONDS * 0.75)
+    assert not admissions.may_enter("192.0.2.1")
+    await clock.advance(ADMITTED_EACH_SECONDS * 0.25)
+    assert admissions.may_enter("192.0.2.1")
+    for number in range(MAX_ADDRESSES):
+        assert admissions.may_enter(f"198.18.{number // 250}.{number % 250}")
+    assert admissions.may_enter("192.0.2.1")  # it is no longer known
 
 
 async def test_the_link_names_the_public_address(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import anyio
@@ -12,6 +13,7 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.access.console_door import OPENING_DAYS
 from gateway.access.console_links import MAX_LINKS, MAX_READERS, READER_HOURS
 from gateway.console.rights import READER_COOKIE, READS_BEFORE_READERS
 from gateway.storage.holding import hold_all
@@ -36,6 +38,7 @@ pytestmark = pytest.mark.anyio
 API = "/api/console"
 DAY = 24
 THREAD = "99"
+NUMBERS = count()
 
 
 async def made(
@@ -51,8 +54,11 @@ async def secret_of(browser: httpx2.AsyncClient, chat: str = GROUP, hours: int =
     return str(answer.json()["secret"])
 
 
-async def trade(browser: httpx2.AsyncClient, secret: str) -> httpx2.Response:
-    return await browser.post("/console/link", json={"link": secret})
+async def trade(browser: httpx2.AsyncClient, secret: str, address: str = "") -> httpx2.Response:
+    """Trade a secret, from an address where nobody else is unless one is given."""
+    number = next(NUMBERS)
+    headers = {"X-Forwarded-For": address or f"198.18.{number // 250}.{number % 250}"}
+    return await browser.post("/console/link", json={"link": secret}, headers=headers)
 
 
 async def listed(browser: httpx2.AsyncClient, query: str = "") -> list[dict[str, Any]]:
@@ -300,7 +306,7 @@ async def test_wrong_secrets_open_nothing_and_are_answered_once_a_second(
         found: list[int] = []
 
         async def guess() -> None:
-            found.append((await trade(browser, "0" * 43)).status_code)
+            found.append((await trade(browser, "0" * 43, "192.0.2.1")).status_code)
 
         async with anyio.create_task_group() as group:
             for _ in range(20):
@@ -311,6 +317,26 @@ async def test_wrong_secrets_open_nothing_and_are_answered_once_a_second(
         for cookie in ("", "0" * 43):
             headers = {"Cookie": f"{READER_COOKIE}={cookie}"}
             assert (await browser.get(tape(), headers=headers)).status_code == 401
+
+
+async def test_of_one_address_a_link_admits_one_browser_a_second(
+    scene: Scene, owner: httpx2.AsyncClient
+) -> None:
+    secret, found = await secret_of(owner), []
+    async with reading(scene, secret) as reader, scene.outside() as browser:
+
+        async def rush() -> None:
+            found.append((await trade(browser, secret, "192.0.2.1")).status_code)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(40):
+                group.start_soon(rush)
+        assert set(found) == {200, 429}
+        assert found.count(429) > found.count(200)
+        (link,) = await listed(owner, f"?chat={key(GROUP)}")
+        assert link["opened"] == found.count(200) + 1
+        assert (await reader.get(tape())).is_success
+        assert (await trade(browser, secret, "192.0.2.2")).is_success
 
 
 async def test_another_secret_s_kind_opens_nothing(scene: Scene, owner: httpx2.AsyncClient) -> None:
@@ -338,8 +364,13 @@ async def test_what_was_deleted_is_not_shown_by_a_link(
 
 async def test_who_is_erased_leaves_no_link(scene: Scene, owner: httpx2.AsyncClient) -> None:
     async with scene.enter(ADMIN) as admin, scene.holder() as holder:
+        for revoking in (admin, owner):
+            await secret_of(owner)
+            (link,) = [one for one in await listed(owner) if one["state"] == "open"]
+            await revoking.post(f"{API}/links/{link['link']}/revoke", json={})
+        revokers = {one["revoker"] for one in await listed(owner)}
+        assert revokers == {f"plain:{ADMIN}", f"plain:{OWNER}"}
         secret = await secret_of(admin)
-        await secret_of(owner)
         async with reading(scene, secret) as reader:
             body = {"what": "person", "name": f"plain:{ADMIN}", "sure": "erase"}
             begun = await holder.post(f"{API}/people/erase", json=body)
@@ -350,7 +381,21 @@ async def test_who_is_erased_leaves_no_link(scene: Scene, owner: httpx2.AsyncCli
 
             await until(is_done)
             assert (await reader.get(tape())).status_code == 401
-        assert [one["by"] for one in await listed(owner)] == ["plain:1"]
+        found = await listed(owner)
+        assert [one["by"] for one in found] == [f"plain:{OWNER}"] * 2
+        assert {one["revoker"] for one in found} == {"", f"plain:{OWNER}"}
+
+
+async def test_links_of_long_ago_are_dropped_when_links_are_listed(
+    scene: Scene, owner: httpx2.AsyncClient, clock: LeapingClock
+) -> None:
+    every = {"every": 1, "sessions": "[]", "now": "", "token": "", "limit": 9}
+    await secret_of(owner)
+    async with scene.holder() as holder:
+        for days, left in ((OPENING_DAYS - 1, 1), (2, 0)):
+            clock.ahead += timedelta(days=days)
+            assert len(await listed(holder)) == left
+            assert len(await scene.rows("console_links", **every)) == left
 
 
 async def test_of_links_made_at_once_a_chat_has_no_more_than_it_may(
@@ -387,13 +432,18 @@ async def test_one_browser_more_than_a_link_admits_ends_the_oldest(
 async def test_readers_come_back_later_when_the_console_reads_much(
     scene: Scene, owner: httpx2.AsyncClient
 ) -> None:
-    async with reading(scene, await secret_of(owner)) as reader:
+    secret = await secret_of(owner)
+    async with reading(scene, secret) as reader, scene.outside() as other:
         reads = scene.gateway.pulse.reads
         reads.waiting += READS_BEFORE_READERS
         assert (await reader.get(tape())).status_code == 503
+        assert (await trade(other, secret)).status_code == 503
         assert (await owner.get(tape())).is_success
         reads.waiting -= READS_BEFORE_READERS
         assert (await reader.get(tape())).is_success
+        assert (await trade(other, secret)).is_success
+        (link,) = await listed(owner, f"?chat={key(GROUP)}")
+        assert link["opened"] == 2
 
 
 async def test_a_restore_ends_all_links(scene: Scene, owner: httpx2.AsyncClient) -> None:

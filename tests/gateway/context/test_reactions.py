@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 
@@ -74,6 +75,18 @@ async def test_only_answers_of_the_room_are_judged_and_not_without_end(tmp_path:
         refused = await react(gateway.url, ann, answer, "up")
         assert refused.status_code == 422
         assert refused.json() == {"error": "You have changed this too often."}
+
+
+async def test_of_thumbs_at_once_no_more_count_than_one_person_may_give(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Ann") as (ann,):
+        answer = (await ann.answer(await ann.say("hello")))["id"]
+        for number in range(MAX_CHANGES - 1):
+            await react(gateway.url, ann, answer, ("up", "")[number % 2])
+        async with anyio.create_task_group() as group:
+            for number in range(12):
+                group.start_soon(react, gateway.url, ann, answer, ("down", "")[number % 2])
+        given = [entry for entry in await settled(gateway) if entry.name == REACTION]
+        assert len(given) == MAX_CHANGES
 
 
 async def test_an_erased_person_s_thumbs_are_gone_and_others_stay(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 
 from gateway.console.chats import ConsoleChat
-from gateway.context.titles import TITLED
+from gateway.context.titles import MAX_TITLES, TITLED
 from tests.gateway.erasing.stage import erased
 from tests.gateways import gateway_of, settled
 from tests.visitor import Visitor, visit
@@ -48,6 +49,23 @@ async def test_a_title_is_shown_to_the_room_its_list_and_the_console(tmp_path: P
         chat = ConsoleChat.read(row)
         assert chat is not None
         assert chat.title == "Küche 厨房"
+
+
+async def test_one_person_gives_a_room_no_more_titles_than_they_may(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Ann", "Bob") as (ann, bob):
+        await ann.answer(await ann.say("hello"))
+        for number in range(MAX_TITLES - 1):
+            assert (await give(gateway.url, ann, f"Room {number}")).is_success
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(give, gateway.url, ann, f"Attic {number}")
+        given = [entry for entry in await settled(gateway) if entry.name == TITLED]
+        assert len(given) == MAX_TITLES
+        refused = await give(gateway.url, ann, "Cellar")
+        assert refused.status_code == 422
+        why = "You have changed the title 20 times within a day: try again tomorrow."
+        assert refused.json() == {"error": why}
+        assert (await give(gateway.url, bob, "Cellar")).is_success
 
 
 async def test_a_title_goes_with_the_person_who_gave_it(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ WHOLE: Final = {
     "ledger.rows_of_session": "when a chat is forgotten",
     "ledger.sends_of": "when somebody is forgotten",
     "ledger.wipe_console_links": "when somebody is forgotten",
+    "ledger.wipe_console_revoker": "when somebody is forgotten",
     "ledger.wipe_cards": "when somebody is forgotten",
     "ledger.wipe_title": "when somebody is forgotten",
     "ledger.wipe_usage": "when somebody is forgotten",
@@ -149,6 +150,7 @@ GIVEN: Final[dict[str, Any]] = {
     "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
     "period": 1.0, "every": 0, "refused": True,
     "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x",
+    "unanswered": 0,
 }  # fmt: skip
 OWN: Final[dict[str, dict[str, Any]]] = {
     "ledger.spend_turn": {"turns": 0},

@@ -73,3 +73,7 @@ SELECT person FROM person WHERE session_id = :session_id AND person <> :person L
 -- The links that a person made, in every account of a channel, and those to an erased chat.
 DELETE FROM console_link WHERE session_id = :session_id OR (person = :person AND
     (account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':'))
+
+-- name: wipe_console_revoker
+-- Keep that a link was revoked, and not by whom.
+UPDATE console_link SET revoked_by = '' WHERE revoked_by = :person

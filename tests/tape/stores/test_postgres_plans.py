@@ -148,7 +148,7 @@ GIVEN: Final[dict[str, Any]] = {
     "others": False, "home": "h1", "names": '["f1", "f2"]', "values": '["1", "2"]',
     "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
     "period": 1.0, "every": 0, "refused": True,
-    "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x",
+    "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x", "unanswered": 0,
 }  # fmt: skip
 OWN: Final[dict[str, dict[str, Any]]] = {
     "ledger.spend_turn": {"turns": 0},
@@ -190,6 +190,7 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
 SHARED: Final[dict[str, dict[str, Any]]] = {
     "claim": {"suspect": 0, "since": -1.0},
     "claimed_ends": {"most_bytes": 100_000},
+    "drop_oldest_files": {"fresh": -600.0},
     "facts_since": {"version": 19_990},
     "news": {"newest": "[199000, 199000]"},
     "published_states": {"since": -3600.0},

@@ -145,7 +145,7 @@ GIVEN: Final[dict[str, Any]] = {
     "input": 1, "cached": 0, "output": 1, "estimated": 0, "number": 1, "up_to": 1, "purpose": "ask",
     "card_id": "c7", "model": "plum-1", "thread_id": "c0.1", "page_owner": 0, "channels": '["a"]',
     "payloads": '["1"]', "most_lost": 20, "arrived": "[1, 1]", "newest": "[0, 0]", "asked": 0,
-    "others": False, "home": "h1", "names": '["f1", "f2"]', "values": '["1", "2"]',
+    "others": False, "unanswered": 1, "home": "h1", "names": '["f1", "f2"]', "values": '["1", "2"]',
     "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
     "period": 1.0, "every": 0, "refused": True,
     "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x", "unanswered": 0,

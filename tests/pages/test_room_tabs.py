@@ -43,6 +43,7 @@ async def test_a_tab_that_is_suspended_holds_up_no_other(tmp_path: Path, chromiu
         await say(pages[1], "hello number 1")
         await hear(pages[1:], 1)
         await one_stream(gateway)
+        await expect(pages[0].locator("[data-role=person]")).to_have_count(0)
         await pages[0].evaluate(happens("resume"))
         await hear(pages, 1)
         await one_stream(gateway)

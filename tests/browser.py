@@ -147,6 +147,15 @@ async def somebody(opened: Browsing, url: str, name: str) -> Page:
     return await enter(context, url, name)
 
 
+MUTE = "BroadcastChannel.prototype.postMessage = () => {}"
+"""What makes a tab say nothing to the others, as if the browser had suspended it."""
+
+
+def happens(name: str) -> str:
+    """Return a script after which the document heard an event of this name."""
+    return f"void document.dispatchEvent(new Event('{name}'))"
+
+
 async def say(page: Page, text: str) -> None:
     """Write into the room and press Enter."""
     await page.locator("#composer-text, textarea").first.fill(text)

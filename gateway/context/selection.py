@@ -16,6 +16,7 @@ from tape.construct import ContextConstructor
 from tape.construct.selection import candidates_of
 from tape.context import (
     LATEST,
+    MESSAGE_EDIT,
     beginning,
     edit_as_message,
     is_edit,
@@ -30,9 +31,11 @@ from tape.handle import Tape
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
-from tape.turn_events import TurnRetake, TurnStart, further_days, is_take, read_take
+from tape.turn_events import TAKES, TurnRetake, TurnStart, further_days, is_take, read_take
 
-MAX_LOOKBACK: Final = 400  # maximum entries of a lane to check for messages that no turn has taken
+MAX_LOOKBACK: Final = 400
+"""Maximum messages, edits and takes of a lane to check for messages that no turn has taken."""
+
 ROOM_MESSAGES: Final = 50  # messages of the room to look at where one conversation fills it
 HANDFUL: Final = 4
 REFILL_SHARE: Final = 0.5
@@ -98,8 +101,7 @@ async def select_messages(
     """
     anchor, _outdated = await beginning(tape, lane)
     after = await _begin(tape, anchor) if anchor else 0
-    kinds = (MESSAGE, EVENT)
-    recent = await tape.find(after=after, lane=lane, kinds=kinds, limit=MAX_LOOKBACK, newest=True)
+    recent = await _recent(tape, lane, after)
     taken = set(selected_ids(recent))
     gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
@@ -116,6 +118,20 @@ async def select_messages(
     takes = (*(entry.id for entry in kept), *asked)
     dates = await _dates(tape, [*include, *kept], asked, recent, anchor)
     return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole, dates)
+
+
+async def _recent(tape: Tape, lane: str | None, after: int) -> list[Entry]:
+    """Return the newest messages, edits and takes of a lane; thumbs and titles push none out."""
+    messages = await tape.find(
+        after=after, lane=lane, kinds=(MESSAGE,), limit=MAX_LOOKBACK, newest=True
+    )
+    if len(messages) == MAX_LOOKBACK:
+        after = messages[0].id
+    names = (*TAKES, MESSAGE_EDIT)
+    events = await tape.find(
+        after=after, lane=lane, kinds=(EVENT,), names=names, limit=MAX_LOOKBACK, newest=True
+    )
+    return sorted((*messages, *events), key=lambda entry: entry.id)[-MAX_LOOKBACK:]
 
 
 async def _dates(

@@ -158,7 +158,7 @@ class SharingSettings(Section):
     )
     file_bytes: int = setting(
         10_000_000_000,
-        "Bytes of images that the database or the home keeps; the oldest are removed beyond that.",
+        "Bytes of images to keep. Beyond that, the oldest go, but none of the last ten minutes.",
         ge=0,
     )
     listen_url: SecretStr = setting(

@@ -6,10 +6,12 @@ Their names are digests of what they hold, so that one that is sent again is kep
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
+from stat import S_ISREG
 from typing import Final, Protocol
 
 import anyio.to_thread
@@ -22,6 +24,9 @@ from tape.unit_of_work import Unit
 
 CHECKED_EACH: Final = 16
 """The total size is looked at once in so many files, since that reads a line for each of them."""
+
+FRESH_SECONDS: Final = 600.0
+"""Seconds for which a file stays, however small the bound: a turn may still need it."""
 
 
 def kept_of(message: InboundMessage) -> list[str]:
@@ -44,7 +49,8 @@ class KeptFiles(Protocol):
 class HomeFiles:
     """Files of the home folder, which one process has for itself.
 
-    Beyond `most` bytes in total, the oldest are removed.
+    Beyond `most` bytes in total, the oldest are removed, except for the fresh ones. A file that is
+    put again counts as new.
     """
 
     def __init__(self, folder: Path, most: int) -> None:
@@ -70,7 +76,8 @@ class HomeFiles:
 
     def _write(self, name: str, data: bytes) -> None:
         path = self._path(name)
-        if path.exists():
+        with suppress(FileNotFoundError):
+            os.utime(path)
             return
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = self._folder / f".{name}.{token_hex(8)}"  # Two turns may keep one image at once.
@@ -86,17 +93,21 @@ class HomeFiles:
         files = []
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):  # it was dropped meanwhile
-                files.append((path.stat(), path))
-        left = sum(stat.st_size for stat, _path in files) - self._most
-        for stat, path in sorted(files, key=lambda one: one[0].st_mtime_ns):
-            if left <= 0:
+                stat = path.stat()
+                if S_ISREG(stat.st_mode):
+                    files.append((stat.st_mtime, stat.st_size, path))
+        left = sum(size for _kept, size, _path in files) - self._most
+        fresh = time.time() - FRESH_SECONDS
+        for kept, size, path in sorted(files):
+            if left <= 0 or kept > fresh:
                 break
-            path.unlink(missing_ok=True)
-            left -= stat.st_size
+            with suppress(OSError):  # the next one may go
+                path.unlink(missing_ok=True)
+                left -= size
 
 
 class SharedFiles:
-    """Rows of a database; beyond `most` bytes in total, the oldest are removed."""
+    """Rows of a database, bounded as the files of a home are."""
 
     def __init__(self, store: UnitStore, most: int) -> None:
         self._store = store
@@ -108,7 +119,7 @@ class SharedFiles:
         unit.run("sharing.keep_file", name=name, data=data, size=len(data))
         self._unchecked += 1
         if self._unchecked > CHECKED_EACH:
-            unit.run("sharing.drop_oldest_files", most=self._most)
+            unit.run("sharing.drop_oldest_files", most=self._most, fresh=-FRESH_SECONDS)
             self._unchecked = 0
         await self._store.commit(unit)
 

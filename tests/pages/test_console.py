@@ -9,10 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from anyio.lowlevel import checkpoint
 from playwright.async_api import Browser, Page, expect
 
 from channels.message import Author
-from tests.browser import Browsing, browsing, marks
+from tests.browser import MUTE, Browsing, browsing, happens, marks
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.scene import (
     ADMIN,
@@ -156,6 +157,21 @@ async def test_without_a_shared_worker_one_tab_has_the_stream_until_it_closes(
                 await expect(other.locator(".strip-last").first).to_contain_text(text)
             assert scene.gateway.pulse.listeners == 1
             await pages.pop(0).close()
+        await pages[0].evaluate(happens("freeze"))
+        await scene.say(STRANGER, "to those who are awake")
+        for other in pages[1:]:
+            await expect(other.locator(".strip-last").first).to_contain_text("who are awake")
+        await expect(pages[0].locator(".strip-last").first).to_contain_text("who are left")
+        await pages[0].evaluate(happens("resume"))
+        await expect(pages[0].locator(".strip-last").first).to_contain_text("who are awake")
+        for other in pages:
+            await other.evaluate(MUTE)
+        late = await context.new_page()
+        await late.goto(f"{scene.gateway.url}console")
+        while scene.gateway.pulse.listeners != 2:
+            await checkpoint()
+        await scene.say(STRANGER, "to whom nobody answers")
+        await expect(late.locator(".strip-last").first).to_contain_text("nobody answers")
 
 
 async def test_it_speaks_chinese_and_keeps_it(tmp_path: Path, chromium: Browser) -> None:

@@ -6,6 +6,7 @@ import { t } from './words.js';
 const PERSON_KEY = 'tapeway.person';
 const RETURN_KEY = 'tapeway.return';
 const MAX_NAME = 40;
+const ANSWER_MS = 3_000;
 
 // Without storage the page works, but forgets.
 export const store = {
@@ -109,7 +110,8 @@ export async function refusal(response) {
 //
 // The tabs of one person in one room share a stream, since browsers allow six connections to a
 // gateway: the tab that holds the lock has it, and passes on what it hears. Without locks, which
-// plain http has not, each tab has its own.
+// plain http has not, each tab has its own. So has a tab that gets no answer from the holder, since
+// phones suspend tabs without a word; it keeps its stream.
 export class Stream {
   #source = null;
   #url = '';
@@ -118,20 +120,31 @@ export class Stream {
   #tabs = null; // the channel to the other tabs
   #release = () => {}; // give the lock away, or no longer wait for it
   #holds = false;
+  #unanswered = 0; // the timer of a question to the holder
+  #away = false; // the browser has suspended the tab, or keeps it for going back
 
   constructor({ onEvent, onStatus }) {
     this.onEvent = onEvent;
     this.onStatus = onStatus;
     window.addEventListener('online', () => {
-      if (this.#holds && this.#source?.readyState !== EventSource.OPEN) this.#connect();
+      if (this.#source && this.#source.readyState !== EventSource.OPEN) this.#connect();
     });
-    window.addEventListener('pageshow', ({ persisted }) => { if (persisted) this.#join(); });
+    document.addEventListener('visibilitychange', () => { if (!document.hidden) this.#ask({ asks: true }); });
+    document.addEventListener('freeze', () => this.#leave());
+    document.addEventListener('resume', () => this.#comeBack());
+    window.addEventListener('pagehide', () => this.#leave());
+    window.addEventListener('pageshow', () => this.#comeBack());
   }
 
   open(room, person) {
     const query = new URLSearchParams({ name: person.name });
     this.#end();
     this.#url = `${roomUrl(room, 'events')}?${query}`;
+    this.#begin();
+  }
+
+  #begin() {
+    this.#away = false;
     this.#tries = 0;
     if (navigator.locks && 'BroadcastChannel' in window) this.#share(`tapeway ${this.#url}`);
     else this.#hold();
@@ -140,32 +153,60 @@ export class Stream {
   #end() {
     this.#release();
     this.#tabs?.close();
+    this.#tabs = null;
     this.#source?.close();
+    this.#source = null;
     clearTimeout(this.#timer);
+    clearTimeout(this.#unanswered);
     this.#holds = false;
+  }
+
+  #leave() {
+    if (!this.#url) return;
+    this.#end();
+    this.#away = true;
+  }
+
+  #comeBack() {
+    if (!this.#away) return;
+    this.onStatus('reconnecting');
+    this.#begin();
   }
 
   #share(name) {
     const tabs = new BroadcastChannel(name);
     this.#tabs = tabs;
     tabs.onmessage = ({ data }) => {
-      if (data.joins) {
-        if (this.#holds) this.#connect(); // the newcomer needs what a stream begins with
-      } else if (this.#holds) return;
-      else if (data.status) this.onStatus(data.status);
-      else this.onEvent(data.event);
+      if (data.asks) {
+        if (!this.#holds) return;
+        tabs.postMessage({ answers: true });
+        if (data.joins) this.#connect(); // the newcomer needs what a stream begins with
+      } else if (!this.#source) this.#hear(data);
     };
     const waiting = new AbortController();
     let release = () => waiting.abort();
     this.#release = () => release();
     navigator.locks.request(name, { signal: waiting.signal }, () => new Promise((resolve) => {
       release = resolve;
-      this.#hold();
-    })).catch(() => { /* this tab has another name now */ });
-    this.#join();
+      if (waiting.signal.aborted) resolve();
+      else this.#hold();
+    })).catch(() => { /* this tab has another name now, or is away */ });
+    this.#ask({ asks: true, joins: true });
   }
 
-  #join() { this.#tabs?.postMessage({ joins: true }); }
+  // Ask the holder for a sign of life.
+  #ask(question) {
+    if (!this.#tabs || this.#source) return;
+    clearTimeout(this.#unanswered);
+    this.#unanswered = setTimeout(() => this.#connect(), ANSWER_MS);
+    this.#tabs.postMessage(question);
+  }
+
+  #hear({ status, event }) {
+    clearTimeout(this.#unanswered);
+    if (status) this.onStatus(status);
+    if (event) this.onEvent(event);
+  }
 
   #hold() {
     this.#holds = true;
@@ -174,16 +215,17 @@ export class Stream {
 
   #pass(event) {
     this.onEvent(event);
-    this.#tabs?.postMessage({ event });
+    if (this.#holds) this.#tabs?.postMessage({ event });
   }
 
   #say(status) {
     this.onStatus(status);
-    this.#tabs?.postMessage({ status });
+    if (this.#holds) this.#tabs?.postMessage({ status });
   }
 
   #connect() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#unanswered);
     this.#source?.close();
     const source = new EventSource(this.#url);
     this.#source = source;
@@ -214,7 +256,7 @@ export class Stream {
         const { status } = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: probe.signal });
         if (status === 401 || status === 403) { goToLogin(); return; }
       } catch { /* unreachable; the next attempt will show */ } finally { probe.abort(); }
-      if (url === this.#url && this.#holds) this.#connect();
+      if (url === this.#url && this.#source) this.#connect();
     }, wait);
   }
 }

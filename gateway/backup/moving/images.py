@@ -17,6 +17,7 @@ from tape.stores.postgres.database import translated
 _KNOWN: Final = "SELECT name, size FROM shared_file ORDER BY name"
 _KEEP: Final = "INSERT INTO shared_file (name, size, kept_at, data) VALUES (%s, %s, %s, %s)"
 _READ: Final = "SELECT data FROM shared_file WHERE name = %s"
+_KEPT: Final = "SELECT name, kept_at FROM shared_file ORDER BY name"
 
 
 def images_to_rows(
@@ -44,7 +45,10 @@ def images_to_rows(
 def rows_to_images(
     connection: psycopg.Connection[Any], folder: Path, progress: Progress
 ) -> dict[str, int]:
-    """Write the images that a folder lacks; return the sizes of all in the database."""
+    """Write the images that a folder lacks; return the sizes of all in the database.
+
+    A file's time is when it was kept, since the oldest go first.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with translated():
         known = dict(connection.execute(_KNOWN).fetchall())
@@ -61,6 +65,9 @@ def rows_to_images(
                     os.fsync(file.fileno())
                 part.replace(path)
             progress("moving images", number, len(known))
+        for name, dated in connection.execute(_KEPT).fetchall():
+            kept = datetime.fromisoformat(dated).replace(tzinfo=UTC).timestamp()
+            os.utime(folder / Path(name).name, (kept, kept))
     there = {name: (folder / Path(name).name).stat().st_size for name in known}
     _require_same(known, there)
     return known

@@ -8,6 +8,7 @@ import { Stream } from './stream.js';
 
 const NAME = 'tapeway-console';
 const HERE = 25_000; // milliseconds between two signs of life of a tab
+const ANSWER = 3_000; // milliseconds within which the tab that has the stream answers
 const listeners = new Map();
 let link = null;
 
@@ -58,41 +59,79 @@ function throughWorker() {
 }
 
 // The tab that holds the lock has the stream; when it closes, another one gets the lock, and goes on
-// after what was heard last. Without locks, which plain http has not, each tab has its own stream.
+// after what was heard last. Without locks, which plain http has not, each tab has its own stream; so
+// has a tab that gets no answer from the holder, since phones suspend tabs without a word.
 function throughTabs() {
-  const channel = navigator.locks && 'BroadcastChannel' in window ? new BroadcastChannel(NAME) : null;
+  const shares = navigator.locks && 'BroadcastChannel' in window;
   const known = { state: 'away', last: '' };
-  let [holds, ended] = [false, false];
+  let channel = null;
+  let [holds, follows, away, unanswered] = [false, false, false, 0];
   let release = () => {};
-  const held = new Promise((resolve) => { release = resolve; });
   const hear = (message) => {
     if (message.state) known.state = message.state;
     if (message.last) known.last = message.last;
     take(message);
   };
-  const share = (message) => { hear(message); channel?.postMessage(message); };
+  const share = (message) => { hear(message); if (holds) channel?.postMessage(message); };
   const stream = new Stream((changes, last) => share({ changes, last }), (state) => share({ state }));
-  const hold = () => {
-    if (ended) return undefined;
-    holds = true;
+  const follow = () => {
+    clearTimeout(unanswered);
+    follows = true;
     stream.start(known.last);
-    return held;
   };
-  if (channel) {
-    channel.onmessage = ({ data }) => {
-      if (!data.asks) hear(data);
-      else if (holds) channel.postMessage(known);
-    };
+  const ask = () => {
+    if (!channel || follows) return;
+    clearTimeout(unanswered);
+    unanswered = setTimeout(follow, ANSWER);
     channel.postMessage({ asks: true });
-    take({ changes: [{ topic: 'all' }] }); // another tab may have the stream, which said so before
-    navigator.locks.request(NAME, hold);
-  } else hold();
+  };
+  const begin = () => {
+    away = false;
+    if (!shares) { follow(); return; }
+    const own = new BroadcastChannel(NAME);
+    const waiting = new AbortController();
+    channel = own;
+    own.onmessage = ({ data }) => {
+      if (data.asks && holds) own.postMessage({ ...known, answers: true });
+      if (data.asks || follows) return;
+      clearTimeout(unanswered);
+      if (data.answers && data.last !== known.last) take({ changes: [{ topic: 'all' }] }); // it missed something
+      hear(data);
+    };
+    release = () => waiting.abort();
+    navigator.locks.request(NAME, { signal: waiting.signal }, () => new Promise((resolve) => {
+      release = resolve;
+      holds = !waiting.signal.aborted;
+      if (holds) follow();
+      else resolve();
+    })).catch(() => { /* this tab is away */ });
+    ask();
+  };
+  const leave = () => {
+    clearTimeout(unanswered);
+    stream.stop();
+    release();
+    channel?.close();
+    channel = null;
+    [holds, follows, away] = [false, false, true];
+  };
+  const comeBack = () => {
+    if (!away) return;
+    hear({ state: 'away' });
+    begin();
+  };
+  const look = () => { if (!document.hidden) ask(); };
+  const heard = [
+    [document, 'visibilitychange', look], [document, 'freeze', leave], [document, 'resume', comeBack],
+    [window, 'pagehide', leave], [window, 'pageshow', comeBack],
+  ];
+  for (const [target, name, fn] of heard) target.addEventListener(name, fn);
+  begin();
+  if (shares) take({ changes: [{ topic: 'all' }] }); // another tab may have the stream, which said so before
   return {
     end() {
-      ended = true;
-      stream.stop();
-      release();
-      channel?.close();
+      for (const [target, name, fn] of heard) target.removeEventListener(name, fn);
+      leave();
     },
   };
 }

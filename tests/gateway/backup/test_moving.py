@@ -150,8 +150,13 @@ async def test_images_and_the_name_of_the_workspace_go_there_and_back(tmp_path: 
         assert (code, "1 request to chats, such as a stop, stands open" in err) == (1, True)
         with psycopg.connect(url) as server:
             server.execute("UPDATE control SET answer = '{}'")
+            server.execute("UPDATE shared_file SET kept_at = '2026-01-02T03:04:05.678'")
         await migrate(other, to, 0, 0)
-    assert (tmp_path / "other/media/abc.png").read_bytes() == (images / "abc.png").read_bytes()
+    moved = tmp_path / "other/media/abc.png"
+    assert moved.read_bytes() == (images / "abc.png").read_bytes()
+    assert datetime.fromtimestamp(moved.stat().st_mtime, UTC).isoformat()[:19] == (
+        "2026-01-02T03:04:05"
+    )
     with closing(apsw.Connection(str(tmp_path / "other" / "tapeway.db"))) as connection:
         assert connection.execute("SELECT same_as FROM workspace").get == "/elsewhere"
 

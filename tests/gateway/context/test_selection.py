@@ -6,13 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.context.selection import Nearby, Selection, reselect_messages, select_messages
+from gateway.context.reactions import REACTION
+from gateway.context.selection import (
+    MAX_LOOKBACK,
+    Nearby,
+    Selection,
+    reselect_messages,
+    select_messages,
+)
+from gateway.context.titles import TITLED
 from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 from tape.turn_events import TURN_START, TurnStart
 
 pytestmark = pytest.mark.anyio
+
+NAMES = (REACTION, TITLED)
 
 
 def said(text: str, lane: str | None = "x", **more: object) -> NewEntry:
@@ -28,6 +38,20 @@ async def tape_with(*entries: NewEntry) -> Tape:
     tape = Tape(MemoryStore(), "tape")
     await tape.append(*entries)  # ids from 3 on, after the bootstrap
     return tape
+
+
+@pytest.mark.parametrize("lane", ["x", None])
+async def test_thumbs_and_titles_push_no_message_out(lane: str | None) -> None:
+    # Between what a turn took and what it did not, there is more than is looked back over.
+    noise = [event(name, {"n": n}, **named(lane)) for n in range(MAX_LOOKBACK) for name in NAMES]
+    taken = replace(start(3), meta=named(lane) | {"turn": "t"})
+    tape = await tape_with(said("3", lane), taken, said("5", lane), *noise, said("last", lane))
+    asked = 6 + len(noise)
+    assert await select_messages(tape, lane, [asked], [], 1000) == Selection((), (5, asked))
+
+
+def named(lane: str | None) -> dict[str, str]:
+    return {"lane": lane} if lane else {}
 
 
 async def test_the_question_is_last_after_what_its_lane_said_since() -> None:

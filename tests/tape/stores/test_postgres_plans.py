@@ -192,6 +192,7 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
 SHARED: Final[dict[str, dict[str, Any]]] = {
     "claim": {"suspect": 0, "since": -1.0},
     "claimed_ends": {"most_bytes": 100_000},
+    "drop_oldest_files": {"fresh": -600.0},
     "facts_since": {"version": 19_990},
     "news": {"newest": "[199000, 199000]"},
     "published_states": {"since": -3600.0},

@@ -34,7 +34,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 
 def pytest_collection_finish() -> None:
-    """Have searches for garbage take less time: they are rarer, and leave out what is loaded now."""
+    """Make searches for garbage rarer, and have them leave out what is loaded now."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)

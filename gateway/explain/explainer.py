@@ -11,8 +11,7 @@ from gateway.explain.lookup import Match, find
 from gateway.explain.message_report import first_of, head_of, is_about_another, message_lines
 from gateway.explain.report import MAX_MATCHES, Report, ReportLine, StoreReads, payload_of, quoted
 from gateway.explain.turn_report import outbox_lines, turn_lines
-from gateway.redaction import Redactor, secrets_of
-from gateway.settings import Settings
+from gateway.redaction import Redactor
 from tape.entry import Entry, dump
 from tape.unit_of_work import Row
 
@@ -20,9 +19,9 @@ from tape.unit_of_work import Row
 class Explainer:
     """Reads a store that contains the ledger, and redacts secrets; changes nothing."""
 
-    def __init__(self, reads: StoreReads, settings: Settings) -> None:
+    def __init__(self, reads: StoreReads, redactor: Redactor) -> None:
         self._reads = reads
-        self._redactor = Redactor(secrets_of(settings))
+        self._redactor = redactor
 
     async def explain(self, asked: str) -> Report:
         """Return the report about what an id, a link or a row names (see `lookup`)."""

@@ -32,7 +32,7 @@ HTTP_TOKEN = "canary-of-the-page-77e1"
 
 async def explained(play: Play, asked: str) -> Report:
     services = play.gateway.services
-    return await Explainer(services.store, services.settings).explain(asked)
+    return await Explainer(services.store, services.redactor).explain(asked)
 
 
 def told(story: Report, about: str) -> str:

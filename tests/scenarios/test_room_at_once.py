@@ -65,7 +65,7 @@ async def test_the_explanation_of_each_message_names_those_that_it_was_asked_wit
         assert (await alice.answer(third))["text"] == "To both."
         await settled(gateway)
         assert len(server.requests) == 2
-        explainer = Explainer(gateway.services.store, gateway.services.settings)
+        explainer = Explainer(gateway.services.store, gateway.services.redactor)
         story = [await explainer.explain(one) for one in (first, second, third)]
         told = [[line.says for line in one.lines if line.about == "together"] for one in story]
         number = {one: await row_of(gateway, one) for one in (second, third)}

@@ -15,6 +15,7 @@ from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
 from gateway.explain.report import Report
 from gateway.home import find_running
+from gateway.redaction import Redactor, secrets_of
 from gateway.settings import Settings, load_settings
 from gateway.settings.files import with_remembered
 from tape.errors import TapeError
@@ -31,7 +32,8 @@ def report(message: str) -> Mapping[str, Any]:
         if path is None:
             return asyncio.run(_with_plugins(settings, message)).to_json()
         with read_only(path) as reads:
-            return asyncio.run(Explainer(reads, settings).explain(message)).to_json()
+            redactor = Redactor(secrets_of(settings))
+            return asyncio.run(Explainer(reads, redactor).explain(message)).to_json()
     except TapeError as cause:
         raise GatewayError(str(cause)) from cause
 
@@ -40,7 +42,8 @@ async def _with_plugins(settings: Settings, message: str) -> Report:
     # A plugin or a server may store the tapes: this opens a gateway here, with the plugins.
     running_gateway = import_module("gateway.app").running_gateway
     async with running_gateway(settings, only=[], http=False) as gateway:
-        found: Report = await Explainer(gateway.services.store, settings).explain(message)
+        services = gateway.services
+        found: Report = await Explainer(services.store, services.redactor).explain(message)
         return found
 
 

@@ -42,7 +42,7 @@ class ExplainReads:
 
 def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes that explain a message of the inbox, and find that of an entry."""
-    explainer = Explainer(ExplainReads(parts.reads), parts.services.settings)
+    explainer = Explainer(ExplainReads(parts.reads), parts.services.redactor)
 
     async def why(request: Request) -> Any:
         visitor = await rights.visitor(request)

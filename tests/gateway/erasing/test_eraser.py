@@ -109,7 +109,7 @@ async def test_one_message_goes_with_its_edits_and_quotes_and_does_not_come_back
         assert [e.meta["text"] for e in entries if e.meta.get("author") == ANN.id] == [
             "Ann says something harmless"
         ]
-        said_by = await Explainer(gateway.services.store, gateway.services.settings).explain("in-1")
+        said_by = await Explainer(gateway.services.store, gateway.services.redactor).explain("in-1")
         assert "erased on 20" in way_of(said_by.to_json())
         assert await tape_of(gateway, CHAT).search("zyzzogeton") == []
 

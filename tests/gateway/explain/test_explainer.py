@@ -37,7 +37,7 @@ async def asked_once(home: Path) -> AsyncIterator[tuple[Gateway, EditingChannel]
 
 
 async def explained(gateway: Gateway, asked: str) -> Report:
-    return await Explainer(gateway.services.store, gateway.services.settings).explain(asked)
+    return await Explainer(gateway.services.store, gateway.services.redactor).explain(asked)
 
 
 def told(story: Report, about: str) -> list[str]:
@@ -94,7 +94,7 @@ async def test_a_linker_s_parent_and_its_reason_are_told(
         reads = gateway.services.store
         row = (await reads.select("ledger.inbox_row", {"id": 1}))[0]
         assert row["entry_id"] != entry.id
-        explainer = Explainer(_Other(gateway, entry.id), gateway.services.settings)
+        explainer = Explainer(_Other(gateway, entry.id), gateway.services.redactor)
         story = await explainer.explain("in-1")
         assert told(story, "lane") == [f"entry {entry.id} in the lane said:7{says}"]
 
@@ -165,11 +165,11 @@ async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
 async def test_a_database_is_read_without_a_gateway_and_beside_one(tmp_path: Path) -> None:
     async with asked_once(tmp_path) as (gateway, _channel):
         beside = await explained(gateway, "in-1")
-        settings = gateway.services.settings
+        redactor = gateway.services.redactor
         with read_only(tmp_path / "tapeway.db") as reads:
-            assert await Explainer(reads, settings).explain("in-1") == beside
+            assert await Explainer(reads, redactor).explain("in-1") == beside
     with read_only(tmp_path / "tapeway.db") as reads:
-        again = await Explainer(reads, settings).explain("in-1")
+        again = await Explainer(reads, redactor).explain("in-1")
     assert told(again, "outcome") == told(beside, "outcome")
 
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 async def way_of(gateway: Gateway, asked: str = "in-1") -> dict[str, Joint]:
     """Return the joints of a message by their names."""
     services = gateway.services
-    report = await Explainer(services.store, services.settings).explain(asked)
+    report = await Explainer(services.store, services.redactor).explain(asked)
     assert [joint.name for joint in report.joints] == list(NAMES)
     assert Report.from_json(report.to_json()) == report
     return {joint.name: joint for joint in report.joints}
@@ -75,7 +75,7 @@ async def test_a_row_without_dates_says_nothing_of_its_times(tmp_path: Path) -> 
         server.enqueue(Text(("hello",)))
         await ask(gateway, channel)
         found = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
-        explainer = Explainer(_Undated(gateway), gateway.services.settings)
+        explainer = Explainer(_Undated(gateway), gateway.services.redactor)
         report = await explainer.explain_row({**found[0], "taken_at": None})
     way = {joint.name: joint for joint in report.joints}
     assert [way[name].at for name in ("lane", "model", "outbox", "receipt")] == [""] * 4
@@ -122,7 +122,7 @@ async def test_of_what_was_refused_the_way_ends_before_its_lane_and_its_text_is_
         await channel.host.accept([replace(MESSAGE, text="the secret word")])
         await settled(gateway, "plain:-100")
         services = gateway.services
-        report = await Explainer(services.store, services.settings).explain("in-1")
+        report = await Explainer(services.store, services.redactor).explain("in-1")
     assert "the secret word" not in str(report.to_json())
     ended = [joint for joint in report.joints if joint.condition == "ended"]
     assert len(ended) == 1
@@ -167,7 +167,7 @@ async def test_the_text_of_a_deleted_message_is_shown_nowhere(tmp_path: Path) ->
         await gateway.idle()
         services = gateway.services
         (row,) = await services.store.select("ledger.inbox_row", {"id": 1})
-        report = await Explainer(services.store, services.settings).explain_row(row)
+        report = await Explainer(services.store, services.redactor).explain_row(row)
     assert [line.says for line in report.lines if line.about == "changed"] == [
         "edited",
         "deleted on its platform",

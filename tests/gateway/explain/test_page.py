@@ -38,7 +38,7 @@ async def test_the_example_is_what_the_command_prints(
         play.model.enqueue(ToolCalls((search,)), Text(("Anna ", "has it.")))
         said = await play.ask(group, alice, "who has the spare key?")
         services = play.gateway.services
-        story = await Explainer(services.store, services.settings).explain(said.id)
+        story = await Explainer(services.store, services.redactor).explain(said.id)
     shown = way_of(story.to_json())
     print(shown)  # for whoever brings the page up to date
     block = re.search(r"```text\n(.*?)```", PAGE.read_text(), re.DOTALL)

@@ -121,7 +121,7 @@ async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(tmp_path
         text = QUESTION.text
         server.enqueue(Text((f"You asked: {text}",)))
         await ask(gateway, channel)
-        explainer = Explainer(gateway.services.store, gateway.services.settings)
+        explainer = Explainer(gateway.services.store, gateway.services.redactor)
         before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]
         assert "quoted" not in before
         gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")

@@ -55,7 +55,7 @@ async def test_an_edit_of_what_nobody_knows_or_was_refused_tells_nothing(
 
 
 async def explained(gateway: Gateway, message_id: str) -> Report:
-    return await Explainer(gateway.services.store, gateway.services.settings).explain(message_id)
+    return await Explainer(gateway.services.store, gateway.services.redactor).explain(message_id)
 
 
 @pytest.mark.parametrize(

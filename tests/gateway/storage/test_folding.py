@@ -166,7 +166,7 @@ async def test_what_is_known_of_a_folded_message_is_explained(tmp_path: Path) ->
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         await _later(gateway)
-        explainer = Explainer(gateway.services.store, gateway.services.settings)
+        explainer = Explainer(gateway.services.store, gateway.services.redactor)
         asked = _says(await explainer.explain("-100/1"))
         threaded = _says(await explainer.explain("7/1"))
         answer = _says(await explainer.explain("out-1"))

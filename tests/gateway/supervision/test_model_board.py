@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from agent.models.learned import Learned
+from agent.models.probe import Probed
 from gateway.supervision.model_board import MEMORY, ModelBoard
 from tests.clock import ManualClock
-from tests.fakes.openai.script import Failure
+from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.console.scene import until
 from tests.gateways import gateway_of, make_environ, make_settings, run_tapeway
 
 pytestmark = pytest.mark.anyio
@@ -102,3 +106,23 @@ async def test_health_says_what_the_probe_saw_and_what_was_learned(
     assert code == 0
     assert "model: model answered in" in out
     assert f"model: model on {server.base_url} refuses stream_options" in out
+
+
+async def test_a_probe_of_a_model_that_was_replaced_meanwhile_says_nothing_of_the_next_one(
+    tmp_path: Path, server: FakeOpenAI
+) -> None:
+    gate, clock = asyncio.Event(), ManualClock()
+    server.enqueue(Text(("slow ", "word"), gate=gate))
+    settings = make_settings(tmp_path, server, AGENT__PROBE="true")
+    board = ModelBoard(settings, clock)
+    probing = asyncio.create_task(board.probe())
+    await until(lambda: _is(asked(server) == 1))
+    found = Probed("the next one answers", True)
+    board.begin(make_settings(tmp_path, server, AGENT__MODEL="next"), Learned(clock.now), found)
+    gate.set()
+    assert await probing is found
+    assert board.finding is found
+
+
+async def _is(true: bool) -> bool:
+    return true

@@ -239,7 +239,7 @@ async def test_what_happened_to_an_opening_is_explained(tmp_path: Path) -> None:
     async with court(tmp_path) as (gateway, channel):
         await channel.pair(gateway)
         await channel.say(gateway, ",open server", "1", message_id="m-open")
-        explainer = Explainer(gateway.services.store, gateway.services.settings)
+        explainer = Explainer(gateway.services.store, gateway.services.redactor)
         says = {line.about: line.says for line in (await explainer.explain("m-open")).lines}
     assert says["access"].startswith("a command that a closed chat understands")
     assert says["outcome"] == "answered without the model, as a command"

@@ -324,6 +324,8 @@ async def test_a_status_ends_when_another_channel_takes_over() -> None:
         thread, former = room.question.message_id, room.app.channel
         await former.show_typing(room.question, True)
         await room.fake.wait_for(lambda it: it.status(room.place.id, thread) != "")
+        await room.app.clock.advance(100)
+        await room.fake.wait_for_calls("assistant.threads.setStatus", 2)
         channel = SlackChannel(former.settings)
         await channel.attach(room.app.host)
         try:

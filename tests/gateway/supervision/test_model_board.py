@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +12,8 @@ from agent.models.learned import Learned
 from agent.models.probe import Probed
 from gateway.supervision.model_board import MEMORY, ModelBoard
 from tests.clock import ManualClock
-from tests.fakes.openai.script import Failure, Text
+from tests.fakes.openai.script import Failure
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.console.scene import until
 from tests.gateways import gateway_of, make_environ, make_settings, run_tapeway
 
 pytestmark = pytest.mark.anyio
@@ -111,18 +109,15 @@ async def test_health_says_what_the_probe_saw_and_what_was_learned(
 async def test_a_probe_of_a_model_that_was_replaced_meanwhile_says_nothing_of_the_next_one(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
-    gate, clock = asyncio.Event(), ManualClock()
-    server.enqueue(Text(("slow ", "word"), gate=gate))
-    settings = make_settings(tmp_path, server, AGENT__PROBE="true")
-    board = ModelBoard(settings, clock)
-    probing = asyncio.create_task(board.probe())
-    await until(lambda: _is(asked(server) == 1))
     found = Probed("the next one answers", True)
-    board.begin(make_settings(tmp_path, server, AGENT__MODEL="next"), Learned(clock.now), found)
-    gate.set()
-    assert await probing is found
+
+    class Meanwhile(ManualClock):
+        def monotonic(self) -> float:  # the model is being asked
+            following = make_settings(tmp_path, server, AGENT__MODEL="next")
+            board.begin(following, Learned(self.now), found)
+            return super().monotonic()
+
+    board = ModelBoard(make_settings(tmp_path, server, AGENT__PROBE="true"), Meanwhile())
+    assert await board.probe() is found
     assert board.finding is found
-
-
-async def _is(true: bool) -> bool:
-    return true
+    assert asked(server) == 1

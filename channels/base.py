@@ -214,6 +214,11 @@ class Channel(ABC):
         """Return whether groups' messages that are not for the agent reach it as a member, too."""
         return True
 
+    @property
+    def bot_id(self) -> str:
+        """Return the platform's id of the bot of the channel's own account, or "" if unknown."""
+        return ""
+
     def pairing_hint(self, code: str) -> str:
         """Return a sentence that says how an owner sends a pairing code here, or ""."""
         del code

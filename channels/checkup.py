@@ -50,9 +50,13 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What a platform says of a bot: its name there, a link that invites it, and the results."""
+    """What a platform says of a bot: its name there, a link that invites it, and the results.
+
+    bot_id  as `Channel.bot_id`
+    """
 
     channel: str
     bot: str
     invite: str
     results: tuple[CheckResult, ...]
+    bot_id: str = ""

@@ -37,6 +37,7 @@ class Findings:
         self._results: list[CheckResult] = []
         self.bot = ""
         self.invite = ""
+        self.bot_id = ""
 
     def add(
         self,
@@ -84,4 +85,4 @@ class Findings:
         return self.checkup()
 
     def checkup(self) -> Checkup:
-        return Checkup(self._channel, self.bot, self.invite, tuple(self._results))
+        return Checkup(self._channel, self.bot, self.invite, tuple(self._results), self.bot_id)

@@ -71,6 +71,7 @@ from gateway.storage.kept_files import KeptFiles
 from gateway.supervision.channels import close_channels, open_channels
 from gateway.supervision.gauges import Gauges
 from gateway.supervision.host import GatewayHost
+from gateway.supervision.known_bots import KnownBots
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.published import exchanged
@@ -250,10 +251,11 @@ async def _opened(
                 stack.push_async_callback(_shielded, rooms.leave)
                 group.start_soon(rooms.run, name="rooms")
             pulse = Pulse(services, ConsoleReads(services), status)
-            manager = ChannelManager(clock, running, status, make_host, leases)
+            bots = KnownBots(store, status)
+            manager = ChannelManager(clock, running, status, make_host, leases, bots)
             model_parts = models, in_use, partial(_seeing_model, meters, services.files)
             message_parts = parts.recovery, parts.turns
-            renewal = Renewal(services, channels, manager, *model_parts, *message_parts)
+            renewal = Renewal(services, channels, manager, bots, *model_parts, *message_parts)
             stack.push_async_callback(_shielded, renewal.close)
             named = (channels, status, url, failures, parts, models, rooms, pulse, renewal)
             yield Gateway(services, *named), manager

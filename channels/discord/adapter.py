@@ -112,6 +112,10 @@ class DiscordChannel(Channel):
         link = invite_link(self._interactions.application)
         return f"Add {self.me.name} to a server: {link}"
 
+    @property
+    def bot_id(self) -> str:
+        return self.me.id
+
     def link_to(self, place: MessageLink) -> str:
         channel = self.cache.find(place.thread_id or place.chat_id)
         return write_link(place.message_id, channel.id, channel.guild) if channel else ""

@@ -67,6 +67,7 @@ async def _check_token(api: DiscordApi, found: Findings) -> bool:
     me = me if isinstance(me, Mapping) else {}
     found.bot = str(me.get("global_name") or me.get("username") or "a bot without a name")
     if me.get("id"):
+        found.bot_id = str(me["id"])
         found.invite = invite_link(str(me["id"]))  # the application's id, unless it is very old
     found.add(
         "token",

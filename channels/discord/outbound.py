@@ -49,6 +49,9 @@ NOTE_POST_SECONDS: Final = 15.0  # how long the answer waits for it
 RESEND: Final = "/again"
 """Suffix added to an answer's key after somebody deleted the answer's draft."""
 
+GONE: Final = (Code.UNKNOWN_MESSAGE, Code.UNKNOWN_CHANNEL, Code.NOT_AUTHOR)
+"""Why a message cannot be edited, so that its text is posted; another bot's has NOT_AUTHOR."""
+
 MAX_LABEL: Final = 80
 MAX_IN_ROW: Final = 5
 EMPTY: Final = "(an answer without visible text)"
@@ -191,7 +194,7 @@ class DiscordSender:
         seconds: float = ANSWER_SECONDS,
         buttons: Sequence[Button] = (),
     ) -> str:
-        """Edit one of our messages; raises DraftGone if it or its thread no longer exists."""
+        """Edit one of our messages; raises DraftGone if there is none of ours, or no thread."""
         path = f"/channels/{channel_id}/messages/{message_id}"
         body = _content(text, buttons)
         for reopened in (False, True):
@@ -199,7 +202,7 @@ class DiscordSender:
                 await self._api.call("PATCH", path, body, seconds=seconds)
                 break
             except ApiRefused as refused:
-                if refused.code in (Code.UNKNOWN_MESSAGE, Code.UNKNOWN_CHANNEL):
+                if refused.code in GONE:
                     raise DraftGone(str(refused)) from refused
                 if refused.code != Code.ARCHIVED or reopened:
                     self._warn_if_forbidden(channel_id, refused)

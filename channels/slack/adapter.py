@@ -269,6 +269,16 @@ class SlackChannel(Channel):
         ]
         return "\n".join(lines)
 
+    @property
+    def bot_id(self) -> str:
+        own = (one for one in self.workspaces.all() if not one.account)
+        return next((f"{one.team}/{one.user}" for one in own), "")
+
+    def take_over(self, former: Channel) -> None:
+        super().take_over(former)
+        if isinstance(former, SlackChannel):
+            former._statuses.end_all()
+
     def pairing_hint(self, code: str) -> str:
         names = " or ".join(f"@{one.name} ({one.url})" for one in self.workspaces.all())
         return f"Write `pair {code}` to {names or 'the app'} in a direct message."

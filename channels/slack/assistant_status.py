@@ -61,6 +61,12 @@ class Statuses:
             self._spawn("status", lambda: self._run(workspace, thread_key, shown))
         shown.waiting.add(message.ext_id)
 
+    def end_all(self) -> None:
+        """Remove every status, in the background."""
+        for shown in self._threads.values():
+            shown.waiting.clear()
+            shown.changed.set()
+
     async def _run(self, workspace: Workspace, thread_key: ThreadKey, shown: _Shown) -> None:
         until = self._clock.monotonic() + MAX_SECONDS
         try:

@@ -90,6 +90,8 @@ async def _check_bot(api: SlackApi, one: Installed, found: Findings) -> bool:
         return False
     name, team = str(me.get("user") or "the app"), str(me.get("team") or me.get("team_id"))
     found.bot, found.invite = found.bot or f"@{name}", found.invite or f"/invite @{name}"
+    if not one.team and me.get("team_id") and me.get("user_id"):
+        found.bot_id = f"{me['team_id']}/{me['user_id']}"
     found.add(
         "bot_token",
         f"the token is @{name}'s in {team}",

@@ -127,6 +127,10 @@ class TelegramChannel(Channel):
     def hears_groups(self) -> bool:
         return self._hears_groups
 
+    @property
+    def bot_id(self) -> str:
+        return str(self._me.id) if self._me is not None else ""
+
     def pairing_hint(self, code: str) -> str:
         name = self._me.username if self._me is not None else ""
         if not name:

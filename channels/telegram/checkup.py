@@ -49,7 +49,7 @@ async def _check_bot(api: BotApi, found: Findings) -> bool:
         found.failed("token", error)
         return False
     me = me if isinstance(me, Mapping) else {}
-    username = str(me.get("username") or "")
+    username, found.bot_id = str(me.get("username") or ""), str(me.get("id") or "")
     found.bot = f"@{username}" if username else str(me.get("first_name") or "a bot without a name")
     found.invite = f"https://t.me/{username}?startgroup" if username else ""
     found.add(

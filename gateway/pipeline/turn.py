@@ -10,6 +10,7 @@ from typing import Any, Final
 from agent.tool import Role
 from agent.turn_log import TurnLog
 from channels.message import InboundMessage, OutboundMessage
+from gateway.settings import Settings
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from tape.handle import Tape
@@ -176,6 +177,7 @@ class Turn:
     stopped_by: dict[str, Any] = field(default_factory=dict)  # as in the event `turn.end`
     said: TextSoFar = field(default_factory=TextSoFar)
     kept: list[OutboundMessage] = field(default_factory=list)  # what a stopped turn still sends
+    chosen: list[Settings] = field(default_factory=list)  # those that chose its model, if any
 
     @property
     def message(self) -> InboundMessage:

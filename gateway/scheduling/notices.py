@@ -175,7 +175,8 @@ class Notices:
         turn_id, meters = question.turn_id, self._services.meters
         used = []
         if turn_id:
-            used = await record_usage(self._services, unit, question, turn_id)
+            prices = self._services.settings
+            used = await record_usage(self._services, unit, question, turn_id, prices)
             log = TurnLog(self._services.tapes.tape(question.tape), turn_id, question.lane)
             end = event(TURN_END, {"turn": turn_id, "status": status, **why})
             entries, key = [log.stamp(entry) for entry in (*entries, end)], f"turn:{turn_id}:end"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
@@ -28,9 +29,10 @@ from gateway.settings.sources import SettingsSource, read_text, variable
 from gateway.setup.changes import Changes
 from gateway.setup.for_one_server import kept_for_the_server, server_of
 from gateway.setup.model_choice import ModelChoice, whole
-from gateway.setup.platforms import PLATFORMS
-from gateway.setup.trials import Trial, try_model, try_platform
+from gateway.setup.platforms import PLATFORMS, Platform
+from gateway.setup.trials import Trial, TrialLine, try_model, try_platform
 from gateway.supervision.renewal import Renewal
+from tape.errors import TapeError
 
 MODEL: Final = "model"
 MAX_CHARACTERS: Final = 2_000
@@ -52,6 +54,13 @@ NEW_ADDRESS: Final = (
 )
 FIXED: Final = "{0} is set in {1}, so it cannot be changed here: change it there"
 FIXED_KEY: Final = "The key is set in {1} ({0}), and is sent to no other address: change both there"
+OTHER_BOT: Final = (
+    "This home has the messages of another {0} bot: its id is {1}, and this one's is {2}"
+)
+NEW_HOME: Final = (
+    "Enter a token of the former bot. A new bot belongs into a home of its own: start a second"
+    " gateway for it, with TAPEWAY_HOME=another-folder."
+)
 
 Found = TypeVar("Found")
 
@@ -244,8 +253,19 @@ class SettingsDesk:
         if platform is None:
             trial = await try_model(wanted)
         else:
-            trial = await try_platform(platform, wanted)
+            trial = await self._of_same_bot(platform, await try_platform(platform, wanted))
         return trial.cleaned(changes.redactor.line)
+
+    async def _of_same_bot(self, platform: Platform, trial: Trial) -> Trial:
+        """Return the trial, which fails if the channel has the messages of another bot."""
+        try:
+            former = await self._renewal.former_bot(platform.name, trial.bot_id)
+        except TapeError as cause:
+            raise AdminError(f"Whose messages this home has cannot be read: {cause}") from cause
+        if not former:
+            return trial
+        line = TrialLine(OTHER_BOT.format(platform.title, former, trial.bot_id), NEW_HOME)
+        return replace(trial, well=False, lines=[*trial.lines, line])
 
     async def _use(self, part: str, wanted: Settings, trial: Trial) -> None:
         if part != MODEL:

@@ -27,17 +27,21 @@ class TrialLine:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was found: whether the values can be used, and sentences; `probed` is a model's."""
+    """What was found: whether the values can be used, and sentences.
+
+    `probed` is a model's, and `bot_id` a bot's (as `Channel.bot_id`).
+    """
 
     well: bool
     lines: Sequence[TrialLine]
     probed: Probed | None = None
+    bot_id: str = ""
 
     def cleaned(self, clean: Callable[[str], str]) -> Trial:
         """Return it without secrets."""
         lines = [TrialLine(clean(one.says), one.remedy) for one in self.lines]
         found = self.probed and replace(self.probed, sentence=clean(self.probed.sentence))
-        return Trial(self.well, lines, found)
+        return Trial(self.well, lines, found, self.bot_id)
 
     def as_json(self) -> dict[str, Any]:
         lines = [{"says": one.says, "remedy": one.remedy} for one in self.lines]
@@ -63,4 +67,4 @@ async def try_platform(platform: Platform, settings: Settings) -> Trial:
             trouble = result.trouble
             lines.append(TrialLine(f"{result.says.rstrip('.')}: {trouble.cause}", trouble.remedy))
     well = all(result.state != "failure" for result in checkup.results)
-    return Trial(well and bool(checkup.bot), lines)
+    return Trial(well and bool(checkup.bot), lines, bot_id=checkup.bot_id)

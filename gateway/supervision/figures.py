@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from agent.spent import Spent
 from gateway.context.replay import prompts_of
-from gateway.settings import Settings
+from gateway.services import Services
 from gateway.storage.ledger.rows import idem_key
 from gateway.turn.usage import cost_of
 from tape.deletions import deleted
@@ -21,13 +21,14 @@ Json = dict[str, Any]
 TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 
 
-async def figures_of(tape: Tape, settings: Settings, turn: str) -> Json | None:
+async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     """Return a turn's figures as JSON, or None if the tape has no such turn.
 
     read      how many messages its newest prompt showed; `messages` has the ids of those that are
               not deleted, as the page knows them
     tools     maps the tools that were called to how often
-    cost      in the currency of the prices; `estimated` if a server did not report all tokens
+    cost      in the currency of the prices, as recorded; `estimated` if a server did not report all
+              tokens
     """
     entries = await tape.find(turn=turn)
     if not entries:
@@ -50,9 +51,18 @@ async def figures_of(tape: Tape, settings: Settings, turn: str) -> Json | None:
         "calls": len(steps),
         "seconds": _seconds(entries, ends),
         "tokens": [totals[name] for name in TOKENS],
-        "cost": sum(cost_of(settings, model, counts) for model, counts in spent.models.items()),
+        "cost": await _cost(services, spent, turn),
         "estimated": totals["estimated"] > 0,
     }
+
+
+async def _cost(services: Services, spent: Spent, turn: str) -> float:
+    """Return what a turn cost when it ended, or by the present prices if it still runs."""
+    rows = await services.store.select("ledger.used_by_turn", {"turn_id": turn})
+    if rows:
+        return float(rows[0]["cost"])
+    settings = services.settings
+    return sum(cost_of(settings, model, counts) for model, counts in spent.models.items())
 
 
 async def _messages(tape: Tape, shown: Sequence[int], turn: str) -> list[str]:

@@ -273,7 +273,7 @@ class GatewayHost(FullHost):
     async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
         turn = answer.rpartition(":")[0]
         tape = await self._tape_of(channel, chat_id)
-        return await figures_of(tape, self._services.settings, turn) if turn else None
+        return await figures_of(self._services, tape, turn) if turn else None
 
     async def react(
         self, channel: str, chat_id: str, answer: str, person: str, value: str

@@ -23,6 +23,7 @@ from channels.host import FullHost
 from gateway.clock import Clock
 from gateway.logs import get_log
 from gateway.sharing.platforms.poller import PollerLeases
+from gateway.supervision.known_bots import KnownBots
 from gateway.supervision.status import StatusBoard
 
 FIRST_WAIT_SECONDS: Final = 1.0
@@ -45,7 +46,8 @@ class _Supervised:
 class ChannelManager:
     """Supervises channels; `_make_host` returns the host for one start of a channel.
 
-    `_leases` decide which process listens; without, it is this one.
+    `_leases` decide which process listens; without, it is this one. `_bots` remember whose messages
+    a channel has.
     """
 
     _clock: Clock
@@ -53,6 +55,7 @@ class ChannelManager:
     _status: StatusBoard
     _make_host: Callable[[Channel], FullHost]
     _leases: PollerLeases | None = None
+    _bots: KnownBots | None = None
     _supervised: dict[str, _Supervised] = field(default_factory=dict)
     _group: TaskGroup | None = None
     _stopped: anyio.Event = field(default_factory=anyio.Event)
@@ -116,6 +119,8 @@ class ChannelManager:
             started = self._clock.monotonic()
             try:
                 await channel.attach(self._make_host(channel))
+                if self._bots is not None:
+                    await self._bots.meet(channel)
                 if await self._listen(channel) and not one.stopping:
                     raise RuntimeError("the channel ended by itself")
             except ChannelUnfit as unfit:

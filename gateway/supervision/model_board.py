@@ -38,19 +38,22 @@ class ModelBoard:
 
     async def probe(self) -> Probed | None:
         """Look at the server, and ask the model unless it was asked within the last hour."""
-        agent = self._settings.agent
-        if not agent.probe or agent.model == OFFLINE:
+        settings = self._settings
+        if not settings.agent.probe or settings.agent.model == OFFLINE:
             return None
-        model = make_probed(agent, self._settings.model(), self.learned)
+        model = make_probed(settings.agent, settings.model(), self.learned)
         try:
             probe = Probe(model, self._clock.monotonic)
-            self.finding = await probe.look() or await self._ask(probe, model)
+            finding = await probe.look() or await self._ask(probe, model)
         finally:
             with anyio.CancelScope(shield=True):
                 await model.aclose()
-        log = get_log().info if self.finding.well else get_log().warning
-        log("model.probed", what=self.finding.sentence)
-        return self.finding
+        if settings is not self._settings:  # another model has begun meanwhile
+            return self.finding
+        self.finding = finding
+        log = get_log().info if finding.well else get_log().warning
+        log("model.probed", what=finding.sentence)
+        return finding
 
     def notes(self) -> list[str]:
         """Return what operators should know about the models, one line each."""

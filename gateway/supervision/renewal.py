@@ -25,6 +25,7 @@ from gateway.redaction import secrets_of
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
 from gateway.settings import Settings
+from gateway.supervision.known_bots import KnownBots
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
 from gateway.turn.model_in_use import ModelInUse
@@ -47,6 +48,7 @@ class Renewal:
     _services: Services
     _channels: dict[str, Channel]
     _manager: ChannelManager
+    _bots: KnownBots
     _models: ModelBoard
     _model: ModelInUse
     _make_model: Callable[[Settings, Learned], ChatModel]
@@ -70,6 +72,17 @@ class Renewal:
         module = CHANNELS[name].target.partition(":")[0]
         running = self._channels.get(name)
         return running is None or type(running).__module__ == module
+
+    async def former_bot(self, name: str, bot_id: str) -> str:
+        """Return the id of the bot whose messages a channel has, if it is another one, or "".
+
+        Raises TapeError.
+        """
+        running = self._channels.get(name)
+        if not bot_id or (running is not None and running.bot_id == bot_id):
+            return ""
+        known = await self._bots.known(name)
+        return known if known != bot_id else ""
 
     async def use_model(self, settings: Settings, finding: Probed) -> None:
         """Use a model for all turns that begin from now on; raises AgentError, changing nothing."""
@@ -104,24 +117,46 @@ class Renewal:
     async def _replace(self, name: str) -> None:
         async with self._one:
             former = self._channels.get(name)
-            await self._manager.end(name)
-            if former is not None:
-                with anyio.move_on_after(QUIET_SECONDS):
-                    while self._turns.answers_in(name):
-                        await self._services.clock.sleep(LOOK_SECONDS)
             channel = make_channel(name, getattr(self._services.settings, name))
-            await self._manager.attach(channel)
+            try:
+                await self._manager.end(name)
+                if former is not None:
+                    await self._end_turns(name)
+                await self._manager.attach(channel)
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await _close(channel)
+                raise
             self._channels[name] = channel
+            try:
+                await self._hand_over(former, channel)
+            finally:
+                self._manager.start(channel)
+            get_log().info("channel.replaced", channel=name)
+
+    async def _end_turns(self, name: str) -> None:
+        with anyio.move_on_after(QUIET_SECONDS):
+            while self._turns.answers_in(name):
+                await self._services.clock.sleep(LOOK_SECONDS)
+
+    async def _hand_over(self, former: Channel | None, channel: Channel) -> None:
+        """Give a channel what is left of the former one; what fails is logged, the rest goes on."""
+        if former is not None:
+            self._closing.append(former)
+            self._services.spawn("settings", partial(self._close_later, former))
+        try:
             self._services.meters.know(self._channels, self.settings.agent.models())
             if former is not None:
                 channel.take_over(former)
-                self._closing.append(former)
-                self._services.spawn("settings", partial(self._close_later, former))
-                self._recovery.sender.resume(name)
+        except Exception as cause:
+            get_log().error("channel.handover_failed", channel=channel.name, exc_info=cause)
+        try:
+            if former is not None:
+                self._recovery.sender.resume(channel.name)
             else:
-                await self._recovery.resume_channel(name)
-            self._manager.start(channel)
-            get_log().info("channel.replaced", channel=name)
+                await self._recovery.resume_channel(channel.name)
+        except Exception as cause:
+            get_log().error("channel.handover_failed", channel=channel.name, exc_info=cause)
 
     async def _close_later(self, channel: Channel) -> None:
         await self._services.clock.sleep(CLOSE_SECONDS)

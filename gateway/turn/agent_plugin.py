@@ -83,6 +83,7 @@ class AgentPlugin:
             return self._outside_a_turn(prompt, session_id, state)
         await _record_prompt(turn, prompt, state.get("context_str"))
         used = self._models.take()
+        turn.chosen.append(used.settings)
         try:
             task = await self._task(turn.log, session_id, prompt, state, turn, used)
             if turn.question.turn_id:

@@ -211,7 +211,8 @@ async def _end(
     services.ledger.inbox.end(unit, turn.took, status)
     if card is not None:
         services.ledger.cards.issue(unit, card)
-    used = await record_usage(services, unit, question, turn.id, turn.log)
+    prices = turn.chosen[-1] if turn.chosen else services.settings
+    used = await record_usage(services, unit, question, turn.id, prices, turn.log)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
     sends = [*sends, *asked]

@@ -20,12 +20,17 @@ MILLION: Final = 1_000_000
 
 
 async def record_usage(
-    services: Services, unit: Unit, question: Question, turn_id: str, log: TurnLog | None = None
+    services: Services,
+    unit: Unit,
+    question: Question,
+    turn_id: str,
+    prices: Settings,
+    log: TurnLog | None = None,
 ) -> list[TurnUsage]:
     """Add a turn's usage to the unit of work that ends the turn, however it ends; return it.
 
-    `log` is the log of a turn that runs. A turn of an earlier process has used more than its log
-    knows, so its tape is read too.
+    `prices` are the settings that chose its model. `log` is the log of a turn that runs. A turn of
+    an earlier process has used more than its log knows, so its tape is read too.
     """
     author, session_id = question.message.sender, question.session_id
     spent = log.spent if log and not question.turn_id else Spent()
@@ -49,7 +54,7 @@ async def record_usage(
             input=counts["prompt_tokens"] - cached,
             cached=cached,
             output=counts["completion_tokens"],
-            cost=cost_of(services.settings, model, counts),
+            cost=cost_of(prices, model, counts),
             estimated=counts[ESTIMATED],
         )
         services.ledger.usage.record(unit, usage)

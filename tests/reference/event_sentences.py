@@ -65,6 +65,10 @@ SENTENCES: Final[Mapping[str, str]] = {
     " notice.",
     "channel.accept_failed": "A message posted to a room could not be stored; its sender was asked"
     " to try again.",
+    "channel.bot_not_remembered": "The database did not take down which bot a channel has; the next"
+    " start tries again.",
+    "channel.handover_failed": "A channel that began again did not get all that the former one"
+    " left.",
     "channel.close_failed": "A channel could not be closed when the gateway stopped.",
     "channel.down": "A channel lost its connection, and connects again by itself.",
     "channel.failed": "A channel ended with an unknown error, and is started again.",

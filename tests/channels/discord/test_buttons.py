@@ -106,6 +106,17 @@ async def test_a_message_has_its_buttons_and_an_edit_removes_them(stage: Stage) 
     assert card.json["flags"] & SUPPRESS_EMBEDS
 
 
+async def test_an_edit_of_a_message_by_another_bot_becomes_a_message_of_its_own(
+    stage: Stage,
+) -> None:
+    theirs = stage.fake.say(stage.room, stage.ada, "mine")
+    answer = OutboundMessage("discord", str(stage.room.id), "Done.", idem="t", edits=str(theirs.id))
+    (receipt,) = await stage.channel.send(answer)
+    posted = stage.room.messages[int(receipt.platform_id)]
+    assert (posted.text, posted.author.id) == ("Done.", stage.fake.bot.id)
+    assert (theirs.text, theirs.edits) == ("mine", 0)
+
+
 async def test_more_than_five_buttons_stand_in_several_rows_and_long_labels_are_cut(
     stage: Stage,
 ) -> None:

@@ -19,6 +19,7 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import InboundMessage, OutboundMessage
+from channels.slack.adapter import SlackChannel
 from tests.channels.slack.hosts import Running, running
 from tests.clock import ManualClock
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
@@ -316,3 +317,19 @@ async def test_e6_the_status_is_shown_and_refreshed_while_somebody_waits() -> No
         await room.fake.wait_for_calls("assistant.threads.setStatus", 2)
         await room.app.channel.show_typing(room.question, False)
         await room.fake.wait_for(lambda it: it.status(room.place.id, thread) == "")
+
+
+async def test_a_status_ends_when_another_channel_takes_over() -> None:
+    async with asking() as room:
+        thread, former = room.question.message_id, room.app.channel
+        await former.show_typing(room.question, True)
+        await room.fake.wait_for(lambda it: it.status(room.place.id, thread) != "")
+        await room.app.clock.advance(100)
+        await room.fake.wait_for_calls("assistant.threads.setStatus", 2)
+        channel = SlackChannel(former.settings)
+        await channel.attach(room.app.host)
+        try:
+            channel.take_over(former)
+            await room.fake.wait_for(lambda it: it.status(room.place.id, thread) == "")
+        finally:
+            await channel.close()

@@ -14,7 +14,7 @@ from gateway.embeddings.registry import make_embedder
 from gateway.settings import load_settings
 from tape.errors import EmbedderFailed
 from tests.canaries import KEY
-from tests.fakes.openai.script import Text
+from tests.fakes.openai.script import Text, Usage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import until
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
@@ -69,6 +69,79 @@ async def test_another_model_answers_from_the_next_turn_on(tmp_path: Path) -> No
         rows = (await client.get("/api/console/settings")).json()["settings"]
         (row,) = [row for row in rows if row["name"] == "TAPEWAY_AGENT__MODEL"]
         assert (row["value"], row["origin"]) == ("second", "env-file")
+
+
+async def test_a_turn_has_the_prices_of_the_model_that_began_it(tmp_path: Path) -> None:
+    gate, channel = asyncio.Event(), PlainChannel()
+    plugins, prices = with_plugins(Brings(channel)), {"AGENT__PRICE_OUTPUT": "1000000"}
+    async with (
+        FakeOpenAI(api_key=KEY) as server,
+        set_up(
+            tmp_path / "h",
+            stored(server),
+            plugins=plugins,
+            only=["plain"],
+            ACCESS__MODE="open",
+            **prices,
+        ) as (gateway, client),
+    ):
+        server.enqueue(Text(("slow ", "answer"), gate=gate, usage=Usage(100, 3)))
+        await channel.host.accept([MESSAGE])
+        await until(lambda: _is(len(server.requests) == 1))
+        answer = await save(client, "model", base_url=server.base_url, model="second", key="")
+        assert answer.json()["well"], answer.text
+        gate.set()
+        await until(lambda: _is(len(channel.posts) == 1))
+        await gateway.idle()
+        (row,) = await gateway.services.ledger.usage.read("turn", "2000-01-01")
+        assert row["cost"] == 3
+        figures = await channel.host.figures("plain", MESSAGE.chat_id, channel.posts[0].idem)
+        assert figures is not None
+        assert (figures["model"], figures["cost"]) == ("first", 3)
+
+
+async def test_a_model_s_section_that_was_written_since_the_start_is_used_as_it_was_tried(
+    tmp_path: Path,
+) -> None:
+    home, channel = tmp_path / "h", PlainChannel()
+    plugins = with_plugins(Brings(channel))
+    lines = f"TAPEWAY_AGENT__API_KEY={KEY}\nTAPEWAY_AGENT__MODEL=first\n"
+    async with (
+        FakeOpenAI() as former,
+        FakeOpenAI() as other,
+        set_up(home, lines, plugins=plugins, only=["plain"], ACCESS__MODE="open") as (_, client),
+    ):
+        section = '[models.{0}]\nbase_url = "{1}"\n'
+        (home / "tapeway.toml").write_text(
+            section.format("second", other.base_url) + section.format("first", former.base_url)
+        )
+        answer = await save(client, "model", base_url="", model="second", key=OTHER_KEY)
+        assert answer.json()["well"], answer.text
+        tried = len(other.requests)
+        await channel.host.accept([MESSAGE])
+        await until(lambda: _is(len(channel.posts) == 1))
+        assert len(other.requests) == tried + 1
+        assert other.requests[-1].headers["authorization"] == f"Bearer {OTHER_KEY}"
+        assert former.requests == []
+
+
+async def test_a_report_hides_a_key_that_was_set_since_the_start(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    plugins = with_plugins(Brings(channel))
+    async with (
+        FakeOpenAI() as server,
+        set_up(
+            tmp_path / "h", stored(server), plugins=plugins, only=["plain"], ACCESS__MODE="open"
+        ) as (gateway, client),
+    ):
+        await channel.host.accept([replace(MESSAGE, text=f"is it {OTHER_KEY}?")])
+        await until(lambda: _is(len(channel.posts) == 1))
+        await gateway.idle()
+        asked = {"message": "in-1"}
+        assert OTHER_KEY in (await client.get("/api/explain", params=asked)).text
+        answer = await save(client, "model", base_url=server.base_url, model="m", key=OTHER_KEY)
+        assert answer.json()["well"], answer.text
+        assert OTHER_KEY not in (await client.get("/api/explain", params=asked)).text
 
 
 async def test_one_file_is_written_which_only_its_owner_may_read(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.models.learned import Learned
+from agent.models.probe import Probed
 from gateway.supervision.model_board import MEMORY, ModelBoard
 from tests.clock import ManualClock
 from tests.fakes.openai.script import Failure
@@ -102,3 +104,20 @@ async def test_health_says_what_the_probe_saw_and_what_was_learned(
     assert code == 0
     assert "model: model answered in" in out
     assert f"model: model on {server.base_url} refuses stream_options" in out
+
+
+async def test_a_probe_of_a_model_that_was_replaced_meanwhile_says_nothing_of_the_next_one(
+    tmp_path: Path, server: FakeOpenAI
+) -> None:
+    found = Probed("the next one answers", True)
+
+    class Meanwhile(ManualClock):
+        def monotonic(self) -> float:  # the model is being asked
+            following = make_settings(tmp_path, server, AGENT__MODEL="next")
+            board.begin(following, Learned(self.now), found)
+            return super().monotonic()
+
+    board = ModelBoard(make_settings(tmp_path, server, AGENT__PROBE="true"), Meanwhile())
+    assert await board.probe() is found
+    assert board.finding is found
+    assert asked(server) == 1

@@ -6,11 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
+from channels.base import Channel
+from channels.registry import make_channel
+from channels.telegram.adapter import TelegramChannel
 from gateway.app import Gateway
 from gateway.supervision import renewal
 from tests.canaries import KEY
@@ -26,6 +31,34 @@ pytestmark = pytest.mark.anyio
 
 RIGHT, WRONG = "123456:right-token-of-the-bot", "123456:wrong-token-of-the-bot"
 NEWER = "123456:newer-token-of-the-bot"
+OTHER = "654321:right-token-of-another-bot"
+
+
+class Heavy(TelegramChannel):
+    """Cannot take over anything."""
+
+    def take_over(self, former: Channel) -> None:
+        raise RuntimeError("too heavy")
+
+
+class Slow(TelegramChannel):
+    """Never comes to know who it is."""
+
+    asks = False
+    closed = 0
+
+    async def introduce(self) -> None:
+        self.asks = True
+        await anyio.sleep_forever()
+
+    async def close(self) -> None:
+        self.closed += 1
+        await super().close()
+
+
+def become_another_bot(telegram: FakeTelegram) -> None:
+    """Know the other token, and its bot, from now on."""
+    telegram.token, telegram.world.bot.id = OTHER, 654321
 
 
 @asynccontextmanager
@@ -161,6 +194,121 @@ async def test_messages_for_a_bot_that_was_refused_are_sent_by_its_next_token(
         await gateway.idle()
         assert telegram.text_of(chat.id) == "an answer"
         assert await _open_sends(gateway) == 0
+
+
+async def test_a_token_of_another_bot_is_refused_also_after_a_restart(tmp_path: Path) -> None:
+    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client):
+            telegram.say(chat, ann, "hello")
+            await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+            await gateway.idle()
+            become_another_bot(telegram)
+            for ask in (try_out, save):
+                found = (await ask(client, "telegram", token=OTHER)).json()
+                assert found["well"] is False
+                line = found["lines"][-1]
+                assert "its id is 123456, and this one's is 654321" in line["says"]
+                assert "TAPEWAY_HOME" in line["remedy"]
+        assert RIGHT in (tmp_path / "h" / ".env").read_text()
+        (tmp_path / "h" / ".env").write_text("\n")
+        async with telegram_gateway(tmp_path / "h", telegram, model, "") as (gateway, client):
+            assert "telegram" not in gateway.channels
+            assert (await save(client, "telegram", token=OTHER)).json()["well"] is False
+
+
+async def test_a_bot_that_has_received_nothing_gives_way_to_another_one(tmp_path: Path) -> None:
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+    ):
+        assert state(gateway) == "ready"
+        become_another_bot(telegram)
+        assert (await save(client, "telegram", token=OTHER)).json()["well"]
+        await becomes(lambda: gateway.channels["telegram"].bot_id == "654321")
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        telegram.say(chat, ann, "hello")
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+        assert gateway.status.states["telegram"].notes == []
+
+
+async def test_a_start_with_another_bot_s_token_warns(tmp_path: Path) -> None:
+    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+        async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, _client):
+            chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+            telegram.say(chat, ann, "hello")
+            await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+            await gateway.idle()
+        become_another_bot(telegram)
+        async with telegram_gateway(tmp_path / "h", telegram, model, OTHER) as (gateway, client):
+            (note,) = gateway.status.states["telegram"].notes
+            assert "messages of another bot: its id is 123456" in note
+            telegram.token = f"{OTHER}-too"  # the present bot's next token is no other bot's
+            assert (await save(client, "telegram", token=telegram.token)).json()["well"]
+
+
+async def test_a_channel_is_started_whatever_fails_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(name: str, settings: Any) -> Channel:
+        return Heavy(settings) if name == "telegram" else make_channel(name, settings)
+
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+    ):
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        monkeypatch.setattr(renewal, "make_channel", made)
+        telegram.token = NEWER
+        with capture_logs() as logs:
+            assert (await save(client, "telegram", token=NEWER)).json()["well"]
+            await becomes(lambda: isinstance(gateway.channels["telegram"], Heavy))
+            await becomes(lambda: state(gateway) == "ready")
+        telegram.say(chat, ann, "are you there?")
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+        assert "channel.handover_failed" in [line["event"] for line in logs]
+
+
+async def test_a_channel_that_cannot_be_made_leaves_the_former_one_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    def fails(name: str, _settings: Any) -> Channel:
+        tried.append(name)
+        raise RuntimeError("no memory")
+
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        FakeOpenAI() as model,
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+    ):
+        chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
+        monkeypatch.setattr(renewal, "make_channel", fails)
+        assert (await save(client, "telegram", token=f"{RIGHT}")).json()["well"]
+        await becomes(lambda: bool(tried))
+        telegram.say(chat, ann, "are you there?")
+        await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
+        assert state(gateway) == "ready"
+
+
+async def test_a_stop_in_the_middle_closes_the_new_channel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow: list[Slow] = []
+
+    def made(_name: str, settings: Any) -> Channel:
+        slow.append(Slow(settings))
+        return slow[0]
+
+    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+        async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (_gateway, client):
+            monkeypatch.setattr(renewal, "make_channel", made)
+            assert (await save(client, "telegram", token=RIGHT)).json()["well"]
+            await becomes(lambda: bool(slow) and slow[0].asks)
+        assert slow[0].closed == 1
 
 
 async def test_a_token_of_the_environment_is_not_changed(tmp_path: Path) -> None:

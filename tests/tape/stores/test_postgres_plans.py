@@ -147,7 +147,7 @@ GIVEN: Final[dict[str, Any]] = {
     "payloads": '["1"]', "most_lost": 20, "arrived": "[1, 1]", "newest": "[0, 0]", "asked": 0,
     "others": False, "home": "h1", "names": '["f1", "f2"]', "values": '["1", "2"]',
     "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
-    "period": 1.0, "every": 0, "refused": True,
+    "period": 1.0, "every": 0, "refused": True, "unanswered": 1,
     "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x",
 }  # fmt: skip
 OWN: Final[dict[str, dict[str, Any]]] = {

@@ -6,7 +6,7 @@ import { addWords, t } from '../words.js';
 
 addWords({
   en: {
-    'set.title': 'Set while it runs', 'set.about': 'What you save is written into one file of the gateway, and only this model or this channel starts again with it. Running answers end in peace.',
+    'set.title': 'Set while it runs', 'set.about': 'What you save is written into one file of the gateway, and only this model or this channel starts again with it. Answers that are being written are finished first, those of a channel within eight seconds.',
     'set.model': 'Model', 'set.field.base_url': 'Address of the server', 'set.field.model': 'Name of the model', 'set.field.key': 'API key', 'set.field.token': 'Token', 'set.field.bot_token': 'Bot token (xoxb-…)', 'set.field.app_token': 'App-level token (xapp-…)',
     'set.keyless': 'This server needs no key', 'set.own': 'empty: OpenAI’s own', 'set.keep': 'set; empty keeps it', 'set.again': 'A stored key is sent to no other address: enter the key for this one.',
     'set.is': 'set', 'set.is-not': 'not set', 'set.try': 'Try', 'set.save': 'Save', 'set.trying': 'Asking…', 'set.saved': 'Saved, and in use: the next answer comes with it.', 'set.saved.channel': 'Saved: the channel connects with it now.', 'set.works': 'This works. Nothing is saved yet.', 'set.fails': 'This does not work, so nothing is saved.',

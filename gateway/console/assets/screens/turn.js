@@ -16,7 +16,7 @@ addWords({
     'turn.says.system': 'What the settings and the gateway say to the model each time.', 'turn.says.anchor': 'What the model needs to know from before: the view begins here.', 'turn.says.lane': 'Earlier messages of the same conversation.', 'turn.says.elsewhere': 'Messages of other conversations in this chat.',
     'turn.says.evidence': 'Calls of tools, and what they returned.', 'turn.says.question': 'The messages that are answered.', 'turn.says.tools': 'Which tools the model may call, and how.',
     'turn.first': 'No earlier call is recorded in this conversation.', 'turn.before': 'The call before it',
-    'turn.exact': 'Exactly what was sent, byte for byte.', 'turn.blanked': 'Since then, {0} message was deleted, or quotes one that was: it is blank here.|Since then, {0} messages were deleted, or quote one that was: they are blank here.', 'turn.parts': 'The prompt', 'turn.new': 'new', 'turn.splice': 'The call before it began with the same messages up to here',
+    'turn.exact': 'These messages are what was sent, byte for byte. The descriptions of the tools went with them.', 'turn.blanked': 'Since then, {0} message was deleted, or quotes one that was: it is blank here.|Since then, {0} messages were deleted, or quote one that was: they are blank here.', 'turn.parts': 'The prompt', 'turn.new': 'new', 'turn.splice': 'The call before it began with the same messages up to here',
     'turn.entry': 'entry {0}', 'turn.more': '{0} more character|{0} more characters', 'turn.images': '{0} image|{0} images', 'turn.calls': 'calls {0}', 'turn.left': '{0} older part is not shown.|{0} older parts are not shown.',
   },
   zh: {
@@ -28,7 +28,7 @@ addWords({
     'turn.says.system': '设置和网关每次对模型说的话。', 'turn.says.anchor': '模型需要了解的前情：视图从这里开始。', 'turn.says.lane': '同一对话中更早的消息。', 'turn.says.elsewhere': '此聊天中其他对话的消息。',
     'turn.says.evidence': '工具调用及其结果。', 'turn.says.question': '被回答的消息。', 'turn.says.tools': '模型可以调用哪些工具以及如何调用。',
     'turn.first': '此对话中没有更早的调用记录。', 'turn.before': '上一次调用',
-    'turn.exact': '与发送内容逐字节一致。', 'turn.blanked': '此后有 {0} 条消息被删除或引用了已删除的消息，此处留空。', 'turn.parts': '提示内容', 'turn.new': '新增', 'turn.splice': '到此为止与上一次调用相同',
+    'turn.exact': '以下消息与发送内容逐字节一致。工具说明也一并发送。', 'turn.blanked': '此后有 {0} 条消息被删除或引用了已删除的消息，此处留空。', 'turn.parts': '提示内容', 'turn.new': '新增', 'turn.splice': '到此为止与上一次调用相同',
     'turn.entry': '记录 {0}', 'turn.more': '还有 {0} 个字符', 'turn.images': '{0} 张图片', 'turn.calls': '调用 {0}', 'turn.left': '较早的 {0} 个部分未显示。',
   },
 });

@@ -51,3 +51,12 @@ def is_open_to_others(path: Path) -> bool:
         return bool(path.stat().st_mode & OTHERS_MODE)
     except OSError:
         return False
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk keep the names of files that were made or renamed in a folder; OSError."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -23,7 +23,7 @@ from tempfile import mkdtemp
 from typing import BinaryIO, Final
 
 from gateway.backup.manifest import BackupError, Manifest, is_member
-from tape.private_file import open_private
+from tape.private_file import open_private, sync_folder
 
 MANIFEST: Final = "manifest.json"
 MAX_MANIFEST: Final = 256 * 1024 * 1024
@@ -102,7 +102,7 @@ def _written(folder: Path, path: Path, progress: Progress) -> Iterator[ArchiveWr
             file.flush()
             os.fsync(file.fileno())
         whole.rename(path)
-        _sync(path.parent)
+        sync_folder(path.parent)
     except OSError as cause:
         why = f"the backup failed, and nothing of it is left ({cause.strerror or cause})"
         is_full = cause.errno in (ENOSPC, EDQUOT)
@@ -213,11 +213,3 @@ def _pieces(archive: zipfile.ZipFile, path: Path, manifest: Manifest, name: str)
 
 def _damaged(path: Path, why: str) -> BackupError:
     return BackupError(f"{path} is not an intact backup ({why}): use another one")
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -24,7 +24,7 @@ from gateway.settings import LoadedSettings, Settings, fields
 from gateway.settings.files import SettingsFiles
 from gateway.settings.load import paths, settings_of
 from gateway.settings.sources import SettingsSource, of_file, read_text, variable
-from tape.private_file import open_private
+from tape.private_file import open_private, sync_folder
 
 HEADER: Final = (
     "# Tapeway's settings, written by `tapeway init`: change them here, or run it again.\n"
@@ -131,7 +131,7 @@ class Changes:
                 made[_beside(path.resolve(), text)] = path.resolve()
             for temporary, path in made.items():
                 temporary.replace(path)
-                _keep_folder(path.parent)
+                sync_folder(path.parent)
         finally:
             for temporary in made:
                 temporary.unlink(missing_ok=True)
@@ -210,15 +210,6 @@ def _assignment(name: str, end: str = "") -> re.Pattern[str]:
 def _first_sentence(text: str) -> str:
     sentence, period, _rest = text.partition(". ")
     return (sentence + period).strip()
-
-
-def _keep_folder(folder: Path) -> None:
-    """Have the disk keep a file's new name."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _beside(path: Path, text: str) -> Path:

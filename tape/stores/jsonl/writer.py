@@ -24,7 +24,7 @@ from tape.entry import Entry, dump, numbered, utc_iso, with_bootstrap
 from tape.erasing import check_left
 from tape.errors import StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
-from tape.private_file import open_private
+from tape.private_file import open_private, sync_folder
 from tape.store import Now
 from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
@@ -128,7 +128,7 @@ class FileBatches:
         self._index.set_checkpoint(number, end)
         with self._folder.rewriting:
             copy.replace(path)
-            _sync_folder(self._folder.path)
+            sync_folder(self._folder.path)
             self._connection.execute("COMMIT")
         for torn in self._folder.path.glob(f"{glob.escape(path.name)}.cut-*"):
             torn.unlink()  # what a crash cut off may have the same words
@@ -252,7 +252,7 @@ class FileBatches:
         self._index.run("rename", tape=tape, name=step.tape)
         self._published[step.tape] = replaced.start
         self._folder.file_of(step.staging).replace(self._folder.file_of(step.tape))
-        _sync_folder(self._folder.path)
+        sync_folder(self._folder.path)
         self._verified.discard(step.staging)
         self._verified.add(step.tape)
         return Outcome()
@@ -327,7 +327,7 @@ class FileBatches:
             for file in files:
                 os.fsync(file)
             if made:
-                _sync_folder(self._folder.path)
+                sync_folder(self._folder.path)
         for stage in self._stages.values():
             self._index.set_checkpoint(stage.number, stage.checkpoint)
 
@@ -367,11 +367,3 @@ def _write_all(file: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(file, view) :]
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

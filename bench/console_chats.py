@@ -2,23 +2,22 @@
 
 The gateway is the real process, between a Telegram and a model of our own. It answers a number of
 questions a second, in turn without a console and with five: the deck and four timelines of chats
-in which people ask. Chromium shares the machine, so the rounds alternate, and the medians count.
+in which people ask. The rounds alternate, and the medians count.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-from playwright.async_api import BrowserContext, Page
-
+from bench.console_watchers import watchers
 from bench.crowd import Crowd
 from bench.figures import Bar, Figure, percentile, progress, report
 from bench.stage import Stage, staged
-from tests.browser import connected, running_chromium
 
 CONSOLES: Final = 5
 CHATS: Final = 50
@@ -29,48 +28,42 @@ MORE_BAR: Final = Bar("<", 10)
 
 async def measure(seconds: float, rounds: int) -> list[Figure]:
     """Measure from an update to its answer, without and with consoles."""
-    with running_chromium() as address:
-        async with connected(address) as browser, staged() as stage:
-            crowd = Crowd(stage, CHATS, 0)
-            await crowd.ask_fast(WARM_UP, 2)
-            await crowd.all_answered()
-            context = await browser.new_context(viewport={"width": 1280, "height": 800})
-            alone: list[float] = []
-            watched: list[float] = []
-            for number in range(rounds):
-                progress(f"round {number + 1} of {rounds}")
-                alone.append(await _p95(crowd, seconds))
-                pages = await _open(context, stage)
-                watched.append(await _p95(crowd, seconds))
-                for page in pages:
-                    await page.close()
-            await context.close()
-    more = (median(watched) / median(alone) - 1) * 100
+    alone: list[_Half] = []
+    watched: list[_Half] = []
+    async with staged() as stage:
+        crowd = Crowd(stage, CHATS, 0)
+        await crowd.ask_fast(WARM_UP, 2)
+        await crowd.all_answered()
+        for number in range(rounds):
+            progress(f"round {number + 1} of {rounds}")
+            alone.append(await _half(crowd, stage, seconds))
+            async with watchers(stage.url, CONSOLES):
+                watched.append(await _half(crowd, stage, seconds))
+    p95 = [median(half.p95 for half in halves) * 1000 for halves in (alone, watched)]
+    cpu = [median(half.cpu for half in halves) * 1000 for halves in (alone, watched)]
     return [
-        Figure(f"p95 without a console, {RATE} questions a second", median(alone) * 1000, "ms"),
-        Figure(f"p95 with {CONSOLES} consoles", median(watched) * 1000, "ms"),
-        Figure(f"p95 with {CONSOLES} consoles", more, "% more", MORE_BAR),
+        Figure(f"p95 without a console, {RATE} questions a second", p95[0], "ms"),
+        Figure(f"p95 with {CONSOLES} consoles", p95[1], "ms"),
+        Figure(f"p95 with {CONSOLES} consoles", (p95[1] / p95[0] - 1) * 100, "% more", MORE_BAR),
+        Figure("the gateway's CPU an answer without a console", cpu[0], "ms"),
+        Figure(f"the gateway's CPU an answer with {CONSOLES} consoles", cpu[1], "ms"),
     ]
 
 
-async def _p95(crowd: Crowd, seconds: float) -> float:
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """One half of a round: seconds from a question to its answer, and seconds of CPU an answer."""
+
+    p95: float
+    cpu: float
+
+
+async def _half(crowd: Crowd, stage: Stage, seconds: float) -> _Half:
+    cpu = stage.cpu_seconds()
     asked = await crowd.ask_at(RATE, seconds)
     await crowd.all_answered()
-    return percentile(crowd.outcome(asked).to_answer, 95)
-
-
-async def _open(context: BrowserContext, stage: Stage) -> list[Page]:
-    first = await context.new_page()
-    await first.goto(f"{stage.url}console#/deck")
-    await first.wait_for_selector(".strip a")
-    links = await first.locator(".strip h2 a").evaluate_all("all => all.map((one) => one.hash)")
-    pages = [first]
-    for link in links[: CONSOLES - 1]:
-        page = await context.new_page()
-        await page.goto(f"{stage.url}console{link}")
-        await page.wait_for_selector(".entry[aria-current]")
-        pages.append(page)
-    return pages
+    cpu = stage.cpu_seconds() - cpu
+    return _Half(percentile(crowd.outcome(asked).to_answer, 95), cpu / len(asked))
 
 
 def main() -> None:

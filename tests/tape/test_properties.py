@@ -235,13 +235,13 @@ TAKE = NewEntry("event", {"name": "turn.start", "data": {"turn": "a", "takes": [
 @given(operations)
 @example(start_of_fork(NewEntry("message", {"role": "user", "content": "own"}), EDIT, TAKE))
 @example(start_of_fork(TAKE))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 async def test_the_memory_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
     await follow(MemoryStore(now=lambda: MOMENT), steps)
 
 
 @given(operations)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 async def test_the_sqlite_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
     with TemporaryDirectory() as folder:
         store = SqliteStore.open(Path(folder) / "tapeway.db", now=lambda: MOMENT)
@@ -252,7 +252,7 @@ async def test_the_sqlite_store_is_a_plain_list_to_everybody(steps: list[Operati
 
 
 @given(operations)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 async def test_the_file_store_is_a_plain_list_to_everybody_and_so_are_its_files(
     steps: list[Operation],
 ) -> None:

@@ -61,7 +61,7 @@ def shown(pieces: list[Piece]) -> str:
     return text
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(CHUNKS, max_size=4), st.booleans(), st.integers(1, 40))
 def test_any_chunks_are_an_answer_or_an_error_of_the_model(
     chunks: list[dict[str, Any]], whole: bool, size: int
@@ -76,7 +76,7 @@ def test_any_chunks_are_an_answer_or_an_error_of_the_model(
         orjson.dumps([reply.text, dict(reply.extra), dict(reply.usage)])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.binary(max_size=30)

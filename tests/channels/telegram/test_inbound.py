@@ -374,7 +374,7 @@ KINDS = st.sampled_from(ALLOWED_UPDATES)
 
 
 @given(kind=KINDS, broken=st.dictionaries(FIELDS, ODD, max_size=4), chat=ODD, number=ODD)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 def test_whatever_comes_is_read_whole_or_raises(
     kind: str, broken: Json, chat: Any, number: Any
 ) -> None:

@@ -27,7 +27,9 @@ async def test_a_tape_cut_at_any_byte_opens_and_has_every_block_that_is_whole(
     path = await written(tmp_path / "whole")
     content = path.read_bytes()
     whole = await entries_of(tmp_path / "whole")
-    cuts = range(max(0, len(content) - 4096), len(content) + 1)
+    # Every byte of the last lines, and some of those before, which look the same.
+    last = len(content) - 600
+    cuts = [*random.Random(0).sample(range(last), 200), *range(last, len(content) + 1)]
     folder = tmp_path / "cut"
     folder.mkdir()
     for cut in cuts:

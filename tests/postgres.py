@@ -33,6 +33,9 @@ from tape.stores.postgres.store import PostgresStore
 
 URL: Final = "TAPEWAY_TEST_POSTGRES_URL"
 APPLICATION: Final = "tapeway_application"
+IN_MEMORY: Final = "/dev/shm"
+IN_MEMORY_BYTES: Final = 4 << 30
+"""Bytes that must be free there."""
 NOBODY: Final = 65534
 """PostgreSQL refuses to run as root: a container's tests run it as nobody."""
 
@@ -51,11 +54,18 @@ SETTINGS: Final = (
 
 
 class Server:
-    """A server in a folder of its own; `settings` come after the ones for tests."""
+    """A server in a folder of its own; `settings` come after the ones for tests.
 
-    def __init__(self, folder: Path, settings: Sequence[str] = ()) -> None:
+    Its databases may be in another folder, `data`.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Sequence[str] = (), data: Path | None = None
+    ) -> None:
         self._own = _Programs(folder)
-        self._data = str(folder / "data")
+        if data is not None and os.getuid() == 0:
+            os.chown(data, NOBODY, NOBODY)
+        self._data = str((data or folder) / "data")
         self._log = str(folder / "log")
         self._settings = (*SETTINGS, *settings)
         self.port = _free_port()
@@ -91,10 +101,14 @@ class Server:
 
 
 @contextmanager
-def server(settings: Sequence[str] = ()) -> Iterator[Server]:
-    """Run a server."""
-    with tempfile.TemporaryDirectory(prefix="tapeway-postgres-") as name:
-        made = Server(Path(name), settings)
+def server(settings: Sequence[str] = (), *, in_memory: bool = False) -> Iterator[Server]:
+    """Run a server, whose databases are `in_memory` if there is room."""
+    room = _folder_in_memory() if in_memory else None
+    with (
+        tempfile.TemporaryDirectory(prefix="tapeway-postgres-") as name,
+        tempfile.TemporaryDirectory(prefix="tapeway-databases-", dir=room) as databases,
+    ):
+        made = Server(Path(name), settings, Path(databases))
         made.create()
         made.start()
         try:
@@ -220,6 +234,14 @@ class _Programs:
         return copy
 
 
+def _folder_in_memory() -> str | None:
+    """Return the folder of files in memory; None if it is small or missing."""
+    with suppress(OSError):
+        if shutil.disk_usage(IN_MEMORY).free > IN_MEMORY_BYTES:
+            return IN_MEMORY
+    return None
+
+
 def _free_port() -> int:
     with socket.socket() as asked:
         asked.bind(("127.0.0.1", 0))
@@ -230,7 +252,8 @@ def main(command: Sequence[str]) -> int:
     """Run a command beside a server, and return its exit code."""
     if os.environ.get(URL):
         return subprocess.run(command, check=False).returncode
-    with server() as own:
+    # A database is a thousand files, and hundreds of databases are made and dropped.
+    with server(in_memory="pytest" in command) as own:
         return subprocess.run(command, check=False, env={**os.environ, URL: own.url}).returncode
 
 

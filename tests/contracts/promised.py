@@ -6,12 +6,13 @@ the line and the test need. What that leaves out is in `LEFT_OUT`, for the table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final, TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from channels.base import Channel
 from channels.registry import CHANNELS
@@ -74,11 +75,14 @@ def is_at_length(channel: str) -> bool:
     return channel == AT_LENGTH or not is_on_a_server()
 
 
-def promises(line: str, *needs: Need, storeless: str = "") -> Callable[[Test], Test]:
+def promises(
+    line: str, *needs: Need, storeless: str = "", parts: Sequence[int] = ()
+) -> Callable[[Test], Test]:
     """Run a test of a line on every channel that has what it needs.
 
     It runs in memory and, marked `postgresql`, on a server, unless the line or the test is
-    `storeless`, with the reason.
+    `storeless`, with the reason. A test that has `parts` runs once for each in memory, and once
+    for all of them on a server.
     """
 
     def declare(test: Test) -> Test:
@@ -86,7 +90,7 @@ def promises(line: str, *needs: Need, storeless: str = "") -> Callable[[Test], T
         assert test.__name__.startswith(named), f"{test.__name__} must begin with {named}"
         if storeless:
             STORELESS_TESTS[test.__name__] = storeless
-        runs: list[Any] = []
+        runs: list[ParameterSet] = []
         for channel in sorted(CHANNELS):
             kind = class_of(channel)
             whole = skip_reason(PROMISES[line].needs, kind)
@@ -97,15 +101,22 @@ def promises(line: str, *needs: Need, storeless: str = "") -> Callable[[Test], T
                 LEFT_OUT.setdefault(channel, {})[f"{line} {' '.join(needs)}"] = part
             else:
                 PROMISED.setdefault((line, channel), []).append(test.__name__)
-                runs.append(channel)
+                runs += [_run(channel, str(part), (part,)) for part in parts] or [_run(channel)]
                 if line not in STORELESS and not storeless:
                     ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
-                    mark, name = pytest.mark.postgresql, f"{channel}-postgresql"
-                    runs.append(pytest.param(channel, marks=mark, id=name))
-        marked: Test = pytest.mark.parametrize("channel", runs)(test)
+                    runs.append(_run(channel, "postgresql", parts, pytest.mark.postgresql))
+        names = ("channel", "parts") if parts else ("channel",)
+        marked: Test = pytest.mark.parametrize(names, runs)(test)
         return marked
 
     return declare
+
+
+def _run(
+    channel: str, name: str = "", parts: Sequence[int] = (), *marks: pytest.MarkDecorator
+) -> ParameterSet:
+    values = (channel, parts) if parts else (channel,)
+    return pytest.param(*values, marks=marks, id="-".join(filter(None, (channel, name))))
 
 
 def class_of(channel: str) -> type[Channel]:

@@ -25,9 +25,10 @@ from gateway.console.screens.timeline import timeline_routes
 from gateway.http.auth import WrongLogins
 
 
-def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> list[BaseRoute]:
+def console_routes(
+    parts: ConsoleParts, rights: Rights, wrong: WrongLogins, pulse: Pulse
+) -> list[BaseRoute]:
     """Return the routes of the console; `wrong` slows down who tries codes."""
-    rights = Rights(parts)
     return [
         *page_routes(),
         *Entrance(parts, rights, wrong, Admissions(parts.services.clock)).routes(),

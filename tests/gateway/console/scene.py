@@ -139,18 +139,24 @@ Found = TypeVar("Found", bound=Scene)
 
 
 @asynccontextmanager
-async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterator[Scene]:
+async def scene_of(
+    home: Path, *, clock: Any = None, channel: PlainChannel | None = None, **more: str
+) -> AsyncIterator[Scene]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
-    async with running_scene(Scene, home, more, clock) as scene:
+    async with running_scene(Scene, home, more, clock, channel) as scene:
         yield scene
 
 
 @asynccontextmanager
 async def running_scene(
-    kind: type[Found], home: Path, more: dict[str, str], clock: Any = None
+    kind: type[Found],
+    home: Path,
+    more: dict[str, str],
+    clock: Any = None,
+    channel: PlainChannel | None = None,
 ) -> AsyncIterator[Found]:
     """Have a scene of a kind; see `scene_of`."""
-    channel = PlainChannel()
+    channel = channel or PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(FakeOpenAI())

@@ -153,8 +153,8 @@ class Visitor:
     async def _written_in(self) -> list[ConsoleChat]:
         """Return the newest chats that they may administer, perhaps also some of others' words."""
         assert self.guest is not None
-        values = {"person": self.guest.person, "account_id": self.guest.account_id}
-        values |= {"limit": MAX_ADMINISTERED}
+        of = {"person": self.guest.person, "account_id": self.guest.account_id}
+        values = {**of, "limit": MAX_ADMINISTERED}
         rows = await self._reads.select("ledger.console_chats_of", values)
         found = self._reads.known_chats.read(rows)
         return [chat for chat in found if self._administrators.may_count(self._asks(chat))]

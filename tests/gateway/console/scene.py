@@ -139,11 +139,9 @@ Found = TypeVar("Found", bound=Scene)
 
 
 @asynccontextmanager
-async def scene_of(
-    home: Path, *, clock: Any = None, channel: PlainChannel | None = None, **more: str
-) -> AsyncIterator[Scene]:
+async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterator[Scene]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
-    async with running_scene(Scene, home, more, clock, channel) as scene:
+    async with running_scene(Scene, home, more, clock) as scene:
         yield scene
 
 

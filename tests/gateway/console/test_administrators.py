@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ from tests.gateway.console.scene import (
     LeapingClock,
     Scene,
     key,
-    scene_of,
+    running_scene,
 )
 from tests.gateway.console.test_live import following
 from tests.gateway.console.test_rights import titles
@@ -78,12 +79,18 @@ def watch() -> WatchClock:
 
 
 @pytest.fixture
-async def court(
-    tmp_path: Path, database: dict[str, str], hall: Townhall, watch: WatchClock
+async def court(tmp_path: Path, hall: Townhall, watch: WatchClock) -> AsyncIterator[Scene]:
+    async with court_of(tmp_path, hall, watch) as scene:
+        yield scene
+
+
+@asynccontextmanager
+async def court_of(
+    home: Path, hall: Townhall, watch: WatchClock, **database: str
 ) -> AsyncIterator[Scene]:
     """Have a scene in which only two groups are open, and Ann administers one of them."""
     more = {"ACCESS__MODE": "paired", **database}
-    async with scene_of(tmp_path, clock=watch, channel=hall, **more) as scene:
+    async with running_scene(Scene, home, more, watch, hall) as scene:
         for chat in (GROUP, OTHER_GROUP):
             await scene.grant(chat, "member")
             for person in (ANN, BOB):
@@ -96,9 +103,11 @@ async def status_of(browser: httpx2.AsyncClient, path: str = ME) -> int:
     return (await browser.get(path)).status_code
 
 
-async def test_an_administrator_sees_the_chat_as_an_admin_and_nothing_else(court: Scene) -> None:
-    await court.say(STRANGER, "psst", STRANGER)
-    async with court.enter(ANN) as browser:
+async def test_an_administrator_sees_the_chat_as_an_admin_and_nothing_else(
+    tmp_path: Path, database: dict[str, str], hall: Townhall, watch: WatchClock
+) -> None:
+    async with court_of(tmp_path, hall, watch, **database) as court, court.enter(ANN) as browser:
+        await court.say(STRANGER, "psst", STRANGER)
         me = (await browser.get(ME)).json()
         assert (me["role"], me["instance"]) == ("admin", False)
         for path in ("deck", "chats"):
@@ -183,7 +192,7 @@ async def test_who_has_written_nowhere_costs_no_question_to_the_platform(
 async def test_a_group_that_nobody_opened_makes_nobody_an_administrator(
     tmp_path: Path, hall: Townhall
 ) -> None:
-    async with scene_of(tmp_path, channel=hall) as scene:  # open to everybody, as strangers
+    async with running_scene(Scene, tmp_path, {}, None, hall) as scene:  # open to all
         hall.admins.add(("-300", ANN))
         await scene.say(ANN, "a group of my own", "-300")
         assert await scene.ask_for_link(ANN) == FOR_WHOM

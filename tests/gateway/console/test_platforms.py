@@ -39,8 +39,7 @@ def key(play: Play, chat: Chat) -> str:
 async def test_an_administrator_of_a_platform_enters_for_their_chat_until_they_are_dismissed(
     channel: str, tmp_path: Path
 ) -> None:
-    more = {"ACCESS__MODE": "paired", "HTTP__TOKEN": TOKEN}
-    async with playing(channel, tmp_path, **more) as play:
+    async with playing(channel, tmp_path, ACCESS__MODE="paired", HTTP__TOKEN=TOKEN) as play:
         ann, bob = play.person("Ann"), play.person("Bob")
         group, closed = play.stage.group(), play.stage.group()
         await access_admin(play.gateway).grant(f"{channel}:{group.id}", "member", "")

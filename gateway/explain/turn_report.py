@@ -259,7 +259,8 @@ def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 def _reaction(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     thumb = str(data.get("value") or "")
     did = f"gave the answer a thumb {thumb}" if thumb else "took the thumb back"
-    return [_line(entry, "thumb", f"{data.get('author') or 'somebody'} {did}", **data)]
+    about = {name: data.get(name) for name in ("answer", "author", "value")}
+    return [_line(entry, "thumb", f"{about['author'] or 'somebody'} {did}", **about)]
 
 
 def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:

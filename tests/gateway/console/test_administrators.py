@@ -14,11 +14,12 @@ import pytest
 from channels.base import Capability
 from channels.errors import ChannelDown
 from channels.message import InboundMessage, Quote
-from gateway.access.administrators import MAX_ASKED
+from gateway.access.administrators import AT_ONCE, MAX_ASKED, Administrators
 from gateway.access.console_door import FOR_WHOM, NOT_NOW
 from gateway.access.roles import KNOWN_SECONDS
 from gateway.console.reads import ConsoleBusy
 from gateway.console.screens.links import NOT_SHARED
+from tests.clock import settle
 from tests.fakes.openai.script import Failure
 from tests.gateway.console.scene import (
     GROUP,
@@ -60,9 +61,12 @@ class Townhall(PlainChannel):
         self.admins: set[tuple[str, str]] = set()
         self.asked: list[str] = []
         self.away = False
+        self.gate: anyio.Event | None = None
 
     async def administers(self, message: InboundMessage) -> bool:
         self.asked.append(message.chat_id)
+        if self.gate is not None:
+            await self.gate.wait()
         if self.away:
             raise ChannelDown("the platform is away")
         return (message.chat_id, message.sender.id) in self.admins
@@ -97,6 +101,16 @@ async def court_of(
                 await scene.say(person, f"{person} is here", chat)
         hall.admins.add((GROUP, ANN))
         yield scene
+
+
+def administrators_of(scene: Scene) -> Administrators:
+    openings = scene.gateway.parts.requests.openings
+    return Administrators(openings.access, openings.roles, scene.gateway.services.clock)
+
+
+async def until_asked(hall: Townhall) -> None:
+    while not hall.asked:  # noqa: ASYNC110 - what is waited for is in another task
+        await anyio.sleep(0.01)
 
 
 async def status_of(browser: httpx2.AsyncClient, path: str = ME) -> int:
@@ -161,8 +175,11 @@ async def test_who_is_only_quoted_in_a_chat_does_not_see_it_as_its_administrator
     await court.say(BOB, "so it is", GROUP, quote=Quote("Person 5", "5", "plums"))
     hall.admins.add((GROUP, "5"))
     assert await court.ask_for_link("5") == FOR_WHOM
-    await court.say("5", "now I say it", GROUP)
-    assert "#code=" in await court.ask_for_link("5")
+    hall.admins.add((OTHER_GROUP, "5"))
+    await court.say("5", "here I say it", OTHER_GROUP)
+    async with court.enter("5") as browser:
+        assert await titles(browser) == {"Group -200"}
+        assert await status_of(browser, f"/api/console/chats/{key(GROUP)}") == 404
 
 
 async def test_members_and_strangers_read_once_a_day_who_may_and_name_no_chat(
@@ -204,12 +221,15 @@ async def test_a_group_that_nobody_opened_makes_nobody_an_administrator(
             assert await status_of(browser) == 403
 
 
-async def test_an_owner_keeps_an_administrator_out_by_taking_the_role_away(court: Scene) -> None:
+async def test_an_owner_keeps_an_administrator_out_by_taking_the_role_away(
+    court: Scene, hall: Townhall
+) -> None:
     async with court.enter(ANN) as browser:
         await court.grant(ANN, "none")
         assert await status_of(browser) == 403
-        await court.grant(ANN, "member")
-        assert await status_of(browser) == 200
+        await court.grant(ANN, "member")  # which opens their private chat, too
+        hall.admins.add((ANN, ANN))
+        assert await titles(browser) == {"Group -100"}
 
 
 async def test_who_is_no_administrator_any_more_is_out_once_the_answer_has_ended(
@@ -267,16 +287,36 @@ async def test_many_chats_are_asked_about_little_by_little_the_former_answers_fi
     assert len(hall.asked) <= 4
 
 
-async def test_requests_at_once_ask_the_platform_once(
+async def test_of_many_chats_those_are_asked_about_first_of_which_it_was_true(
     court: Scene, hall: Townhall, watch: WatchClock
 ) -> None:
-    async with court.enter(ANN) as browser:
-        hall.asked.clear()
-        watch.passed += KNOWN_SECONDS
-        async with anyio.create_task_group() as group:
-            for path in (ME, DECK, "/api/console/chats", "/api/console/people"):
-                group.start_soon(browser.get, path)
-    assert sorted(hall.asked) == [GROUP, OTHER_GROUP]
+    said = []
+    for number in range(12):
+        await court.grant(f"-{1000 + number}", "member")
+        said.append(await court.say(ANN, "here, too", f"-{1000 + number}"))
+    hall.admins = {("-1011", ANN)}
+    administrators = administrators_of(court)
+    await administrators.ask(said)
+    assert len(hall.asked) == len(said)
+    watch.passed += KNOWN_SECONDS
+    hall.asked.clear()
+    await administrators.ask(said, one=True)
+    assert hall.asked[0] == "-1011"
+    assert len(hall.asked) == AT_ONCE
+    assert [one.chat_id for one in said if administrators.administers(one)] == ["-1011"]
+
+
+async def test_who_asks_twice_at_once_costs_one_question(court: Scene, hall: Townhall) -> None:
+    message, hall.gate = await court.say(ANN, "again", GROUP), anyio.Event()
+    administrators = administrators_of(court)
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(administrators.ask, [message])
+        await until_asked(hall)
+        await settle()
+        assert hall.asked == [GROUP]
+        hall.gate.set()
+    assert hall.asked == [GROUP]
 
 
 async def test_an_open_stream_hears_of_chats_that_come_and_ends_with_the_last_one(

@@ -229,6 +229,7 @@ async def test_an_owner_keeps_an_administrator_out_by_taking_the_role_away(
         assert await status_of(browser) == 403
         await court.grant(ANN, "member")  # which opens their private chat, too
         hall.admins.add((ANN, ANN))
+        await court.say(ANN, "hello", ANN)
         assert await titles(browser) == {"Group -100"}
 
 

@@ -58,6 +58,21 @@ class ConsoleGuest:
         return self.account_id.partition(":")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class ConsoleSession:
+    """A session that holds: the digest of its cookie, whose it is, since and until when, in UTC."""
+
+    digest: str
+    guest: ConsoleGuest
+    opened_at: str
+    expires_at: str
+
+    @property
+    def name(self) -> str:
+        """Its name on the page, which lets nobody in."""
+        return digest_of(f"session {self.digest}")[:24]
+
+
 Admits = Callable[[ConsoleGuest], Awaitable[bool]]
 
 
@@ -157,6 +172,27 @@ class ConsoleDoor:
     async def end(self, cookie: str) -> None:
         """End the session of a cookie."""
         await run_alone(self._store, "ledger.end_console_session", digest=digest_of(cookie))
+
+    async def sessions(self) -> list[ConsoleSession]:
+        """Return the sessions that hold, the newest first."""
+        values = {"token": self._token, "now": utc_iso(self._clock.now())}
+        rows = await self._store.select("ledger.console_sessions", values)
+        return [
+            ConsoleSession(
+                digest=row["digest"],
+                guest=ConsoleGuest(row["account_id"], row["person"]),
+                opened_at=row["opened_at"],
+                expires_at=row["expires_at"],
+            )
+            for row in rows
+        ]
+
+    async def end_session(self, session: ConsoleSession) -> bool:
+        """End a session; return False if it has ended before."""
+        digest = session.digest
+        return bool(
+            (await run_alone(self._store, "ledger.end_console_session", digest=digest)).changed
+        )
 
     def _values(self, secret: str) -> dict[str, str]:
         now = utc_iso(self._clock.now())

@@ -20,6 +20,7 @@ from gateway.console.screens.ledger import ledger_routes
 from gateway.console.screens.links import LinksScreen
 from gateway.console.screens.money import money_routes
 from gateway.console.screens.people import PeopleScreen
+from gateway.console.screens.sessions import session_routes
 from gateway.console.screens.settings import settings_routes
 from gateway.console.screens.timeline import timeline_routes
 from gateway.http.auth import WrongLogins
@@ -37,6 +38,7 @@ def console_routes(
         *ledger_routes(parts, rights),
         *channel_routes(parts, rights),
         *PeopleScreen(parts, rights).routes(),
+        *session_routes(parts, rights),
         *money_routes(parts, rights),
         *settings_routes(parts, rights),
         *timeline_routes(parts, rights),

@@ -25,6 +25,12 @@ VALUES (:digest, :account_id, :person, :token, :opened_at, :expires_at)
 SELECT account_id, person FROM console_session
 WHERE digest = :digest AND token = :token AND expires_at > :now
 
+-- name: console_sessions
+-- The sessions that hold, opened with the present access token, the newest first.
+SELECT digest, account_id, person, opened_at, expires_at FROM console_session
+WHERE token = :token AND expires_at > :now
+ORDER BY opened_at DESC, digest
+
 -- name: end_console_session
 DELETE FROM console_session WHERE digest = :digest
 

@@ -90,7 +90,7 @@ export function mount(root) {
     const waiting = found.waiting.map((one) => rowOf(one.title || who(one), who(one), t('people.open'), () => act('people/grant', { who: who(one), role: 'member', account: account(one) })));
     const rules = found.rules.filter(({ role }) => role !== 'none').map((one) => rowOf(one.name || who(one), `${who(one)} · ${t(`people.role.${one.role}`)}${one.granted_by === 'settings' ? ` · ${t('people.settings')}` : ''}`,
       one.granted_by === 'settings' ? '' : t('people.revoke'), () => act('people/revoke', { who: who(one), account: account(one) })));
-    const sessions = found.sessions.map((one) => rowOf(one.name || one.person, `${one.person}${one.account ? ` · ${one.account}` : ''} · ${t('people.session', when(one.since), when(one.until))}`,
+    const sessions = found.sessions.map((one) => rowOf(one.name || one.person, [one.name && one.person, one.account, t('people.session', when(one.since), when(one.until))].filter(Boolean).join(' · '),
       t('people.session.end'), () => act(`people/sessions/${one.session}/end`, {})));
     const limit = (name) => { const most = found.limits[name]?.turns; return most ? t('people.answers', most) : t('people.unlimited'); };
     body.replaceChildren(

@@ -248,6 +248,14 @@ class Channel(ABC):
         """
         raise NotImplementedError
 
+    def administered_as(self, message: InboundMessage) -> str:
+        """Return the id of what has the administrators of a message's chat; needs `admins`.
+
+        That is the chat itself, or the server that administers its chats together: then, one
+        answer of `administers` is good for all of them.
+        """
+        return message.chat_id
+
     async def answer_press(self, press: InboundMessage, text: str) -> None:
         """Show a short text to the person who pressed a button, and nobody else; needs `buttons`.
 

@@ -25,6 +25,7 @@ from agent.models.registry import make_model
 from channels.base import Channel
 from channels.message import InboundMessage
 from gateway.access.access import Access
+from gateway.access.administrators import Administrators
 from gateway.access.console_links import ConsoleLinks
 from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
@@ -36,6 +37,7 @@ from gateway.clock import Clock, SystemClock
 from gateway.console.parts import ConsoleParts
 from gateway.console.pulse import Pulse
 from gateway.console.reads import ConsoleReads
+from gateway.console.rights import Rights
 from gateway.console.routes import console_routes
 from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
@@ -331,7 +333,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
 
     metrics = Exposition(services.meters, Gauges(services, status).read).route()
     wrong, console = WrongLogins(services.clock), console_parts(gateway)
-    gateway.parts.door.open(gateway.url, token)
+    rights = Rights(console)
+    gateway.parts.door.open(gateway.url, token, rights.admits)
     routes = [
         metrics,
         *access_routes(console.access_admin),
@@ -340,7 +343,7 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),
         *explain_routes(Explainer(services.store, services.redactor)),
-        *console_routes(console, wrong, gateway.pulse),
+        *console_routes(console, rights, wrong, gateway.pulse),
     ]
     sessions = Sessions(services, token)
     if gateway.rooms is not None:
@@ -366,6 +369,7 @@ def console_parts(gateway: Gateway) -> ConsoleParts:
         reads=gateway.pulse.reads,
         access=openings.access,
         roles=openings.roles,
+        administrators=Administrators(openings.access, openings.roles, services.clock),
         door=parts.door,
         links=ConsoleLinks(services, parts.door),
         status=gateway.status,

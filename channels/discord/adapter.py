@@ -193,6 +193,9 @@ class DiscordChannel(Channel):
         except (LookupError, TypeError, ValueError) as cause:
             raise SendRefused("Discord does not name the private chat") from cause
 
+    def administered_as(self, message: InboundMessage) -> str:
+        return message.server_id or message.chat_id
+
     async def administers(self, message: InboundMessage) -> bool:
         if not message.server_id or message.sender.acts_as != "person":
             return False

@@ -288,6 +288,9 @@ class SlackChannel(Channel):
         chat = (found.get("channel") or {}).get("id")
         return str(chat) if chat else await super().private_chat(person_id, account)
 
+    def administered_as(self, message: InboundMessage) -> str:
+        return message.server_id or message.chat_id
+
     async def administers(self, message: InboundMessage) -> bool:
         if message.chat_kind == "private" or message.sender.acts_as != "person":
             return False

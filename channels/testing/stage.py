@@ -93,6 +93,9 @@ class Stage(Protocol):
     def appoint(self, chat: Chat, person: Person) -> None:
         """Make a person an administrator of a chat, or of its server; needs `admins`."""
 
+    def dismiss(self, chat: Chat, person: Person) -> None:
+        """Take away what `appoint` gave; needs `admins`."""
+
     def calling(self, person: Person | None = None) -> str:
         """Return the text that mentions a person, or the agent if there is none."""
 

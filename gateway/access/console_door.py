@@ -9,17 +9,18 @@ see is decided for each request.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import Final
 
 from channels.message import InboundMessage
-from gateway.errors import CommandRefused
+from gateway.errors import CommandRefused, GatewayError
 from gateway.services import Services
 from gateway.storage.ledger.rows import account_id, run_alone
 from tape.entry import utc_iso
-from tape.errors import UnitFailed
+from tape.errors import TapeError, UnitFailed
 from tape.unit_of_work import Unit
 
 LINK_SECONDS: Final = 120
@@ -27,6 +28,11 @@ SESSION_HOURS: Final = 12
 OPENING_DAYS: Final = 90
 """How long it is kept who opened a private chat."""
 
+FOR_WHOM: Final = (
+    "Only owners and admins get into the console, and administrators of an open chat in which they"
+    " have written. I give them a link in private."
+)
+NOT_NOW: Final = "I can't look up what you may see just now. Try again in a minute."
 NO_PAGE: Final = "I can't give you a link: the gateway that answers you serves no page."
 LINK: Final = "The console, for you alone: {link}\nThe link works once, for two minutes."
 SIGNED_IN: Final = "The console is at {page}; `tapeway open` signs a browser in."
@@ -52,6 +58,24 @@ class ConsoleGuest:
         return self.account_id.partition(":")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class ConsoleSession:
+    """A session that holds: the digest of its cookie, whose it is, since and until when, in UTC."""
+
+    digest: str
+    guest: ConsoleGuest
+    opened_at: str
+    expires_at: str
+
+    @property
+    def name(self) -> str:
+        """Its name on the page, which lets nobody in."""
+        return digest_of(f"session {self.digest}")[:24]
+
+
+Admits = Callable[[ConsoleGuest], Awaitable[bool]]
+
+
 class ConsoleDoor:
     """The links and sessions of the console; closed until the gateway serves its page."""
 
@@ -61,16 +85,30 @@ class ConsoleDoor:
         self._clock = services.clock
         self._address = ""
         self._token = ""
+        self._admits: Admits | None = None
 
-    def open(self, address: str, token: str) -> None:
-        """Give links from now on, to the page at an address and under an access token, or ""."""
+    def open(self, address: str, token: str, admits: Admits | None = None) -> None:
+        """Give links from now on, to the page at an address and under an access token, or "".
+
+        `admits` says who may enter without a role that an owner gave.
+        """
         self._address = address
+        self._admits = admits
         self._token = digest_of(f"token {token}") if token else ""
 
     @property
     def token(self) -> str:
         """A digest of the access token, or "" without one."""
         return self._token
+
+    async def admits(self, message: InboundMessage) -> bool:
+        """Return whether the author of a private message may enter; raises CommandRefused."""
+        place = account_id(message.channel, message.account)
+        guest = ConsoleGuest(place, message.sender.id)
+        try:
+            return self._admits is not None and await self._admits(guest)
+        except (TapeError, GatewayError) as away:
+            raise CommandRefused(NOT_NOW) from away
 
     async def link(self, message: InboundMessage) -> str:
         """Return the sentences that give the author of a private message a link."""
@@ -134,6 +172,27 @@ class ConsoleDoor:
     async def end(self, cookie: str) -> None:
         """End the session of a cookie."""
         await run_alone(self._store, "ledger.end_console_session", digest=digest_of(cookie))
+
+    async def sessions(self) -> list[ConsoleSession]:
+        """Return the sessions that hold, the newest first."""
+        values = {"token": self._token, "now": utc_iso(self._clock.now())}
+        rows = await self._store.select("ledger.console_sessions", values)
+        return [
+            ConsoleSession(
+                digest=row["digest"],
+                guest=ConsoleGuest(row["account_id"], row["person"]),
+                opened_at=row["opened_at"],
+                expires_at=row["expires_at"],
+            )
+            for row in rows
+        ]
+
+    async def end_session(self, session: ConsoleSession) -> bool:
+        """End a session; return False if it has ended before."""
+        digest = session.digest
+        return bool(
+            (await run_alone(self._store, "ledger.end_console_session", digest=digest)).changed
+        )
 
     def _values(self, secret: str) -> dict[str, str]:
         now = utc_iso(self._clock.now())

@@ -24,7 +24,21 @@ FAILED_SECONDS: Final = 20.0  # how long a platform that did not answer is left 
 ASK_SECONDS: Final = 2.0  # maximum seconds to wait for a platform's answer
 MAX_KNOWN: Final = 5_000
 
-_Key = tuple[str, str, str, str]
+Standing = tuple[str, str, str, str]
+"""A person (the last one) in what the platform administers as one; see `Roles.standing`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Whether somebody administers something.
+
+    until  the monotonic time up to which this is used
+    said   what the platform answered last, which may be longer ago
+    """
+
+    administers: bool
+    until: float
+    said: bool
 
 
 @dataclass(slots=True)
@@ -33,7 +47,7 @@ class Roles:
 
     _services: Services
     _access: Access
-    _known: dict[_Key, tuple[bool, float]] = field(default_factory=dict)
+    _known: dict[Standing, _Answer] = field(default_factory=dict)
 
     async def of(self, message: InboundMessage, *, fresh: bool = False) -> Role:
         """Return the role of a message's author; `fresh` asks the platform now, if at all."""
@@ -50,25 +64,59 @@ class Roles:
 
     async def administers(self, message: InboundMessage, *, fresh: bool = False) -> bool:
         """Return whether the platform says that a message's author administers its chat."""
+        if self.standing(message) is None:
+            return False
+        known = None if fresh else self.known(message)
+        return await self._ask(message) if known is None else known
+
+    def standing(self, message: InboundMessage) -> Standing | None:
+        """Return what the platform is asked about; None if it does not say who administers.
+
+        Chats that one server administers together, such as those of Discord, have it in common.
+        """
         channel = self._services.router.channels.get(message.channel)
         if channel is None or "admins" not in channel.capabilities or not message.sender.id:
+            return None
+        place = channel.administered_as(message)
+        return message.channel, message.account, place, message.sender.id
+
+    def known(self, message: InboundMessage, ahead: float = 0.0) -> bool | None:
+        """Return whether a message's author administers its chat, None if that has to be asked.
+
+        What was true counts as unknown for the last `ahead` seconds in which it is used.
+        """
+        standing = self.standing(message)
+        if standing is None:
             return False
-        key = (message.channel, message.account, message.chat_id, message.sender.id)
-        now = self._services.clock.monotonic()
-        found = self._known.get(key)
-        if found is not None and not fresh and now < found[1]:
-            return found[0]
-        answer, lasts = False, FAILED_SECONDS
+        found = self._known.get(standing)
+        if found is None:
+            return None
+        left = found.until - self._services.clock.monotonic()
+        return found.administers if left > (ahead if found.administers else 0) else None
+
+    def said(self, message: InboundMessage) -> bool:
+        """Return what the platform last answered about a message's author, also long ago."""
+        standing = self.standing(message)
+        found = self._known.get(standing) if standing is not None else None
+        return found is not None and found.said
+
+    async def _ask(self, message: InboundMessage) -> bool:
+        standing, channel = self.standing(message), self._services.router.channels[message.channel]
+        assert standing is not None
+        now, kept = self._services.clock.monotonic(), self._known.get(standing)
+        found = _Answer(False, now + FAILED_SECONDS, kept is not None and kept.said)
         with anyio.move_on_after(ASK_SECONDS):
             try:
-                answer, lasts = await channel.administers(message), KNOWN_SECONDS
+                answer = await channel.administers(message)
+                found, kept = _Answer(answer, now + KNOWN_SECONDS, answer), None
             except ChannelError as cause:
                 get_log().info("access.admins_not_known", channel=message.channel, why=str(cause))
             except Exception as cause:
                 get_log().error("access.admins_failed", channel=message.channel, exc_info=cause)
         if len(self._known) >= MAX_KNOWN:
-            self._known = {one: kept for one, kept in self._known.items() if now < kept[1]}
+            self._known = {key: one for key, one in self._known.items() if now < one.until}
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        self._known[key] = (answer, now + lasts)
-        return answer
+        if kept is None or kept.until <= now:  # else, the platform's last answer still counts
+            self._known[standing] = found
+        return found.administers

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 
 from gateway.console.answers import console_route
 from gateway.console.chats import key_of
-from gateway.console.pulse import CHAT, ConsoleChange, Pulse
+from gateway.console.pulse import ALL, CHAT, ConsoleChange, Pulse
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
 from gateway.errors import GatewayError
@@ -77,6 +77,7 @@ class LiveStreams:
         self._open[person] = self._open.get(person, 0) + 1
         try:
             async with self._pulse.listen() as beats:
+                administered = await visitor.administered()
                 sight, checked_at = _Sight(visitor), anyio.current_time()
                 missed = await sight.shown(self._pulse.since(last))
                 yield b"retry: 2000\n" + _event(self._pulse.newest, missed)
@@ -88,8 +89,11 @@ class LiveStreams:
                         yield _event(self._pulse.id_of(beat), await sight.shown(beat.changes))
                         continue
                     visitor = await self._rights.visitor(request)
+                    before, administered = administered, await visitor.administered()
                     sight, checked_at = _Sight(visitor), anyio.current_time()
                     yield b": still here\n\n"
+                    if administered != before:
+                        yield _event(self._pulse.newest, await sight.shown([ConsoleChange(ALL)]))
         except HTTPException:
             yield GONE
         except (anyio.EndOfStream, anyio.ClosedResourceError, TapeError, GatewayError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway.access.access import Access
+from gateway.access.administrators import Administrators
 from gateway.access.console_door import ConsoleDoor
 from gateway.access.console_links import ConsoleLinks
 from gateway.access.roles import Roles
@@ -26,6 +27,7 @@ class ConsoleParts:
     reads: ConsoleReads
     access: Access
     roles: Roles
+    administrators: Administrators
     door: ConsoleDoor
     links: ConsoleLinks
     status: StatusBoard

@@ -58,10 +58,14 @@ class Rights:
 
     async def visitor_of(self, guest: ConsoleGuest) -> Visitor | None:
         """Return a person of a platform with the role that they have now, or None without one."""
-        role = role_of(self._parts.access, guest, guest.account)
-        if role < Role.ADMIN:
+        visitor = self._guest(guest)
+        if not visitor.is_named and not await visitor.administers_any():
             return None
-        return self._visitor(f"{guest.channel}:{guest.person}", role, guest)
+        return visitor
+
+    async def admits(self, guest: ConsoleGuest) -> bool:
+        """Return whether somebody of a platform may enter; raises TapeError and ConsoleBusy."""
+        return await self.visitor_of(guest) is not None
 
     async def owner(self, request: Request) -> Visitor:
         """Return who sent a request, if they own the instance; raises HTTPException."""
@@ -108,16 +112,18 @@ class Rights:
 
     async def reader_of(self, link: TapeLink) -> LinkReader | None:
         """Return what a link shows, if the person who made it may show it now, or None."""
-        maker = await self._maker(link)
-        chat = await maker.chat(link.session_id) if maker else None
-        if maker is None or chat is None or not await maker.may_share(chat):
+        maker = self._guest(link.maker)
+        if link.by_holder:
+            maker = self._visitor(f"web:{link.maker.person}", Role.OWNER, None)
+        chat = await maker.chat(link.session_id)
+        if chat is None or not await maker.may_share(chat):
             return None
         return LinkReader(link, chat)
 
-    async def _maker(self, link: TapeLink) -> Visitor | None:
-        if link.by_holder:
-            return self._visitor(f"web:{link.maker.person}", Role.OWNER, None)
-        return await self.visitor_of(link.maker)
+    def _guest(self, guest: ConsoleGuest) -> Visitor:
+        """Return a person of a platform; without a role of their own, they may see nothing."""
+        role = role_of(self._parts.access, guest, guest.account)
+        return self._visitor(f"{guest.channel}:{guest.person}", max(role, Role.ADMIN), guest)
 
     async def opened(self, visitor: Visitor, session_id: str) -> ConsoleChat:
         """Return a chat that a visitor opens, as `chat` does; raises HTTPException 404."""
@@ -146,5 +152,9 @@ class Rights:
         self._recorded[opening] = None
 
     def _visitor(self, person: str, role: Role, guest: ConsoleGuest | None) -> Visitor:
-        known = guest and self._parts.access.named(guest.channel, guest.account, guest.person)
-        return Visitor(person, known or "", role, guest, self._parts.access, self._parts.reads)
+        access, known, named = self._parts.access, "", True
+        if guest is not None:
+            known = access.named(guest.channel, guest.account, guest.person)
+            named = role_of(access, guest, guest.account) >= Role.ADMIN
+        about = (access, self._parts.reads, self._parts.administrators)
+        return Visitor(person, known, role, guest, named, *about)

@@ -20,14 +20,16 @@ from gateway.console.screens.ledger import ledger_routes
 from gateway.console.screens.links import LinksScreen
 from gateway.console.screens.money import money_routes
 from gateway.console.screens.people import PeopleScreen
+from gateway.console.screens.sessions import session_routes
 from gateway.console.screens.settings import settings_routes
 from gateway.console.screens.timeline import timeline_routes
 from gateway.http.auth import WrongLogins
 
 
-def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> list[BaseRoute]:
+def console_routes(
+    parts: ConsoleParts, rights: Rights, wrong: WrongLogins, pulse: Pulse
+) -> list[BaseRoute]:
     """Return the routes of the console; `wrong` slows down who tries codes."""
-    rights = Rights(parts)
     return [
         *page_routes(),
         *Entrance(parts, rights, wrong, Admissions(parts.services.clock)).routes(),
@@ -36,6 +38,7 @@ def console_routes(parts: ConsoleParts, wrong: WrongLogins, pulse: Pulse) -> lis
         *ledger_routes(parts, rights),
         *channel_routes(parts, rights),
         *PeopleScreen(parts, rights).routes(),
+        *session_routes(parts, rights),
         *money_routes(parts, rights),
         *settings_routes(parts, rights),
         *timeline_routes(parts, rights),

@@ -1,7 +1,8 @@
 """Who looks at the console, and what they may see.
 
 The access token's holder owns the instance. An owner of an account sees what belongs to that
-account; an admin sees the chats of the account in which they have written. A reader with a link
+account; an admin sees the chats of the account in which they have written. Who administers chats on
+the platform sees those of them in which they have written, as an admin. A reader with a link
 sees the tape of one chat, for as long as whoever made the link may show it. Nobody else sees
 anything.
 """
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agent.tool import Role
+from channels.message import InboundMessage
 from gateway.access.access import ROLES, Access
+from gateway.access.administrators import AHEAD_SECONDS, Administrators
 from gateway.access.console_door import ConsoleGuest
 from gateway.access.console_links import TapeLink
 from gateway.console.chats import ConsoleChat
@@ -21,6 +24,8 @@ from tape.entry import MESSAGE, dump
 
 EVERY_CHAT: Final = ""
 TAKES_PART: Final = "ledger.takes_part"
+MAX_ADMINISTERED: Final = 200
+"""Maximum chats of a person that are looked at for whether they administer them: the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +36,17 @@ class Visitor:
     name    what to call them, or ""
     role    OWNER or ADMIN of the account that they came from; OWNER for the instance's owner
     guest   who they are on the platform, or None for the access token's holder
+    is_named  whether an owner gave them the role; if not, they administer chats on the platform
     """
 
     person: str
     name: str
     role: Role
     guest: ConsoleGuest | None
+    is_named: bool
     _access: Access
     _reads: ConsoleReads
+    _administrators: Administrators
 
     @property
     def is_instance_owner(self) -> bool:
@@ -62,6 +70,8 @@ class Visitor:
 
     async def chats(self) -> list[ConsoleChat]:
         """Return the chats that they may see."""
+        if not self.is_named:
+            return await self._administered()
         found = await self._chats(EVERY_CHAT)
         if self.guest is None:
             return found
@@ -81,6 +91,23 @@ class Visitor:
     async def sees(self, chat: ConsoleChat) -> bool:
         """Return whether they may see a chat."""
         return self.guest is None or await self._sees(chat, await self._named(chat.session_id))
+
+    async def administers_any(self) -> bool:
+        """Return whether they administer a chat of their account in which they have written."""
+        left = await self._written_in()
+        while left:
+            await self._administrators.ask([self._asks(one) for one in left], one=True)
+            found = [one for one in left if self._administers(one)]
+            for chat in found:
+                if await self.takes_part(chat):
+                    return True
+            left = [one for one in left if one not in found] if found else []
+        return False
+
+    async def administered(self) -> frozenset[str]:
+        """Return the sessions that they see as an administrator, asked for ahead of time."""
+        found = [] if self.is_named else await self._administered(AHEAD_SECONDS)
+        return frozenset(chat.session_id for chat in found)
 
     async def takes_part(self, chat: ConsoleChat) -> bool:
         """Return whether they have written in a chat."""
@@ -110,7 +137,34 @@ class Visitor:
     async def _sees(self, chat: ConsoleChat, named: set[str]) -> bool:
         if await self.sees_account(chat.channel, chat.account):
             return True
-        return chat.session_id in named and await self.takes_part(chat)
+        if chat.session_id not in named or not await self.takes_part(chat):
+            return False
+        if self.is_named:
+            return True
+        await self._administrators.ask([self._asks(chat)])
+        return self._administers(chat)
+
+    async def _administered(self, ahead: float = 0.0) -> list[ConsoleChat]:
+        chats = await self._written_in()
+        await self._administrators.ask([self._asks(chat) for chat in chats], ahead=ahead)
+        found = [chat for chat in chats if self._administers(chat)]
+        return [chat for chat in found if await self.takes_part(chat)]
+
+    async def _written_in(self) -> list[ConsoleChat]:
+        """Return the newest chats that they may administer, perhaps also some of others' words."""
+        assert self.guest is not None
+        of = {"person": self.guest.person, "account_id": self.guest.account_id}
+        values = {**of, "limit": MAX_ADMINISTERED}
+        rows = await self._reads.select("ledger.console_chats_of", values)
+        found = self._reads.known_chats.read(rows)
+        return [chat for chat in found if self._administrators.may_count(self._asks(chat))]
+
+    def _administers(self, chat: ConsoleChat) -> bool:
+        return self._administrators.administers(self._asks(chat))
+
+    def _asks(self, chat: ConsoleChat) -> InboundMessage:
+        assert self.guest is not None
+        return chat.asked_by(self.guest.person)
 
     async def _named(self, session_id: str) -> set[str]:
         assert self.guest is not None

@@ -11,6 +11,7 @@ import anyio
 
 from channels.checkup import CheckResult, Checkup
 from gateway.doctor import troubles
+from gateway.doctor.checks.bots import with_known_bots
 from gateway.doctor.checks.clock import check_clock
 from gateway.doctor.checks.database import check_database, check_index
 from gateway.doctor.checks.disk import check_disk, check_files
@@ -41,6 +42,7 @@ CHECKS: Final[Mapping[str, tuple[Check, float]]] = {
 """Maps the checks in the report's order to what makes them and their maximum seconds."""
 
 PLATFORM_SECONDS: Final = 30.0
+BOTS_SECONDS: Final = 5.0
 NEED_SETTINGS: Final = ("port", "search", "model")
 """Checks that make no sense with the defaults in place of wrong settings."""
 
@@ -71,6 +73,8 @@ async def examine(subject: Subject) -> Diagnosis:
             group.start_soon(ask, name)
     results = [one for name in wanted for one in found[name]]
     asked = [checkups[name] for name in platforms]
+    with anyio.move_on_after(BOTS_SECONDS):  # what is known of the database says why
+        asked = await with_known_bots(subject, asked)
     clock = check_clock([*results, *(one for checkup in asked for one in checkup.results)])
     return _redacted(subject, [*results, *clock], asked)
 

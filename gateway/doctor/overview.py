@@ -1,4 +1,4 @@
-"""Look at the processes of a database and at their leases, without joining them."""
+"""Look at the processes of a database, their leases and bots, without joining them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 
 from gateway.doctor.digests import differences
 from gateway.sharing.schema import sharing_schema
+from gateway.storage.ledger.ledger import ledger_schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.database import connection_target, first_line, place_of
@@ -85,6 +86,22 @@ def look_over(url: str) -> Overview:
     return Overview(
         [_read(row) for row in rows], [(str(row["kind"]), str(row["name"])) for row in late]
     )
+
+
+def known_bots(url: str, names: Sequence[str]) -> dict[str, str]:
+    """Map channels to the bots whose messages a database has; raises as `look_over` does."""
+    target = connection_target(url, writable=False)
+    asks = driver_sql(ledger_schema("postgres").statements["ledger.known_bot"]).encode()
+    found = {}
+    try:
+        with psycopg.connect(target, autocommit=True, row_factory=dict_row) as connection:
+            connection.read_only = True
+            for name in names:
+                for row in connection.execute(asks, {"account_id": name}).fetchall():
+                    found[name] = str(row["bot_id"])
+    except psycopg.Error as cause:
+        raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause
+    return found
 
 
 def _read(row: dict[str, Any]) -> ProcessView:

@@ -362,6 +362,17 @@ CLOCK_WRONG: Final = Trouble(
     "Turn on time synchronization, for example with `timedatectl set-ntp true`.",
 )
 
+# --- the bots
+
+OTHER_BOT: Final = Trouble(
+    "bot.other",
+    "What people write to the bot may go unanswered.",
+    "The token is of another bot than the one whose messages this home has. Platforms may count"
+    " messages for each bot by itself, so new ones could be taken for answered ones.",
+    "Set a token of the former bot, or start the new one with a home of its own:"
+    " TAPEWAY_HOME=another-folder.",
+)
+
 # --- plugins
 
 PLUGIN_NOT_LOADED: Final = Trouble(

@@ -256,6 +256,13 @@ def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     return [_line(entry, "receipt", says, **data)]
 
 
+def _reaction(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
+    thumb = str(data.get("value") or "")
+    did = f"gave the answer a thumb {thumb}" if thumb else "took the thumb back"
+    about = {name: data.get(name) for name in ("answer", "author", "value")}
+    return [_line(entry, "thumb", f"{about['author'] or 'somebody'} {did}", **about)]
+
+
 def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     says = f"ended: {data.get('status')}"
     if data.get("error_id"):
@@ -278,6 +285,7 @@ _EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[Report
             LOOP_STEP: _step,
             OUTBOUND: _outbound,
             RECEIPT: _receipt,
+            "answer.reaction": _reaction,
         }
     )
 )

@@ -73,10 +73,16 @@ def is_command(message: InboundMessage) -> bool:
     return message.text.lstrip().startswith(",") and message.forwarded is None
 
 
-def opens_chat(message: InboundMessage) -> bool:
-    """Return whether a message is the one command that a closed chat understands."""
-    words = message.text.lower().split(maxsplit=1)
-    return message.addressed and is_command(message) and words[0] == ",open"
+def closed_command(message: InboundMessage) -> str:
+    """Return the command of a message if a closed chat understands it, or "".
+
+    That is `,open`, and in private `,console`: who may use them is decided by the platform, too.
+    """
+    if not (message.addressed and is_command(message)):
+        return ""
+    name = message.text.lower().split(maxsplit=1)[0]
+    understood = (",open", ",console") if message.chat_kind == "private" else (",open",)
+    return name if name in understood else ""
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:

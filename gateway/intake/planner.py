@@ -11,7 +11,7 @@ from channels.message import InboundMessage
 from gateway.access.access import Access, Decision
 from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
-from gateway.intake.entry_meta import meta_of, opens_chat, refusal_event
+from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
@@ -169,7 +169,7 @@ def _entry(
     *,
     dropped: bool,
 ) -> tuple[NewEntry, str]:
-    if not decision.allowed and opens_chat(row.message):
+    if not decision.allowed and closed_command(row.message):
         return refusal_event("access.opening", row, decision.rule), "waiting"
     if not decision.allowed:
         return refusal_event("access.refused", row, decision.rule), "refused"

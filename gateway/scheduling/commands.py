@@ -24,7 +24,7 @@ from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
 from channels.base import Channel
 from channels.message import MessageLink
-from gateway.access.console_door import ConsoleDoor
+from gateway.access.console_door import FOR_WHOM, ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
@@ -50,10 +50,11 @@ OWN: Final = {
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
+CONSOLE: Final = ",console"
 DENIED: Final = {
     ",stop all": "Only admins may stop others' answers; `,stop` stops yours.",
     ",reset": "Only admins may reset a group: it affects everyone here.",
-    ",console": "Only owners and admins get into the console, by a link that I give in private.",
+    CONSOLE: FOR_WHOM,
     ",rewind": "Only admins may rewind a group: it affects everyone here.",
 }
 
@@ -121,7 +122,7 @@ class Commands:
             }
             if command.name not in own:
                 return await self._tool(question, command)
-            if command.name != "open":  # for which the platform is asked afresh
+            if command.name not in ("open", "console"):  # for which the platform is asked
                 _check(question, f",{command.name}")
             return await own[command.name](question, command)
         except (CommandRefused, ToolRefused) as refused:
@@ -148,7 +149,14 @@ class Commands:
         return await self._presses.ask("forget", question)
 
     async def _console(self, question: Question, _command: Command) -> str:
-        return await self._door.link(question.message)
+        message, shared = question.message, _is_shared(question)
+        if may(CONSOLE, question.role, shared=shared):
+            return await self._door.link(message)
+        if not shared and await self._door.admits(message):
+            return await self._door.link(message)
+        if self._requests.openings.access.decide(message).allowed:
+            raise CommandRefused(FOR_WHOM)
+        return ""  # a closed chat gets a sentence a day
 
     async def _stopped(self, question: Question, command: Command) -> str:
         everything = command.words == ("all",)

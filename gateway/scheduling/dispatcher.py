@@ -11,7 +11,7 @@ from channels.message import InboundMessage
 from gateway.access.access import Decision
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
-from gateway.intake.entry_meta import is_command, opens_chat
+from gateway.intake.entry_meta import closed_command, is_command
 from gateway.intake.intake import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
@@ -171,7 +171,8 @@ class Dispatcher(IntakeSink, Pending):
 
     async def _run_command(self, question: Question) -> None:
         text = await self._commands.run_as_author(question)
-        if text or not opens_chat(question.message):
+        command = closed_command(question.message)
+        if text or not command:
             await self._notices.answer_command(question, text)
-        else:  # a closed chat gets its daily sentence
-            await self._notices.refuse(question)
+        else:  # a closed chat gets a sentence a day
+            await self._notices.refuse(question, command)

@@ -10,6 +10,7 @@ from agent.tool import Role
 from agent.turn_log import TurnLog
 from channels.message import OutboundMessage
 from gateway.access.access import Access, Decision
+from gateway.access.console_door import FOR_WHOM
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
@@ -67,12 +68,17 @@ class Notices:
         if not text:
             await self._services.router.end_without_answer(question.message, silent=True)
 
-    async def refuse(self, question: Question) -> None:
+    async def refuse(self, question: Question, command: str = "") -> None:
         """Refuse a question; ask the owner; say at most once a day how the chat can be opened.
 
-        Nothing is said if the owner is asked at once about what the owner did.
+        Nothing is said if the owner is asked at once about what the owner did. For the `command`
+        of the console, it is said once a day for whom that is.
         """
         message = question.message
+        if command == ",console":
+            notice = _notice(question, FOR_WHOM, "console", self._today(question))
+            await self._end(question, "refused", notice, shared=True)
+            return
         asked = await self._requests.ask(message)
         if asked and message.kind == "change" and self._access.own_role(message) == Role.OWNER:
             await self._end(question, "refused", None)

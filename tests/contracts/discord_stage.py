@@ -122,6 +122,10 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         role = self.fake.role(self._guild, "moderators", permissions=Permission.ADMINISTRATOR)
         self.fake.join(self._guild, self._people[person.name], role)
 
+    def dismiss(self, chat: Chat, person: Person) -> None:
+        assert self._guild is not None
+        self.fake.join(self._guild, self._people[person.name]).roles.clear()
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         place = self._where(chat, int(answer.id))
         message = place.messages[int(answer.id)]

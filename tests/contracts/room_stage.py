@@ -147,6 +147,9 @@ class RoomStage:
     def appoint(self, chat: Chat, person: Person) -> None:
         _not_here()
 
+    def dismiss(self, chat: Chat, person: Person) -> None:
+        _not_here()
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         _not_here()
 

@@ -115,6 +115,9 @@ class SlackStage(PlatformStage[FakeSlack, User]):
     def appoint(self, chat: Chat, person: Person) -> None:
         self._people[person.name].is_admin = True
 
+    def dismiss(self, chat: Chat, person: Person) -> None:
+        self._people[person.name].is_admin = False
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.tap(chat.id, self._people[person.name], answer.id, label)
 

@@ -118,6 +118,9 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
     def appoint(self, chat: Chat, person: Person) -> None:
         self.fake.promote(int(chat.id), self._people[person.name])
 
+    def dismiss(self, chat: Chat, person: Person) -> None:
+        self.fake.promote(int(chat.id), self._people[person.name], "member")
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.press(int(chat.id), self._people[person.name], int(answer.id), label)
 

@@ -32,6 +32,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "console.link_made": "Somebody made a read-only link to a chat's tape.",
     "console.link_opened": "Somebody without an account opened a read-only link.",
     "console.link_revoked": "Somebody revoked a read-only link.",
+    "console.session_ended": "An owner ended somebody's session of the console.",
     "console.entered": "Somebody of a platform entered the console with a link of theirs.",
     "console.rerun": "Somebody asked a model once more what a turn had asked, which costs.",
     "settings.tried": "Somebody tried a model or a bot's tokens; nothing was written.",

@@ -66,6 +66,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/console/people/pair"): "Makes a pairing code, for the instance's owner.",
     ("POST", "/api/console/people/erase"): "Begins to erase a person, a chat or a message.",
     ("GET", "/api/console/people/erasures/{name}"): "How far an erasure has come.",
+    ("POST", "/api/console/people/sessions/{session}/end"): "Ends somebody's session of the"
+    " console, for an owner of their account.",
     ("GET", "/api/console/money"): "What was used, by day, chat, person or model.",
     ("GET", "/api/console/money.csv"): "The same as a CSV file.",
     ("GET", "/api/console/tape/{chat}"): "A tape in a few hundred bins of counts; also for"

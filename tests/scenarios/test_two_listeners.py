@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 from anyio.abc import TaskStatus
 
-from gateway.app import Gateway
+from gateway.app import Gateway, access_admin
+from gateway.console.chats import key_of
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
+from tests.gateway.console.scene import OUTSIDE, TOKEN
 from tests.gateways import gateway_of
 from tests.postgres import owned_database
 
@@ -28,6 +32,7 @@ class Room:
         self._settings = {
             "TAPE__URL": url,
             "ACCESS__MODE": "open",
+            "HTTP__TOKEN": TOKEN,
             "TELEGRAM__TOKEN": fake.token,
             "TELEGRAM__BASE_URL": fake.base_url,
         }
@@ -62,3 +67,36 @@ async def test_a_bot_is_polled_by_one_gateway_and_after_its_goodbye_by_the_other
                 await fake.wait_for(lambda _: len(fake.messages(chat.id)) == 2)
                 assert second.status.states["telegram"].why == ""
                 room.leaves["b"].set()
+
+
+async def test_the_gateway_that_does_not_listen_knows_who_administers_a_chat(
+    tmp_path: Path,
+) -> None:
+    async with FakeTelegram() as fake, FakeOpenAI() as model:
+        ada = fake.user(7, "Ada")
+        group, private = fake.group(), fake.private_chat(ada)
+        with owned_database() as url, anyio.fail_after(60):
+            room = Room(tmp_path, url, fake, model)
+            async with anyio.create_task_group() as tasks:
+                first: Gateway = await tasks.start(room.run, "a")
+                second: Gateway = await tasks.start(room.run, "b")
+                await access_admin(first).grant(f"telegram:{group.id}", "member", "")
+                fake.promote(group, ada)
+                fake.say(group, ada, "@tapeway_bot are you here?")
+                await fake.wait_for(lambda _: len(fake.messages(group.id)) == 1)
+                while not second.parts.requests.openings.access.rules():  # noqa: ASYNC110
+                    await anyio.sleep(0.02)
+                fake.say(private, ada, "/console")
+                await fake.wait_for(lambda _: len(fake.messages(private.id)) == 1)
+                found = re.search(r"#code=([0-9a-f]{32})", fake.text_of(private.id))
+                assert found, fake.text_of(private.id)
+                at = httpx2.AsyncClient(base_url=second.url, trust_env=False, headers=OUTSIDE)
+                async with at as browser:
+                    entered = await browser.post("/console/code", json={"code": found[1]})
+                    assert entered.is_success, entered.text
+                    deck = (await browser.get("/api/console/deck")).json()
+                assert [one["chat"] for one in deck["chats"]] == [key_of(f"telegram:{group.id}")]
+                state = second.status.states["telegram"]
+                assert first.services.ledger.owner in state.why
+                for leaves in room.leaves.values():
+                    leaves.set()

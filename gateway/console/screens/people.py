@@ -16,6 +16,7 @@ from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
+from gateway.console.screens.sessions import open_sessions
 from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body
@@ -73,6 +74,7 @@ class PeopleScreen:
                 for name, limit in zip(("member", "stranger"), limits, strict=True)
             },
             "openings": await self._openings(visitor, known),
+            "sessions": await open_sessions(self._parts, visitor),
             "may": await self._owns_any(visitor),
         }
 

@@ -147,10 +147,14 @@ async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterat
 
 @asynccontextmanager
 async def running_scene(
-    kind: type[Found], home: Path, more: dict[str, str], clock: Any = None
+    kind: type[Found],
+    home: Path,
+    more: dict[str, str],
+    clock: Any = None,
+    channel: PlainChannel | None = None,
 ) -> AsyncIterator[Found]:
     """Have a scene of a kind; see `scene_of`."""
-    channel = PlainChannel()
+    channel = channel or PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(FakeOpenAI())

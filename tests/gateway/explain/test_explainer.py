@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from gateway.app import Gateway
+from gateway.context.reactions import react
 from gateway.context.replay import prompts_of
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
 from gateway.explain.report import Report
 from tape.entry import event, message
 from tape.errors import TapeError
+from tape.turn_events import OUTBOUND
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
@@ -52,6 +54,20 @@ async def test_an_entry_of_a_tape_leads_to_its_message_or_its_turn(tmp_path: Pat
             assert story.head, entry
             of_none = "belongs to no message and no turn" in story.head
             assert of_none == ("inbox" not in entry.meta and "turn" not in entry.meta)
+
+
+async def test_a_thumb_is_said_in_words(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        (sent,) = [entry for entry in await tape.read() if entry.name == OUTBOUND]
+        for value in ("up", "down", ""):
+            await react(gateway.services, tape, sent.payload["data"]["idem"], "ann", value)
+        story = await explained(gateway, f"{tape.name}#{sent.id}")
+    assert told(story, "thumb") == [
+        "ann gave the answer a thumb up",
+        "ann gave the answer a thumb down",
+        "ann took the thumb back",
+    ]
 
 
 async def test_an_entry_of_nobody_is_shown_itself(tmp_path: Path) -> None:

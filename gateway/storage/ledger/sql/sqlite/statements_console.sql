@@ -25,6 +25,12 @@ VALUES (:digest, :account_id, :person, :token, :opened_at, :expires_at)
 SELECT account_id, person FROM console_session
 WHERE digest = :digest AND token = :token AND expires_at > :now
 
+-- name: console_sessions
+-- The sessions that hold, opened with the present access token, the newest first.
+SELECT digest, account_id, person, opened_at, expires_at FROM console_session
+WHERE token = :token AND expires_at > :now
+ORDER BY opened_at DESC, digest
+
 -- name: end_console_session
 DELETE FROM console_session WHERE digest = :digest
 
@@ -63,6 +69,18 @@ SELECT session.session_id, session.tape, inbox.account_id, inbox.chat_id, inbox.
        (SELECT title FROM chat_title WHERE chat_title.session_id = session.session_id) AS given_title
 FROM session JOIN inbox ON inbox.id =
     (SELECT max(id) FROM inbox AS own WHERE own.session_id = session.session_id)
+
+-- name: console_chats_of
+-- The chats of an account in which somebody has a number, as in `console_chat`: the newest of them.
+SELECT session.session_id, session.tape, inbox.account_id, inbox.chat_id, inbox.received_at,
+       inbox.payload,
+       (SELECT title FROM chat_title WHERE chat_title.session_id = session.session_id) AS given_title
+FROM person
+JOIN session ON session.session_id = person.session_id
+JOIN inbox ON inbox.id =
+    (SELECT max(id) FROM inbox AS own WHERE own.session_id = session.session_id)
+WHERE person.person = :person AND inbox.account_id = :account_id
+ORDER BY inbox.id DESC LIMIT :limit
 
 -- name: takes_part
 -- The chats in which somebody has a number.

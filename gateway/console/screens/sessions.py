@@ -1,0 +1,61 @@
+"""The sessions of the console: an owner sees who of their account has one, and ends it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from gateway.access.console_door import ConsoleSession
+from gateway.console.answers import console_route
+from gateway.console.parts import ConsoleParts
+from gateway.console.rights import Rights
+from gateway.console.visitor import Visitor
+from gateway.logs import get_log
+
+NO_SESSION: Final = "There is no such session, or you may not end it."
+ENDED: Final = "The session of {0} has ended."
+
+
+def session_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
+    """Return the route that ends a session."""
+
+    async def end(request: Request) -> Any:
+        visitor, wanted = await rights.visitor(request), request.path_params["session"]
+        found = [one for one in await _owned(parts, visitor) if one.name == wanted]
+        if not found or not await parts.door.end_session(found[0]):
+            raise HTTPException(404, NO_SESSION)
+        person = _person(found[0])
+        get_log().info("console.session_ended", person=person, by=visitor.person)
+        return {"done": ENDED.format(person)}
+
+    return [console_route("/people/sessions/{session}/end", end, "POST")]
+
+
+async def open_sessions(parts: ConsoleParts, visitor: Visitor) -> list[dict[str, Any]]:
+    """Return the sessions of the accounts that a visitor owns, the newest first."""
+    named = parts.access.named
+    return [
+        {
+            "session": one.name,
+            "person": _person(one),
+            "name": named(one.guest.channel, one.guest.account, one.guest.person),
+            "account": one.guest.account,
+            "since": one.opened_at,
+            "until": one.expires_at,
+        }
+        for one in await _owned(parts, visitor)
+    ]
+
+
+async def _owned(parts: ConsoleParts, visitor: Visitor) -> list[ConsoleSession]:
+    found = await parts.door.sessions()
+    return [
+        one for one in found if await visitor.sees_account(one.guest.channel, one.guest.account)
+    ]
+
+
+def _person(session: ConsoleSession) -> str:
+    return f"{session.guest.channel}:{session.guest.person}"

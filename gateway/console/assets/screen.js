@@ -51,6 +51,9 @@ export function follow({ path, draw, note, topics = [] }) {
   return { refresh, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
 }
 
+// A link to the chats, at the place of one of them.
+export const toChats = (chat) => make('p', { class: 'to-chats' }, make('a', { href: `#/deck/at/${chat}` }, make('span', { 'aria-hidden': 'true' }, '‹ '), t('all-chats')));
+
 // Return a section with a title, and the note in which refusals are shown.
 export function section(title, name) {
   const note = make('p', { class: 'note', role: 'status' });

@@ -192,6 +192,31 @@ async def test_what_the_page_keeps_of_a_tape_has_a_bound(timeline: Timeline) -> 
     assert found["tracks"] < found["lanes"]
 
 
+async def test_a_short_tape_has_the_width_of_the_window(timeline: Timeline) -> None:
+    await timeline.open(60_000)
+    found = await timeline.page.evaluate(
+        """async () => {
+            const { Strip } = await import('/console/assets/tape/strip.js');
+            const strip = new Strip();
+            const at = ['10:00:00', '10:00:20', '10:00:30', '18:00:00', '18:00:40'];
+            const row = (time, i) => ({ id: i + 1, at: `2026-01-02T${time}Z`, kind: 'said' });
+            const rows = at.map(row);
+            strip.replace({ rows, first: 1, last: 5, size: 5 });
+            strip.fitTo(1000);
+            const [fitted, quiet] = [strip.width, strip.quiet[0].width];
+            strip.zoom(2);
+            const part = new Strip();
+            part.fitTo(1000);
+            part.replace({ rows: rows.slice(1), first: 2, last: 5, size: 5 });
+            return { fitted, quiet, zoomed: strip.width, part: part.width };
+        }"""
+    )
+    assert round(found["fitted"]) == 1000
+    assert found["quiet"] < 100
+    assert found["zoomed"] > 1500
+    assert found["part"] < 400
+
+
 async def test_a_date_an_entry_and_a_place_on_the_map_are_one_question_away(
     timeline: Timeline,
 ) -> None:

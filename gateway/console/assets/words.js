@@ -30,7 +30,7 @@ export function setLanguage(name) {
   try { localStorage.setItem(KEY, name); } catch { /* it holds for this page */ }
 }
 
-const locale = () => (language === 'zh' ? 'zh-CN' : navigator.language.startsWith('en') ? navigator.language : 'en');
+export const locale = () => (language === 'zh' ? 'zh-CN' : navigator.language.startsWith('en') ? navigator.language : 'en');
 const made = new Map();
 
 function format(name, make) {

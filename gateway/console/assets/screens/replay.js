@@ -3,7 +3,7 @@
 import { get } from '../api.js';
 import { disc, make, reel } from '../dom.js';
 import { toChats } from '../screen.js';
-import { addWords, t } from '../words.js';
+import { addWords, locale, t } from '../words.js';
 import { hueOf } from '../tape/strip.js';
 import { titleOf } from '../tape/draw.js';
 import { Minimap } from '../tape/minimap.js';
@@ -184,9 +184,8 @@ class Replay {
 
   #show() {
     const date = new Date(this.#time);
-    const lang = document.documentElement.lang;
     this.clock.dateTime = date.toISOString();
-    this.clock.textContent = date.toLocaleString(lang, { dateStyle: 'medium', timeStyle: 'medium' });
+    this.clock.textContent = date.toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'medium' });
     this.map.show(this.#entry, this.clock.textContent);
     this.link.href = `#/tape/${this.#chat}/at/${this.#entry}`;
     if (this.#working.size) this.state.textContent = t('replay.working');
@@ -198,7 +197,7 @@ class Replay {
     const mine = step.kind === 'answer';
     return make('li', { class: `replay-item ${mine ? 'answer' : ''} ${step.lane ? `hue-${hueOf(step.lane)}` : ''}`, 'data-id': step.id },
       make('b', {}, mine ? t('tape.agent') : [disc(step.who), make('bdi', {}, step.who)]), ' ',
-      make('time', { class: 'entry-when', datetime: step.at }, new Date(step.at).toLocaleTimeString(document.documentElement.lang, { timeStyle: 'medium' })),
+      make('time', { class: 'entry-when', datetime: step.at }, new Date(step.at).toLocaleTimeString(locale(), { timeStyle: 'medium' })),
       make('p', { class: 'replay-text' }, step.text));
   }
 }

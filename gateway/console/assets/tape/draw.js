@@ -1,6 +1,6 @@
 // Draw the loaded part of a tape on a canvas: tracks, turns, messages, notches, silences, chapters.
 
-import { t, when } from '../words.js';
+import { locale, t, when } from '../words.js';
 
 const RULER = 26;
 const FLAGS = 18;
@@ -272,20 +272,24 @@ export function quietText(seconds) {
 }
 
 function stamp(row) {
-  if (row.stamp?.language !== document.documentElement.lang) {
+  if (row.stamp?.locale !== locale()) {
     const date = new Date(row.time);
-    const lang = document.documentElement.lang;
-    row.stamp = { language: lang, text: times(lang).format(date), date: days(lang).format(date), seconds: '' };
+    row.stamp = { locale: locale(), text: times(date), date: days(date), seconds: '' };
   }
   return row.stamp;
 }
 
 const made = new Map();
-const kept = (key, make) => made.get(key) ?? made.set(key, make()).get(key);
-const times = (lang) => kept(`t${lang}`, () => new Intl.DateTimeFormat(lang, { hour: '2-digit', minute: '2-digit' }));
-const days = (lang) => kept(`d${lang}`, () => new Intl.DateTimeFormat(lang, { month: 'short', day: 'numeric', year: '2-digit' }));
+function formatted(date, shape) {
+  const key = `${locale()} ${Object.keys(shape)}`;
+  if (!made.has(key)) made.set(key, new Intl.DateTimeFormat(locale(), shape));
+  return made.get(key).format(date);
+}
+const MINUTE = { hour: '2-digit', minute: '2-digit' };
+const times = (date) => formatted(date, MINUTE);
+const days = (date) => formatted(date, { month: 'short', day: 'numeric', year: '2-digit' });
 export const moment = (row) => `${stamp(row).date} ${seconds(row)}`;
-export const seconds = (row) => (stamp(row).seconds ||= kept(`s${document.documentElement.lang}`, () => new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', second: '2-digit' })).format(new Date(row.time)));
+export const seconds = (row) => (stamp(row).seconds ||= formatted(new Date(row.time), { ...MINUTE, second: '2-digit' }));
 export { when };
 
 function line(pen, x, y, toX, toY) {

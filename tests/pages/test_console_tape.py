@@ -150,6 +150,7 @@ async def test_the_tape_can_be_run_through_and_the_page_stays_small(timeline: Ti
     assert len(timeline.pages()) <= 8 + (place - start) / 250
     while await timeline.wheel(-900) >= place:
         pass  # what was turned before is still on its way
+    await timeline.page.goto("about:blank")
 
 
 async def test_what_the_page_keeps_of_a_tape_has_a_bound(timeline: Timeline) -> None:

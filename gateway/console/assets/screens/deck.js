@@ -25,6 +25,8 @@ addWords({
   },
 });
 
+const REST_A_CHAT = 60; // milliseconds: a strip costs the gateway about one, and its answers go first
+
 export const title = () => t('deck.title');
 export const needs = () => ['deck'];
 
@@ -83,7 +85,7 @@ export function mount(root, { chat: from = '' } = {}) {
     const left = event.target.closest('a') && event.target.closest('[data-chat]')?.dataset.chat;
     if (left) history.replaceState(null, '', `#/deck/at/${left}`);
   });
-  const followed = follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'] });
+  const followed = follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'], restOf: ({ chats }) => chats.length * REST_A_CHAT });
   return followed.end;
 }
 

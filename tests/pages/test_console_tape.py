@@ -33,6 +33,7 @@ LANES: Final = 400
 MAX_LISTED: Final = 28
 MAX_ELEMENTS: Final = 900
 MAX_KEPT: Final = 2500  # rows
+FIRST_ROWS: Final = 240  # around a place that is jumped to
 ROW_BYTES: Final = 320  # of an answer, on average
 SESSION: Final = "web:lobby"
 KEY: Final = key_of(SESSION)
@@ -105,13 +106,16 @@ class Timeline:
         """Return which pages of the tape were asked for."""
         return [one for one in self.asked if one.startswith("/page")]
 
-    async def bytes_of_pages(self) -> list[int]:
-        """Return the bytes of all pages of the tape that came since the page was loaded."""
-        sizes: list[int] = await self.page.evaluate(
-            "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/page?'))"
-            ".map(({ decodedBodySize }) => decodedBodySize)"
+    async def check_bytes(self) -> None:
+        """Check how large the pages of the tape were that came since the browser's was loaded."""
+        sizes: dict[str, int] = await self.page.evaluate(
+            "Object.fromEntries(performance.getEntriesByType('resource').filter(({ name }) =>"
+            " name.includes('/page?')).map((one) => [one.name, one.decodedBodySize]))"
         )
-        return sizes
+        assert sizes
+        for name, size in sizes.items():
+            rows = FIRST_ROWS if f"limit={FIRST_ROWS}&" in name else 500
+            assert 0 < size < ROW_BYTES * rows, name
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +135,7 @@ async def test_a_long_tape_is_shown_from_its_end_with_two_questions(timeline: Ti
     await expect(timeline.slider).to_have_attribute("aria-valuemax", str(size))
     assert await timeline.place() > size - 30
     assert len(timeline.pages()) <= 6
-    assert max(await timeline.bytes_of_pages()) < 500 * ROW_BYTES
+    await timeline.check_bytes()
     await expect(timeline.page.locator(".map path")).to_have_count(4)
     await expect(timeline.page.locator(".tape-note")).to_have_text("")  # all of it is counted
     assert await timeline.page.locator("*").count() <= MAX_ELEMENTS
@@ -230,6 +234,7 @@ async def test_a_date_an_entry_and_a_place_on_the_map_are_one_question_away(
     await timeline.jump(wanted.date[:19])
     await timeline.page.wait_for_function(NEAR, arg=wanted.id)
     assert len([one for one in timeline.pages() if "date=" in one]) == 1
+    await timeline.check_bytes()
     await expect(timeline.page).to_have_url(re.compile(r"/at/4[12]\d{3}$"))
     await timeline.slider.focus()
     await timeline.page.keyboard.press("Home")

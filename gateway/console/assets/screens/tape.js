@@ -48,6 +48,7 @@ class TapeScreen {
   #selected = 0;
   #loading = false;
   #jump = 0;
+  #address = location.hash;
   #frame = 0;
   #timers = new Set();
   #following = true;
@@ -72,6 +73,7 @@ class TapeScreen {
 
   update({ chat, entry }) {
     if (chat !== this.#chat) return false;
+    this.#address = location.hash;
     if (entry && Number(entry) !== this.#selected) this.jump({ around: Number(entry) || 1 });
     return true;
   }
@@ -284,8 +286,11 @@ class TapeScreen {
     if (performance.now() - this.#moved < LIST_RESTS) { this.#soon('address', ADDRESS_AFTER, () => this.#rest()); return; }
     if (row) this.map.show(selected, moment(row));
     this.#name();
-    // A link to another screen may have been followed, whose fragment must stay.
-    if (location.hash.startsWith(`#/${this.#base}/${this.#chat}`)) history.replaceState(null, '', `#/${this.#base}/${this.#chat}/at/${selected}`);
+    // A link may have been followed just now, of which this screen has not heard: its fragment must stay.
+    if (location.hash === this.#address) {
+      history.replaceState(null, '', `#/${this.#base}/${this.#chat}/at/${selected}`);
+      this.#address = location.hash;
+    }
     if (selected === this.#chapterOf) return;
     this.#chapterOf = selected;
     const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test pages test-postgres check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -66,10 +66,7 @@ SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/store
 check behaviour test test-postgres: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev ## the tests
-	$(PYTEST) -m "not postgresql and not long_page"
-
-pages: $(VENV)/.dev ## the console's timeline on 100 000 entries, in a browser; some minutes
-	$(BIN)/python -m pytest -m long_page tests/pages
+	$(PYTEST) -m "not postgresql"
 
 test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them
 	$(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(SERVED)

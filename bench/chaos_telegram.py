@@ -20,8 +20,8 @@ from bench.stage import USERNAME
 from tests.fakes.base.connection import Outcome
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError, Slow
 from tests.fakes.base.http import Answer
+from tests.fakes.telegram.calls import Call
 from tests.fakes.telegram.faults import Fault, RetryAfter
-from tests.fakes.telegram.methods import Call
 from tests.fakes.telegram.server import FakeTelegram
 
 PRIVATE: Final = 2

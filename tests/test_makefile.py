@@ -77,7 +77,7 @@ def test_the_check_is_a_fleet_and_then_every_test_beside_the_types(checkout: Pat
     assert ".venv/bin/mypy" in said
     steps = [line.rpartition(" -m ")[2] for line in said if line.startswith(".venv/bin/python")]
     (fleet, alone, served) = steps
-    assert (fleet, alone) == ("bench.fleet.chaos", '"not postgresql and not long_page"')
+    assert (fleet, alone) == ("bench.fleet.chaos", '"not postgresql"')
     assert served.startswith("postgresql tests/")
 
 

@@ -47,7 +47,7 @@ async def enter(scene: Scene, opened: Browsing, person: str, **options: object) 
     context = await opened.new_context(extra_http_headers=headers, **options)
     page = await context.new_page()
     await page.goto(f"{scene.gateway.url}console#code={await scene.code(person)}")
-    await expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("Deck|总览"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("Chats|聊天"))
     return page
 
 
@@ -59,7 +59,7 @@ async def test_a_link_is_used_once_and_leaves_the_address(
         headers = {"X-Forwarded-For": "203.0.113.9"}
         first = await (await opened.new_context(extra_http_headers=headers)).new_page()
         await first.goto(f"{scene.gateway.url}console#code={code}")
-        await expect(first.get_by_role("heading", name="Deck")).to_be_visible()
+        await expect(first.get_by_role("heading", name="Chats")).to_be_visible()
         assert code not in first.url
         await expect(first.get_by_role("link", name="Settings")).to_have_count(0)
         second = await (await opened.new_context(extra_http_headers=headers)).new_page()
@@ -84,8 +84,31 @@ async def test_the_deck_changes_while_it_is_open_and_shows_names_as_text(
         await scene.say(MEMBER, "will it fail?", OTHER_GROUP, addressed=True)
         await expect(page.locator(".strip").first).to_have_attribute("data-lamp", "failed")
         await expect(page.locator(".strip").first.locator(".lamp")).to_have_text("1 failed")
-        assert await page.title() == "Deck · Tapeway"
+        assert await page.title() == "Chats · Tapeway"
         assert await page.locator("img").count() == 0
+
+
+async def test_a_chat_is_opened_and_closed_again_and_one_comes_back_to_its_place(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with scene_of(tmp_path, ACCESS__MODE="paired") as scene, browsing(chromium) as opened:
+        page = await enter(scene, opened, OWNER)
+        await scene.say(STRANGER, "may we come in?", addressed=True)
+        await page.get_by_role("button", name=f"Open this chat: Group {GROUP}").click()
+        link = page.locator(f"[data-chat='{key(GROUP)}']").get_by_role("link")
+        await expect(page.locator(".done")).to_contain_text("The agent now answers")
+        await expect(link).to_be_focused()
+        await page.get_by_role("button", name="Close it again").click()
+        await expect(page.locator(".done")).to_contain_text("closed again")
+        people = await (await page.request.get(f"{scene.gateway.url}api/console/people")).json()
+        assert "member" not in {rule["role"] for rule in people["rules"]}
+        await link.click()
+        await page.get_by_role("link", name="All chats").click()
+        await expect(link).to_be_focused()
+        await link.click()
+        await expect(page.get_by_role("link", name="All chats")).to_be_visible()
+        await page.go_back()
+        await expect(link).to_be_focused()
 
 
 async def test_the_deck_rests_between_two_rounds_of_changes(
@@ -112,13 +135,13 @@ async def test_a_failed_question_is_answered_again_from_the_ledger_by_keyboard(
         await scene.say(MEMBER, "which color?", addressed=True)
         await page.keyboard.press("Control+k")
         await expect(page.get_by_role("combobox")).to_be_focused()
-        await page.keyboard.type("ledg")
+        await page.keyboard.type("open w")
         await page.keyboard.press("Enter")
         row = page.locator(".row[data-row^=in]")
         await expect(row).to_contain_text("which color?")
         again = await enter(scene, opened, ADMIN)  # who has not written there
         await again.evaluate("location.hash = '#/ledger'")
-        await expect(again.get_by_role("heading", name="Ledger")).to_be_visible()
+        await expect(again.get_by_role("heading", name="Open work")).to_be_visible()
         await expect(again.locator(".row")).to_have_count(0)
         scene.server.enqueue(Text(("Blue.",)))
         await row.get_by_role("button", name="Answer again").press("Enter")
@@ -148,7 +171,7 @@ async def test_without_a_shared_worker_one_tab_has_the_stream_until_it_closes(
         await context.add_init_script("delete window.SharedWorker")
         pages = [await context.new_page() for _ in range(8)]
         await pages[0].goto(f"{scene.gateway.url}console#code={await scene.code(OWNER)}")
-        await expect(pages[0].get_by_role("heading", name="Deck")).to_be_visible()
+        await expect(pages[0].get_by_role("heading", name="Chats")).to_be_visible()
         for other in pages[1:]:
             await other.goto(f"{scene.gateway.url}console")
         for text in ("to all of you", "and to those who are left"):
@@ -177,10 +200,10 @@ async def test_without_a_shared_worker_one_tab_has_the_stream_until_it_closes(
 async def test_it_speaks_chinese_and_keeps_it(tmp_path: Path, chromium: Browser) -> None:
     async with entered(tmp_path, chromium) as (_scene, _opened, page):
         await page.get_by_role("button", name="中文").click()
-        await expect(page.get_by_role("heading", name="总览")).to_be_visible()
+        await expect(page.get_by_role("heading", name="聊天")).to_be_visible()
         assert await page.evaluate("document.documentElement.lang") == "zh-CN"
         await page.reload()
-        for name in ("账本", "渠道", "人员", "费用"):
+        for name in ("待处理", "渠道", "人员", "费用"):
             await page.get_by_role("link", name=name, exact=True).click()
             await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
 

@@ -11,8 +11,8 @@ import { LANGUAGES, addWords, language, setLanguage, t } from './words.js';
 const $ = (id) => document.getElementById(id);
 
 addWords({
-  en: { 'nav.deck': 'Deck', 'nav.why': 'Why', 'nav.ledger': 'Ledger', 'nav.channels': 'Channels', 'nav.people': 'People', 'nav.money': 'Money', 'nav.settings': 'Settings' },
-  zh: { 'nav.deck': '总览', 'nav.why': '原因', 'nav.ledger': '账本', 'nav.channels': '渠道', 'nav.people': '人员', 'nav.money': '费用', 'nav.settings': '设置' },
+  en: { 'nav.deck': 'Chats', 'nav.why': 'Why', 'nav.ledger': 'Open work', 'nav.channels': 'Channels', 'nav.people': 'People', 'nav.money': 'Money', 'nav.settings': 'Settings' },
+  zh: { 'nav.deck': '聊天', 'nav.why': '原因', 'nav.ledger': '待处理', 'nav.channels': '渠道', 'nav.people': '人员', 'nav.money': '费用', 'nav.settings': '设置' },
 });
 
 const READ = /^#\/read\//; // the screen of readers with a link, who are nobody here

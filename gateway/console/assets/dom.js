@@ -2,7 +2,7 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-// make('a', { class: 'title', href: '#/deck' }, 'Deck', child): `on...` values are listeners.
+// make('a', { class: 'title', href: '#/deck' }, 'Chats', child): `on...` values are listeners.
 export function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -25,6 +25,9 @@ export const reel = (name = '') => svg('svg', { class: `reel ${name}`, 'aria-hid
 
 // A text of the gateway, in which `names` stand between backticks.
 export const coded = (text) => text.split('`').map((part, i) => (i % 2 ? make('code', {}, part) : part));
+
+// A person's initial, beside the name: the colours belong to conversations.
+export const disc = (name) => make('span', { class: 'disc', 'aria-hidden': 'true' }, (Array.from((name ?? '').trim())[0] ?? '?').toLocaleUpperCase());
 
 let tips = 0;
 

@@ -9,13 +9,14 @@ const REST = 1000; // milliseconds at least from one answer until changes are as
 
 // Return { refresh, end }. `path()` is asked for, `draw(found)` shows it; a refusal is shown in `note`.
 // What changes while an answer is on its way is asked for once more, and never twice at once; between
-// two rounds that changes ask for, there is a rest. `refresh`, for what somebody did, has none.
-export function follow({ path, draw, note, topics = [] }) {
+// two rounds that changes ask for, there is a rest, of `restOf(found)` milliseconds if that is more.
+// `refresh`, for what somebody did, has none.
+export function follow({ path, draw, note, topics = [], restOf = () => REST }) {
   const ends = new AbortController();
   let running = false;
   let again = false;
   let changed = false;
-  let rested = -REST; // when the last answer came
+  let due = 0; // when changes may be asked for again
   let timer = 0;
 
   async function refresh() {
@@ -23,26 +24,28 @@ export function follow({ path, draw, note, topics = [] }) {
     running = true;
     clearTimeout(timer);
     timer = 0;
+    let rest = REST;
     do {
       again = false;
       try {
         const found = await get(path(), { signal: ends.signal });
         note.textContent = '';
         draw(found);
+        rest = Math.max(REST, restOf(found));
       } catch (cause) {
         if (cause.name === 'AbortError') return;
         note.textContent = cause.message;
       }
     } while (again);
     running = false;
-    rested = performance.now();
+    due = performance.now() + rest;
     if (changed) hear();
   }
 
   function hear() {
     changed = running;
     if (running || timer) return;
-    timer = setTimeout(refresh, Math.max(0, rested + REST - performance.now()));
+    timer = setTimeout(refresh, Math.max(0, due - performance.now()));
   }
 
   const offs = [...topics, 'all'].map((topic) => on(topic, hear));
@@ -50,6 +53,9 @@ export function follow({ path, draw, note, topics = [] }) {
   refresh();
   return { refresh, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
 }
+
+// A link to the chats, at the place of one of them.
+export const toChats = (chat) => make('p', { class: 'to-chats' }, make('a', { href: `#/deck/at/${chat}` }, make('span', { 'aria-hidden': 'true' }, '‹ '), t('all-chats')));
 
 // Return a section with a title, and the note in which refusals are shown.
 export function section(title, name) {

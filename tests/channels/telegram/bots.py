@@ -15,8 +15,10 @@ from tape.entry import Entry
 from tests.clock import ManualClock
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
+from tests.fakes.telegram.world import User
 from tests.gateways import make_settings, running, tape_of, with_plugins
 
+GROUP = -1001
 STEP = 0.1
 """So many seconds pass at once; between two steps the sockets have a moment."""
 
@@ -102,3 +104,16 @@ async def telegram_bot(
         settings = make_settings(home, model, **more)
         async with running(settings, plugins=with_plugins(*plugins), clock=clock) as gateway:
             yield Bot(gateway, telegram, model, clock)
+
+
+def in_group(bot: Bot) -> User:
+    """Make a group and somebody in it."""
+    bot.fake.group(GROUP, "Ops")
+    return bot.fake.user(7, "Ada")
+
+
+def in_private(bot: Bot) -> User:
+    """Make somebody with a private chat."""
+    ada = bot.fake.user(7, "Ada")
+    bot.fake.private_chat(ada)
+    return ada

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.fakes.base.http import JsonObject
-from tests.fakes.discord.people import Allowed
 from tests.fakes.discord.permissions import Permission
+from tests.fakes.discord.posting import Allowed
 from tests.fakes.discord.text import trimmed
 from tests.fakes.discord.world import CATEGORY, FORUM, Channel, World
 

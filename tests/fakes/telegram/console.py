@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from tests.fakes.base.console import parser_of, talk
-from tests.fakes.telegram.methods import Call
+from tests.fakes.telegram.calls import Call
 from tests.fakes.telegram.server import FakeTelegram
 
 USAGE: Final = "Write: CHAT_ID USER_NAME: text"

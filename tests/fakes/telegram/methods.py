@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -10,10 +9,10 @@ from typing import Any, Final, TypeAlias
 from tests.fakes.base.http import JsonObject
 from tests.fakes.base.params import Upload
 from tests.fakes.telegram import rules
-from tests.fakes.telegram.people import People
+from tests.fakes.telegram.calls import Action, Call
 from tests.fakes.telegram.posting import member_json
-from tests.fakes.telegram.rules import Limits, Refusal, bad_request
-from tests.fakes.telegram.updates import TERMINATED
+from tests.fakes.telegram.rules import Refusal, bad_request
+from tests.fakes.telegram.webhook_methods import WebhookMethods
 from tests.fakes.telegram.world import (
     DRAFT_SECONDS,
     MAX_DOWNLOAD,
@@ -39,59 +38,15 @@ _ACTIONS: Final = frozenset(
         "upload_video_note",
     }
 )
-_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
-
-
-@dataclass(slots=True)
-class Call:
-    """Hold one API request, in the order they came.
-
-    `error_code` is None when it went well, and when the fake hung up or has not answered yet;
-    `ok` tells whether it had its effect. `message_id` is the message sent or edited.
-    `dropped_entities` counts those beyond the hundred that Telegram keeps.
-    """
-
-    method: str
-    params: JsonObject
-    at: float
-    ok: bool = False
-    error_code: int | None = None
-    description: str = ""
-    message_id: int | None = None
-    dropped_entities: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """Hold one chat action, such as typing."""
-
-    chat_id: int
-    thread_id: int | None
-    at: float
-    action: str
-
-
-@dataclass(slots=True)
-class Webhook:
-    """Hold what setWebhook said, and how the deliveries go."""
-
-    url: str = ""
-    secret_token: str = ""
-    max_connections: int = 40
-    last_error: str = ""
-    last_error_date: int = 0
 
 
 Method: TypeAlias = Callable[[JsonObject, Call], Any]
 
 
 @dataclass(slots=True)
-class Methods:
+class Methods(WebhookMethods):
     """Answer the methods; `named` has them by their names in lower case."""
 
-    people: People
-    limits: Limits | None
-    webhook: Webhook = field(default_factory=Webhook)
     actions: list[Action] = field(default_factory=list)
     commands: dict[str, list[JsonObject]] = field(default_factory=dict)
     reactions: dict[tuple[int, int], list[JsonObject]] = field(default_factory=dict)
@@ -297,49 +252,6 @@ class Methods:
             raise bad_request("file is too big")
         return file.as_json() | {"file_path": file.path}
 
-    # -- webhook -----------------------------------------------------------------------------
-
-    def on_set_webhook(self, params: JsonObject, call: Call) -> bool:
-        url = str(params.get("url") or "")
-        secret = str(params.get("secret_token") or "")
-        if not url:
-            return self.on_delete_webhook(params, call)
-        if not url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
-            raise bad_request("bad webhook: An HTTPS URL must be provided for webhook")
-        if secret and not _SECRET.fullmatch(secret):
-            raise bad_request("secret token contains unallowed characters")
-        self._drop_if_asked(params)
-        self.note_allowed(params)
-        self.webhook = Webhook(url, secret, int(params.get("max_connections") or 40))
-        self.people.updates.end_poll(Refusal(409, TERMINATED))
-        self.people.updates.added()
-        return True
-
-    def on_delete_webhook(self, params: JsonObject, _call: Call) -> bool:
-        self.webhook = Webhook()
-        self._drop_if_asked(params)
-        return True
-
-    def on_get_webhook_info(self, _params: JsonObject, _call: Call) -> JsonObject:
-        updates, webhook = self.people.updates, self.webhook
-        found: JsonObject = {
-            "url": webhook.url,
-            "has_custom_certificate": False,
-            "pending_update_count": len(updates.pending),
-        }
-        if webhook.url:
-            found |= {"max_connections": webhook.max_connections, "ip_address": "127.0.0.1"}
-        if webhook.last_error:
-            found["last_error_date"] = webhook.last_error_date
-            found["last_error_message"] = webhook.last_error
-        return found | ({"allowed_updates": updates.allowed} if updates.allowed else {})
-
-    def note_allowed(self, params: JsonObject) -> None:
-        """Keep the kinds of updates that a call asks for; an empty list is the default."""
-        allowed = params.get("allowed_updates")
-        if isinstance(allowed, list):
-            self.people.updates.allowed = allowed
-
     # -- parts -------------------------------------------------------------------------------
 
     def current_drafts(self) -> dict[tuple[int, int], Draft]:
@@ -413,10 +325,6 @@ class Methods:
             except Refusal:
                 self.too_many += 1
                 raise
-
-    def _drop_if_asked(self, params: JsonObject) -> None:
-        if params.get("drop_pending_updates"):
-            self.people.updates.drop()
 
 
 def _set_markup(message: Message, markup: JsonObject | None) -> None:

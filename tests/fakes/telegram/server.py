@@ -18,8 +18,9 @@ from tests.fakes.base.faults import Reset, ServerError, suffer
 from tests.fakes.base.http import Answer, JsonObject, Request
 from tests.fakes.base.params import UnreadableRequest, params_of
 from tests.fakes.base.server import FakeServer
+from tests.fakes.telegram.calls import Action, Call
 from tests.fakes.telegram.faults import Fault, Refuse, RetryAfter
-from tests.fakes.telegram.methods import Action, Call, Method, Methods
+from tests.fakes.telegram.methods import Method, Methods
 from tests.fakes.telegram.people import People
 from tests.fakes.telegram.rules import Limits, Refusal, bad_request, too_many
 from tests.fakes.telegram.updates import MOST, WEBHOOK_SET

@@ -11,10 +11,10 @@ import anyio
 import pytest
 
 from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError, Slow
+from tests.fakes.telegram.calls import Call
 from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.console import act, shown
 from tests.fakes.telegram.faults import Refuse, RetryAfter
-from tests.fakes.telegram.methods import Call
 from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio

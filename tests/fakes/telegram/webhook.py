@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
-from tests.fakes.telegram.methods import Webhook
 from tests.fakes.telegram.updates import Update, Updates
+from tests.fakes.telegram.webhook_methods import Webhook
 
 RETRY_SECONDS: Final = 0.03
 ANSWER_SECONDS: Final = 60.0

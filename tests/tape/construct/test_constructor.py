@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tape.construct import Candidate, Choice, ContextConstructor, rebuild
-from tape.construct.build import ids_of
 from tape.context import pair_up
 from tape.deletions import deletion
-from tape.entry import Entry, NewEntry, bootstrap, dump, event, message, tool_call, tool_result
+from tape.entry import Entry, dump, event, message, tool_call, tool_result
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
@@ -25,43 +22,10 @@ from tape.search.search import SearchStore
 from tape.service import TapeService
 from tape.snapshot import TapeSnapshot
 from tape.store import TapeStore
-from tape.stores.registry import open_store, open_tapes
-from tape.stores.sqlite import tape_schema
 from tape.tokens import estimate
-from tests.tape.old_store import OldStore
+from tests.tape.construct.entries import CALL, edit, noise, said, texts
 
 pytestmark = pytest.mark.anyio
-
-CALL = {"id": "c1", "type": "function", "function": {"name": "web.fetch", "arguments": "{}"}}
-
-
-def said(text: str, **meta: Any) -> NewEntry:
-    return message("user", text, **meta)
-
-
-def noise(count: int, **meta: Any) -> list[NewEntry]:
-    return [said(f"idle talk number {number}", **meta) for number in range(count)]
-
-
-def edit(entry: int, content: str) -> NewEntry:
-    return event("message.edit", {"entry": entry, "content": content})
-
-
-def texts(messages: Sequence[dict[str, Any]]) -> list[str]:
-    return [str(one["content"]) for one in messages]
-
-
-@pytest.fixture(params=["file", "memory", "sqlite"])
-async def tape(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Tape]:
-    store: TapeStore
-    if request.param == "memory":
-        store = open_store("memory:", [tape_schema()])
-    elif request.param == "sqlite":
-        store = open_store(f"sqlite://{tmp_path / 'tapeway.db'}")
-    else:
-        store = open_tapes(f"file://{tmp_path / 'tapes'}")
-    yield Tape(store, "t")
-    await store.close()
 
 
 async def test_what_was_said_long_ago_is_found_with_its_neighbours_in_order(tape: Tape) -> None:
@@ -96,65 +60,6 @@ async def test_the_latest_anchor_comes_first_and_others_where_the_task_speaks_of
         "[Anchor created: phase:deploy",
         "[Anchor created: phase:now",
     ]
-
-
-async def test_a_lane_s_own_words_come_before_the_room_s(tape: Tape) -> None:
-    for number in range(40):
-        await tape.append(said(f"ours {number}", lane="a"), said(f"theirs {number}", lane="b"))
-    found = await tape.context_for("go on", budget=200, lane="a")
-    shown = [text.split()[0] for text in texts(found.messages)]
-    assert shown.count("ours") > 2 * shown.count("theirs")
-
-
-async def two_tasks(tape: Tape) -> None:
-    """Put two tasks of sixty messages each on a tape, as two conversations of one chat."""
-    for number in range(60):
-        kitchen = "the kitchen needs tiles" if number % 3 == 0 else f"yes, {number} of them"
-        server = "the server moves on Monday" if number % 3 == 0 else f"no, {number} of those"
-        await tape.append(said(kitchen, lane="a"), said(server, lane="b"))
-    await tape.append(said("tea is ready", lane="c"), said("where does the server go?", lane="c"))
-
-
-def lanes(tape_entries: dict[int, Entry]) -> list[str]:
-    return [entry.meta["lane"] for entry in tape_entries.values() if "lane" in entry.meta]
-
-
-@pytest.mark.parametrize("task", ["what about the server in the kitchen?", "go on", "tea"])
-async def test_a_task_stays_within_the_lane_that_is_given(tape: Tape, task: str) -> None:
-    await two_tasks(tape)
-    found = await tape.context_for(task, lane="a")
-    taken = lanes(await tape.entries(found.entries))
-    assert taken.count("a") == len(taken) == 60
-
-
-@pytest.mark.parametrize(
-    ("task", "lane", "other"),
-    [("how many tiles for the kitchen?", "a", "b"), ("when does the server move?", "b", "a")],
-)
-async def test_of_two_tasks_the_one_that_the_words_name_is_preferred(
-    tape: Tape, task: str, lane: str, other: str
-) -> None:
-    await two_tasks(tape)
-    for budget in (400, 4000):
-        found = await tape.context_for(task, budget=budget)
-        taken = lanes(await tape.entries(found.entries))
-        assert found.record["lane"] == lane
-        assert taken.count(other) < 0.02 * len(taken)
-        assert taken.count(lane) >= (55 if budget == 4000 else 15)
-
-
-async def test_a_lane_is_also_named_by_its_name(tape: Tape) -> None:
-    for number in range(10):
-        await tape.append(said(f"one {number}", lane="tiles"), said(f"two {number}", lane="move"))
-    found = await tape.context_for("what is open with the tiles?")
-    assert set(lanes(await tape.entries(found.entries))) == {"tiles"}
-
-
-async def test_words_that_several_lanes_have_name_none(tape: Tape) -> None:
-    await two_tasks(tape)
-    found = await tape.context_for("tiles for the server")
-    assert found.record["lane"] is None
-    assert {"a", "b"} <= set(lanes(await tape.entries(found.entries)))
 
 
 async def test_calls_come_with_their_results_or_not_at_all(tape: Tape) -> None:
@@ -383,51 +288,3 @@ async def test_what_is_read_does_not_grow_with_the_tape(tape: Tape) -> None:
         costs.append(sum(reads))
     assert max(costs) < 2000
     assert max(costs) < 1.3 * min(costs[1:])
-
-
-def entry_of(kind: int, words: list[str], meta: dict[str, Any], about: int) -> NewEntry:
-    text = " ".join(words)
-    made = [
-        said(text, **meta),
-        message("assistant", text, **meta),
-        tool_call([{**CALL, "id": f"c{about}"}], **meta),
-        tool_result([text], **meta),
-        tool_result([text, text], **meta),
-        edit(about, text),
-        deletion(about, "m"),
-        message("user", text, prompt_of=about),
-        NewEntry("anchor", {"name": "phase:x", "state": {"s": text}}, meta),
-        NewEntry("message", {"odd": text}),
-        NewEntry("tool_call", {"calls": "odd"}),
-    ]
-    return made[kind]
-
-
-some_words = st.lists(st.sampled_from(["tea", "milk", "zebra", "的", "打印"]), max_size=4)
-some_meta = st.fixed_dictionaries(
-    {}, optional={"turn": st.sampled_from("xy"), "lane": st.sampled_from("ab")}
-)
-some_entries = st.lists(
-    st.builds(entry_of, st.integers(0, 10), some_words, some_meta, st.integers(1, 30)), max_size=40
-)
-
-
-@given(some_entries, some_words, st.integers(0, 300), st.sampled_from([None, "a"]))
-async def test_whatever_is_on_a_tape_the_context_keeps_its_promises(
-    entries: list[NewEntry], words: list[str], budget: int, lane: str | None
-) -> None:
-    store = OldStore(*bootstrap(), *entries)
-    tape = Tape(store, "t")
-    found = await tape.context_for(" ".join(words), budget=budget, lane=lane)
-    on_tape = {entry.id: entry for entry in await tape.read()}
-    assert found.tokens == estimate(found.messages) <= budget
-    assert len(set(found.entries)) == len(found.entries)
-    assert set(found.entries) <= on_tape.keys()
-    assert pair_up(found.messages) == found.messages
-    gone = {e.payload["data"]["entry"] for e in on_tape.values() if e.name == "message.delete"}
-    assert gone.isdisjoint(n for n in found.entries if on_tape[n].kind == "message")
-    groups = [tuple(group) for group in found.record["shown"]]
-    assert ids_of(groups) == found.entries
-    await tape.append(*entries)
-    assert dump((await rebuild(tape, found.record)).messages) == dump(found.messages)
-    await store.close()

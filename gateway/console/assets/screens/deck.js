@@ -8,27 +8,30 @@ import { addWords, money, number, short, t, when } from '../words.js';
 
 addWords({
   en: {
-    'deck.title': 'Deck', 'deck.empty': 'No chat has said anything yet.', 'deck.more': '{0} more chat, which is quiet, is not shown.|{0} more chats, which are quiet, are not shown.',
+    'deck.title': 'Chats', 'deck.empty': 'No chat has said anything yet.', 'deck.more': '{0} more chat, which is quiet, is not shown.|{0} more chats, which are quiet, are not shown.',
     'deck.stalled': 'stalled since {0}', 'deck.failed': '{0} failed', 'deck.held': '{0} held', 'deck.waiting': '{0} waiting',
     'deck.running': 'answering', 'deck.quiet': 'quiet', 'deck.tokens': '{0} tokens today', 'deck.cost': 'cost {0}',
     'deck.spark': '{0} entry in 24 hours|{0} entries in 24 hours', 'deck.closed': 'Opening this private chat is recorded.',
     'deck.nothing': 'Nothing to show.', 'deck.unit': 'tokens today',
-    'deck.closed.chat': 'Closed: the agent answers nobody here until you open it.', 'deck.wants': 'waits to be opened', 'deck.open': 'Open this chat', 'deck.opened': 'The agent now answers in {0}.',
+    'deck.closed.chat': 'Closed: the agent answers nobody here until you open it.', 'deck.wants': 'waits to be opened', 'deck.open': 'Open this chat', 'deck.opened': 'The agent now answers in {0}.', 'deck.close': 'Close it again', 'deck.shut': '{0} is closed again.',
   },
   zh: {
-    'deck.title': '总览', 'deck.empty': '还没有任何聊天消息。', 'deck.more': '另有 {0} 个安静的聊天未显示。',
+    'deck.title': '聊天', 'deck.empty': '还没有任何聊天消息。', 'deck.more': '另有 {0} 个安静的聊天未显示。',
     'deck.stalled': '自 {0} 起停滞', 'deck.failed': '{0} 条失败', 'deck.held': '{0} 条保留', 'deck.waiting': '{0} 条等待',
     'deck.running': '正在回答', 'deck.quiet': '安静', 'deck.tokens': '今日 {0} 个词元', 'deck.cost': '费用 {0}',
     'deck.spark': '24 小时内 {0} 条记录', 'deck.closed': '打开此私聊会被记录。',
     'deck.nothing': '没有可显示的消息。', 'deck.unit': '今日词元',
-    'deck.closed.chat': '已关闭：在您开放之前，助手不会在此回答任何人。', 'deck.wants': '等待开放', 'deck.open': '开放此聊天', 'deck.opened': '助手现在会在 {0} 中回答。',
+    'deck.closed.chat': '已关闭：在您开放之前，助手不会在此回答任何人。', 'deck.wants': '等待开放', 'deck.open': '开放此聊天', 'deck.opened': '助手现在会在 {0} 中回答。', 'deck.close': '重新关闭', 'deck.shut': '{0} 已重新关闭。',
   },
 });
+
+const REST_A_CHAT = 60; // milliseconds: a strip costs the gateway about one, and its answers go first
 
 export const title = () => t('deck.title');
 export const needs = () => ['deck'];
 
-export function mount(root) {
+// `chat` is the one that somebody comes back from.
+export function mount(root, { chat: from = '' } = {}) {
   const { root: place, note } = section(t('deck.title'), 'deck');
   const shelf = make('ul', { class: 'shelf', 'aria-label': t('deck.title') });
   const more = make('p', { class: 'more' });
@@ -36,20 +39,29 @@ export function mount(root) {
   place.append(shelf, more, done);
   root.append(place);
 
-  // A chat that waits to be opened is opened here.
+  function say(sentence, ...more) {
+    done.replaceChildren(sentence, ...more);
+    announce(sentence);
+  }
+
+  // A chat that waits to be opened is opened here, and closed again.
   function closed(one) {
     const [channel, account = ''] = one.account_id.split(':');
     const name = one.title || one.chat_id;
-    const open = async (event) => {
+    const who = { who: `${channel}:${one.chat_id}`, account };
+    const change = (path, values, said) => async (event) => {
       event.currentTarget.disabled = true;
       try {
-        await post('people/grant', { who: `${channel}:${one.chat_id}`, role: 'member', account });
-        done.textContent = t('deck.opened', name);
-      } catch (cause) { done.textContent = cause.message; }
-      announce(done.textContent);
+        await post(path, values);
+        from = one.chat;
+        said();
+      } catch (cause) { say(cause.message); }
       followed.refresh();
     };
-    return make('li', { class: 'strip wants', 'data-lamp': 'waiting' }, reel(),
+    const next = (key, run) => make('button', { type: 'button', class: 'done-back', onclick: run }, t(key));
+    const shut = change('people/revoke', who, () => say(t('deck.shut', name), ' ', next('deck.open', open)));
+    const open = change('people/grant', { ...who, role: 'member' }, () => say(t('deck.opened', name), ' ', next('deck.close', shut)));
+    return make('li', { class: 'strip wants', 'data-lamp': 'waiting', 'data-chat': one.chat || null }, reel(),
       make('div', { class: 'strip-main' }, make('h2', {}, one.chat ? make('a', { href: `#/tape/${one.chat}` }, make('bdi', {}, name)) : make('bdi', {}, name)), make('p', { class: 'strip-about' }, make('span', { class: 'channel' }, channel)),
         make('p', { class: 'strip-last none' }, t('deck.closed.chat'))),
       make('p', { class: 'lamp' }, t('deck.wants')),
@@ -59,11 +71,21 @@ export function mount(root) {
   function draw({ chats, total, waiting }) {
     const focused = document.activeElement?.closest?.('[data-chat]')?.dataset.chat;
     shelf.replaceChildren(...waiting.map(closed), ...chats.map(strip));
-    if (focused) shelf.querySelector(`[data-chat="${focused}"] a`)?.focus({ preventScroll: true });
+    const back = from && shelf.querySelector(`[data-chat="${from}"]:not(.wants) a`);
+    if (back) {
+      back.focus({ preventScroll: true });
+      back.closest('li').scrollIntoView({ block: 'center' });
+    } else if (focused) shelf.querySelector(`[data-chat="${focused}"] a`)?.focus({ preventScroll: true });
     more.textContent = total > chats.length ? t('deck.more', total - chats.length) : total ? '' : t('deck.empty');
   }
 
-  const followed = follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'] });
+  shelf.addEventListener('focusin', () => { from = ''; });
+  // The browser's way back leads to where somebody left.
+  shelf.addEventListener('click', (event) => {
+    const left = event.target.closest('a') && event.target.closest('[data-chat]')?.dataset.chat;
+    if (left) history.replaceState(null, '', `#/deck/at/${left}`);
+  });
+  const followed = follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'], restOf: ({ chats }) => chats.length * REST_A_CHAT });
   return followed.end;
 }
 

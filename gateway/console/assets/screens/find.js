@@ -3,7 +3,7 @@
 import { get } from '../api.js';
 import { make } from '../dom.js';
 import { follow, section } from '../screen.js';
-import { addWords, t, when } from '../words.js';
+import { addWords, t, whenExactly } from '../words.js';
 import { statusLamp } from './statuses.js';
 
 addWords({
@@ -65,7 +65,7 @@ export function mount(root, { chat = '' }) {
 function rowOf(one) {
   return make('li', { class: 'row plain found', 'data-message': one.id },
     make('div', { class: 'row-main' },
-      make('p', { class: 'row-about' }, when(one.at), ' · ', make('bdi', {}, one.title), ` · ${one.channel}`),
+      make('p', { class: 'row-about' }, whenExactly(one.at), ' · ', make('bdi', {}, one.title), ` · ${one.channel}`),
       make('p', { class: 'row-head' }, make('a', { href: `#/why/inbox/${one.id}` },
         one.name ? make('bdi', { class: 'who' }, one.name) : null, one.name ? ': ' : null, one.text || t('find.no-text'))),
       one.answer ? make('p', { class: 'row-text' }, `${t('find.answer')} ${one.answer}`) : null),

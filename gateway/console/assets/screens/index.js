@@ -3,7 +3,7 @@
 // `mount(root, params)`, which returns what unmounts it (see router.js for `update`).
 
 export const screens = [
-  { route: 'deck', nav: 'deck', load: () => import('./deck.js') },
+  { route: ['deck', 'deck/at/:chat'], nav: 'deck', load: () => import('./deck.js') },
   { route: ['tape/:chat', 'tape/:chat/at/:entry'], load: () => import('./tape.js') },
   { route: ['read/:chat', 'read/:chat/at/:entry'], load: () => import('./read.js') },
   { route: ['replay/:chat', 'replay/:chat/at/:at'], load: () => import('./replay.js') },

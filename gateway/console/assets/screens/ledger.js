@@ -8,13 +8,13 @@ import { statusLamp } from './statuses.js';
 
 addWords({
   en: {
-    'ledger.title': 'Ledger', 'ledger.about': 'Messages that the gateway received and answers that it sends, as long as they are not done: those that failed, wait or are held. The others are found under', 'ledger.failed': 'Failed or unclear', 'ledger.waiting': 'Waiting', 'ledger.held': 'Held since a restore',
+    'ledger.title': 'Open work', 'ledger.about': 'Messages that the gateway received and answers that it sends, as long as they are not done: those that failed, wait or are held. The others are found under', 'ledger.failed': 'Failed or unclear', 'ledger.waiting': 'Waiting', 'ledger.held': 'Held since a restore',
     'ledger.none.failed': 'Nothing has failed.', 'ledger.none.waiting': 'Nothing waits.', 'ledger.none.held': 'Nothing is held.',
     'ledger.retry.in': 'Answer again', 'ledger.retry.out': 'Send again', 'ledger.drop': 'Drop', 'ledger.why': 'Why',
     'ledger.in': 'message received', 'ledger.out': 'answer to be sent', 'ledger.tries': 'tried {0} time|tried {0} times',
   },
   zh: {
-    'ledger.title': '账本', 'ledger.about': '网关收到的消息和发送的回答中尚未完成的部分：失败、等待或保留的。其余的见', 'ledger.failed': '失败或不明', 'ledger.waiting': '等待中', 'ledger.held': '恢复后保留',
+    'ledger.title': '待处理', 'ledger.about': '网关收到的消息和发送的回答中尚未完成的部分：失败、等待或保留的。其余的见', 'ledger.failed': '失败或不明', 'ledger.waiting': '等待中', 'ledger.held': '恢复后保留',
     'ledger.none.failed': '没有失败。', 'ledger.none.waiting': '没有等待。', 'ledger.none.held': '没有保留。',
     'ledger.retry.in': '重新回答', 'ledger.retry.out': '重新发送', 'ledger.drop': '放弃', 'ledger.why': '原因',
     'ledger.in': '收到的消息', 'ledger.out': '待发送的回答', 'ledger.tries': '已尝试 {0} 次',

@@ -1,8 +1,9 @@
 // A room as it was: a play head over the tape, and what stood in the room at that time.
 
 import { get } from '../api.js';
-import { make, reel } from '../dom.js';
-import { addWords, t } from '../words.js';
+import { disc, make, reel } from '../dom.js';
+import { toChats } from '../screen.js';
+import { addWords, locale, t } from '../words.js';
 import { hueOf } from '../tape/strip.js';
 import { titleOf } from '../tape/draw.js';
 import { Minimap } from '../tape/minimap.js';
@@ -66,8 +67,9 @@ class Replay {
     this.when = make('input', { type: 'datetime-local', step: '1', 'aria-label': t('tape.date'), onchange: (event) => { const date = new Date(event.target.value); if (!Number.isNaN(+date)) this.open(date.toISOString()); } });
     const speed = make('select', { 'aria-label': t('replay.speed'), onchange: (event) => { this.#speed = Number(event.target.value); } },
       SPEEDS.map((one) => make('option', { value: one, selected: one === this.#speed }, `${one}×`)));
+    this.map.legend.prepend(make('li', { class: 'legend-lane' }, t('tape.legend.lane')));
     root.append(make('section', { class: 'column replay' },
-      this.name,
+      toChats(chat), this.name,
       make('div', { class: 'machine' },
         make('div', { class: 'replay-deck' }, this.reels[0], make('div', { class: 'replay-keys' }, this.clock, this.button, speed, this.when), this.reels[1]),
         this.map.element, this.map.legend),
@@ -182,9 +184,8 @@ class Replay {
 
   #show() {
     const date = new Date(this.#time);
-    const lang = document.documentElement.lang;
     this.clock.dateTime = date.toISOString();
-    this.clock.textContent = date.toLocaleString(lang, { dateStyle: 'medium', timeStyle: 'medium' });
+    this.clock.textContent = date.toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'medium' });
     this.map.show(this.#entry, this.clock.textContent);
     this.link.href = `#/tape/${this.#chat}/at/${this.#entry}`;
     if (this.#working.size) this.state.textContent = t('replay.working');
@@ -194,9 +195,9 @@ class Replay {
   #item(step) {
     if (step.kind === 'chapter') return make('li', { class: 'replay-cut', 'data-id': step.id }, titleOf(step));
     const mine = step.kind === 'answer';
-    return make('li', { class: `replay-item ${mine ? 'answer' : step.lane ? `hue-${hueOf(step.lane)}` : ''}`, 'data-id': step.id },
-      make('b', {}, mine ? t('tape.agent') : make('bdi', {}, step.who)), ' ',
-      make('time', { class: 'entry-when', datetime: step.at }, new Date(step.at).toLocaleTimeString(document.documentElement.lang, { hour: '2-digit', minute: '2-digit' })),
+    return make('li', { class: `replay-item ${mine ? 'answer' : ''} ${step.lane ? `hue-${hueOf(step.lane)}` : ''}`, 'data-id': step.id },
+      make('b', {}, mine ? t('tape.agent') : [disc(step.who), make('bdi', {}, step.who)]), ' ',
+      make('time', { class: 'entry-when', datetime: step.at }, new Date(step.at).toLocaleTimeString(locale(), { timeStyle: 'medium' })),
       make('p', { class: 'replay-text' }, step.text));
   }
 }

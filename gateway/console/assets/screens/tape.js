@@ -3,9 +3,11 @@
 import { get } from '../api.js';
 import { announce, make, odometer } from '../dom.js';
 import { on } from '../live.js';
+import { toChats } from '../screen.js';
 import { number, t } from '../words.js';
 import { Drawing, moment, titleOf } from '../tape/draw.js';
 import { Entries, isListed, words } from '../tape/entries.js';
+import { byHand } from '../tape/hand.js';
 import { Minimap } from '../tape/minimap.js';
 import { Strip } from '../tape/strip.js';
 
@@ -19,7 +21,7 @@ const LIST_RESTS = 100;
 const LIST_EVERY = 450;
 const LOAD_AFTER = 30;
 const MAX_NAMED = 40;      // lanes whose names are asked for at once
-const LEGEND = ['said', 'answer', 'turn', 'notch'];
+const LEGEND = ['lane', 'said', 'answer', 'turn', 'notch'];
 
 const pageOf = (chat, { around, date }) => `tape/${chat}/page?limit=${PAGE}&${around ? `around=${around}` : date ? `date=${encodeURIComponent(date)}` : ''}`;
 const placeOf = ({ entry }) => (entry ? { around: Number(entry) || 1 } : {});
@@ -46,6 +48,7 @@ class TapeScreen {
   #selected = 0;
   #loading = false;
   #jump = 0;
+  #address = location.hash;
   #frame = 0;
   #timers = new Set();
   #following = true;
@@ -70,6 +73,7 @@ class TapeScreen {
 
   update({ chat, entry }) {
     if (chat !== this.#chat) return false;
+    this.#address = location.hash;
     if (entry && Number(entry) !== this.#selected) this.jump({ around: Number(entry) || 1 });
     return true;
   }
@@ -114,6 +118,7 @@ class TapeScreen {
     const lanes = make('ul', { class: 'sr-only', 'aria-label': t('tape.lanes') });
     const hits = make('section', { class: 'tape-hits', hidden: true, 'aria-label': t('tape.hits') });
     root.append(make('section', { class: 'column tape-screen' },
+      this.#whole ? toChats(this.#chat) : null,
       make('header', { class: 'tape-head' }, name, about, date.form, this.#whole ? find.form : null,
         make('p', { class: 'tape-buttons' }, button('tape.back', () => this.#turnTo(true)), button('tape.on', () => this.#turnTo(false)), button('tape.newest', () => this.jump({})),
           this.#whole ? button('tape.share', () => this.#share()) : null)),
@@ -123,22 +128,14 @@ class TapeScreen {
   }
 
   #listen(canvas) {
-    this.observer = new ResizeObserver(() => { if (this.drawing.resize()) this.#draw(); });
+    this.observer = new ResizeObserver(() => { if (this.#resize()) this.#draw(); });
     this.observer.observe(canvas);
     const signal = this.#ends.signal;
-    canvas.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      if (event.ctrlKey) this.#zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15);
-      else this.#move(Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.deltaY);
-    }, { passive: false, signal });
-    let from = null;
-    canvas.addEventListener('pointerdown', (event) => { from = event.clientX; canvas.setPointerCapture(event.pointerId); }, { signal });
-    canvas.addEventListener('pointermove', (event) => {
-      if (from === null || !event.buttons) return;
-      this.#move(from - event.clientX);
-      from = event.clientX;
-    }, { signal });
-    canvas.addEventListener('pointerup', () => { from = null; }, { signal });
+    const at = () => ({
+      left: this.drawing.leftOf(this.#strip, this.#head), width: this.drawing.width,
+      whole: this.#strip.whole && this.#strip.width <= this.drawing.room + 1,
+    });
+    byHand(canvas, signal, { at, moveTo: (place) => this.#moveTo(place), move: (by) => this.#move(by), zoom: (factor) => this.#zoom(factor) });
     document.addEventListener('keydown', (event) => this.#key(event), { signal });
     for (const topic of ['chat', 'all']) this.#off.push(on(topic, (data) => { if (!data?.chat || data.chat === this.#chat) this.#soon('live', LIVE_EVERY, () => this.#news()); }));
   }
@@ -239,22 +236,25 @@ class TapeScreen {
     this.#select(this.#selected);
   }
 
-  #move(by) {
-    this.#head = Math.min(this.#strip.width, Math.max(0, this.#head + by));
+  #move(by) { this.#moveTo(this.#head + by); }
+
+  #moveTo(place) {
+    this.#head = Math.min(this.#strip.width, Math.max(0, place));
     const { rows, xs } = this.#strip;
+    if (!rows.length) return;
     let i = this.#strip.indexAt(this.#head);
     if (i > 0 && (i >= rows.length || this.#head - xs[i - 1] < xs[i] - this.#head)) i--;
     let [before, behind] = [i, i];
     while (before > 0 && !isListed(rows[before])) before--;
     while (behind < rows.length - 1 && !isListed(rows[behind])) behind++;
-    const nearer = Math.abs(xs[before] - this.#head) <= Math.abs(xs[behind] - this.#head) ? before : behind;
-    if (rows[nearer]) this.#selected = rows[nearer].id;
+    const [nearer] = [before, behind].filter((one) => isListed(rows[one])).sort((a, b) => Math.abs(xs[a] - this.#head) - Math.abs(xs[b] - this.#head));
+    if (nearer !== undefined) this.#selected = rows[nearer].id;
     this.#settle(true);
   }
 
   #settle(moving = false) {
     const row = this.#strip.rows[this.#strip.indexOf(this.#selected)];
-    this.#following = this.#strip.last >= this.#strip.size && this.#head >= this.#strip.width - 40;
+    this.#following = this.#strip.last >= this.#strip.size && !(this.#strip.rows.findLast(isListed)?.id > this.#selected);
     if (moving) this.map.place(this.#selected);
     else this.map.show(this.#selected, row ? moment(row) : '');
     if (moving) this.#moved = performance.now();
@@ -286,8 +286,11 @@ class TapeScreen {
     if (performance.now() - this.#moved < LIST_RESTS) { this.#soon('address', ADDRESS_AFTER, () => this.#rest()); return; }
     if (row) this.map.show(selected, moment(row));
     this.#name();
-    // A link to another screen may have been followed, whose fragment must stay.
-    if (location.hash.startsWith(`#/${this.#base}/${this.#chat}`)) history.replaceState(null, '', `#/${this.#base}/${this.#chat}/at/${selected}`);
+    // A link may have been followed just now, of which this screen has not heard: its fragment must stay.
+    if (location.hash === this.#address) {
+      history.replaceState(null, '', `#/${this.#base}/${this.#chat}/at/${selected}`);
+      this.#address = location.hash;
+    }
     if (selected === this.#chapterOf) return;
     this.#chapterOf = selected;
     const rows = this.#strip.rows.slice(0, this.#strip.indexOf(selected) + 1);
@@ -315,6 +318,18 @@ class TapeScreen {
     this.#parts.lanes.replaceChildren(...named.map((name) => make('li', {}, name)));
   }
 
+  // Take the canvas's size; return whether it is another one, which empties the canvas.
+  #resize() {
+    const resized = this.drawing.resize();
+    if (this.#strip.fitTo(this.drawing.room)) this.#head = this.#strip.placeOf(this.#selected);
+    return resized;
+  }
+
+  #extend(page, older) {
+    const moved = this.#strip.extend(page, older);
+    this.#head = this.#strip.whole ? this.#strip.placeOf(this.#selected) : this.#head + moved;
+  }
+
   #dirty() {
     if (!this.#frame) this.#frame = requestAnimationFrame(() => this.#draw());
   }
@@ -323,7 +338,7 @@ class TapeScreen {
     this.#frame = 0;
     const first = this.#strip.rows.length && !this.drawn;
     if (first) this.canvas.classList.toggle('few', this.#strip.tracks <= FEW_TRACKS);
-    if (first || !this.drawing.width) this.drawing.resize();
+    if (first || !this.drawing.width) this.#resize();
     this.drawing.draw(this.#strip, this.#head, this.#selected, this.#names);
     if (!first) return;
     this.drawn = true;
@@ -343,9 +358,11 @@ class TapeScreen {
     const page = await this.#ask(older ? `/page?before=${strip.first}` : `/page?after=${strip.last}`);
     this.#loading = false;
     if (!page || round !== this.#jump) return;
-    this.#head += strip.extend(page, older);
+    const following = this.#following && !older;
+    this.#extend(page, older);
     if (!page.rows.length && older) strip.first = 1;
     else if (!page.rows.length) strip.last = strip.size;
+    if (following) this.#select(strip.last);
     this.#dirty();
     this.#list(true);
     if (page.rows.length) this.#load();
@@ -362,7 +379,7 @@ class TapeScreen {
     if (!page?.rows.length || round !== this.#jump) return;
     if (page.rows.some(({ kind }) => kind === 'delete')) this.#names.clear(); // a name may be what was deleted
     const following = this.#following;
-    if (strip.rows.length) this.#head += strip.extend(page, false);
+    if (strip.rows.length) this.#extend(page, false);
     else strip.replace(page);
     if (following) this.#select(strip.last);
     else this.#dirty();

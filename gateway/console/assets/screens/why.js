@@ -89,7 +89,7 @@ function draw({ place, chat, joints, lines, lane, used }) {
     chat ? make('a', { href: `#/why/in/${chat.chat}` }, t('why.find')) : null,
   ];
   return [
-    make('p', { class: 'why-where' }, chat ? make('bdi', {}, chat.title) : place.account, ' · ', day(place.received_at)),
+    make('p', { class: 'why-where' }, chat ? make('bdi', {}, chat.title) : place.account, ' · ', day(place.received_at), ' · ', clock(place.received_at)),
     make('h1', {}, t('why.of', /^\S{1,16}$/.test(place.message_id) ? place.message_id : `in-${place.row}`)),
     chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
     label(place),

@@ -1,6 +1,6 @@
 // Draw the loaded part of a tape on a canvas: tracks, turns, messages, notches, silences, chapters.
 
-import { t, when } from '../words.js';
+import { locale, t, when } from '../words.js';
 
 const RULER = 26;
 const FLAGS = 18;
@@ -10,6 +10,8 @@ const LABEL_EVERY = 110;
 const NAMED_TRACK = 22; // pixels of a track from which there is room for its name
 const MAX_NAME = 280;
 const MAX_WIDTHS = 2000;
+const BEFORE = 40;         // pixels beside the ends of a tape
+const BEHIND = 230;        // of which the last conversation's name has some
 const COLOURS = ['splice', 'ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
   ...Array.from({ length: 10 }, (_, i) => `hue-${i}`)];
 const FORCED = { splice: 'Canvas', ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
@@ -46,6 +48,18 @@ export class Drawing {
     return true;
   }
 
+  // The pixels over which a short tape is spread.
+  get room() { return Math.max(0, this.width - BEFORE - this.#behind); }
+
+  get #behind() { return Math.min(BEHIND, this.width / 5); }
+
+  // The place of the window's left edge: the play head is in the middle, save where the tape ends.
+  leftOf(strip, head) {
+    const most = strip.last >= strip.size ? strip.width + this.#behind - this.width : Infinity;
+    const left = Math.min(most, head - this.width / 2);
+    return strip.first <= 1 ? Math.max(-BEFORE, left) : left;
+  }
+
   #readColours() {
     const style = getComputedStyle(document.documentElement);
     const forced = this.#media[1].matches;
@@ -54,12 +68,12 @@ export class Drawing {
     }
   }
 
-  // Draw the strip with the position `head` below the play head in the middle; `names` are those of lanes.
+  // Draw the strip with the play head at the position `head`; `names` are those of lanes.
   draw(strip, head, selected, names) {
     const { width, height } = this;
     const pen = this.#context;
     const c = this.#colours;
-    const left = head - width / 2;
+    const left = this.leftOf(strip, head);
     const first = Math.max(0, strip.indexAt(left - 20) - 1);
     const end = Math.min(strip.rows.length, strip.indexAt(left + width + 20) + 1);
     const room = height - RULER - FLAGS - FOOT;
@@ -87,7 +101,7 @@ export class Drawing {
     if (named) this.#names(strip, left, names, (at) => RULER + FLAGS + at * track + 10, hue);
     this.#turns(strip, left, named ? track * 0.75 : track, y, trackOf, hue);
     for (let i = first; i < end; i++) this.#mark(strip, i, left, named ? track * 0.75 : track, y, trackOf, hue);
-    this.#head(strip, left, selected, y, trackOf);
+    this.#head(strip, left, head, selected, y, trackOf);
   }
 
   // Who began each conversation and with which words, where its track begins or the window does.
@@ -150,10 +164,11 @@ export class Drawing {
       last = minute;
       const label = date === day ? text : `${date}  ${text}`;
       pen.fillStyle = date === day ? c['ink-3'] : c.ink;
-      pen.fillText(label, x + 4, 17);
+      const at = Math.max(0, x);
+      pen.fillText(label, at + 4, 17);
       pen.fillStyle = c.line;
       pen.fillRect(x, 6, 1, RULER - 6);
-      free = x + Math.max(LABEL_EVERY, this.#widthOf(label) + 16);
+      free = at + Math.max(LABEL_EVERY, this.#widthOf(label) + 16);
       day = date;
     }
   }
@@ -225,10 +240,10 @@ export class Drawing {
     pen.fillText(text, x + 6, RULER + 13);
   }
 
-  #head(strip, left, selected, y, trackOf) {
+  #head(strip, left, head, selected, y, trackOf) {
     const pen = this.#context;
     const c = this.#colours;
-    const x = this.width / 2;
+    const x = head - left;
     pen.fillStyle = c.record;
     pen.fillRect(x - 0.75, RULER - 4, 1.5, this.height);
     pen.beginPath();
@@ -257,20 +272,24 @@ export function quietText(seconds) {
 }
 
 function stamp(row) {
-  if (row.stamp?.language !== document.documentElement.lang) {
+  if (row.stamp?.locale !== locale()) {
     const date = new Date(row.time);
-    const lang = document.documentElement.lang;
-    row.stamp = { language: lang, text: times(lang).format(date), date: days(lang).format(date), seconds: '' };
+    row.stamp = { locale: locale(), text: times(date), date: days(date), seconds: '' };
   }
   return row.stamp;
 }
 
 const made = new Map();
-const kept = (key, make) => made.get(key) ?? made.set(key, make()).get(key);
-const times = (lang) => kept(`t${lang}`, () => new Intl.DateTimeFormat(lang, { hour: '2-digit', minute: '2-digit' }));
-const days = (lang) => kept(`d${lang}`, () => new Intl.DateTimeFormat(lang, { month: 'short', day: 'numeric', year: '2-digit' }));
-export const moment = (row) => `${stamp(row).date} ${stamp(row).text}`;
-export const seconds = (row) => (stamp(row).seconds ||= kept(`s${document.documentElement.lang}`, () => new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', second: '2-digit' })).format(new Date(row.time)));
+function formatted(date, shape) {
+  const key = `${locale()} ${Object.keys(shape)}`;
+  if (!made.has(key)) made.set(key, new Intl.DateTimeFormat(locale(), shape));
+  return made.get(key).format(date);
+}
+const MINUTE = { hour: '2-digit', minute: '2-digit' };
+const times = (date) => formatted(date, MINUTE);
+const days = (date) => formatted(date, { month: 'short', day: 'numeric', year: '2-digit' });
+export const moment = (row) => `${stamp(row).date} ${seconds(row)}`;
+export const seconds = (row) => (stamp(row).seconds ||= formatted(new Date(row.time), { ...MINUTE, second: '2-digit' }));
 export { when };
 
 function line(pen, x, y, toX, toY) {

@@ -1,6 +1,6 @@
 // The entries around the play head as a list: what the tape says there, in words.
 
-import { make } from '../dom.js';
+import { disc, make } from '../dom.js';
 import { addWords, t, when } from '../words.js';
 import { hueOf } from './strip.js';
 import { moment, seconds, titleOf } from './draw.js';
@@ -19,7 +19,7 @@ addWords({
     'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.', 'tape.reaction.up': 'Somebody found an answer good.', 'tape.reaction.down': 'Somebody found an answer bad.', 'tape.reaction.': 'Somebody took back what they thought of an answer.',
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
     'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
-    'tape.legend': 'What is drawn', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
+    'tape.legend': 'What is drawn', 'tape.legend.lane': 'each colour is a conversation', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
     'tape.legend.density': 'how much was written', 'tape.legend.answers': 'answers among it', 'tape.legend.failed': 'failed or refused', 'tape.legend.chapters': 'a chapter begins', 'tape.legend.head': 'you are here',
     'tape.lanes': 'Conversations drawn here', 'tape.unit': 'entries',
     'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
@@ -35,7 +35,7 @@ addWords({
     'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。', 'tape.reaction.up': '有人认为一个回答不错。', 'tape.reaction.down': '有人认为一个回答不好。', 'tape.reaction.': '有人撤回了对一个回答的评价。',
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
     'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
-    'tape.legend': '图例', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
+    'tape.legend': '图例', 'tape.legend.lane': '每种颜色是一个对话', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
     'tape.legend.density': '写了多少', 'tape.legend.answers': '其中的回答', 'tape.legend.failed': '失败或被拒', 'tape.legend.chapters': '一章开始', 'tape.legend.head': '当前位置',
     'tape.lanes': '此处显示的对话', 'tape.unit': '条记录',
     'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
@@ -102,7 +102,7 @@ export function words(row) {
   if (row.kind === 'end') return [make('span', { class: 'entry-lost' }, t('tape.failed', row.status))];
   if (row.kind === 'reaction') return [make('span', { class: 'entry-note' }, t(`tape.reaction.${row.value ?? ''}`))];
   if (row.kind !== 'said' && row.kind !== 'answer') return [make('span', { class: row.kind === 'refused' || row.kind === 'error' ? 'entry-lost' : 'entry-note' }, t(`tape.${row.kind}`))];
-  const who = row.kind === 'answer' ? make('b', { class: 'entry-agent' }, t('tape.agent')) : make('b', {}, make('bdi', {}, row.who));
+  const who = row.kind === 'answer' ? make('b', {}, t('tape.agent')) : make('b', {}, disc(row.who), make('bdi', {}, row.who));
   const text = row.gone ? make('i', { class: 'entry-note' }, t('tape.gone')) : make('bdi', { class: row.kind === 'answer' ? 'entry-answer' : '' }, row.text);
   return [who, ' ', text];
 }

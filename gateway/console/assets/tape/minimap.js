@@ -5,6 +5,7 @@ import { t } from '../words.js';
 
 const WIDTH = 960;
 const HEIGHT = 46;
+const FEW = 12; // bins of a short tape, of which one failure shall not fill one
 const LEGEND = ['density', 'answers', 'failed', 'chapters', 'head'];
 
 export class Minimap {
@@ -34,7 +35,7 @@ export class Minimap {
     const step = WIDTH / Math.max(1, bins.length);
     const rates = bins.map(([, , from, to, entries]) => Math.log2(1 + entries / Math.max(0.25, (Date.parse(to) - Date.parse(from)) / 3.6e6)));
     const most = Math.max(1, ...rates);
-    const worst = Math.max(0.02, ...bins.map(([, , , , entries, , , lost, refused]) => (lost + refused) / entries));
+    const worst = Math.max(bins.length < FEW ? 0.25 : 0.02, ...bins.map(([, , , , entries, , , lost, refused]) => (lost + refused) / entries));
     let [density, answers, failed, chapters] = ['', '', '', ''];
     bins.forEach(([, , , , entries, , answered, lost, refused, , anchors], i) => {
       const high = 4 + (HEIGHT - 14) * (rates[i] / most);

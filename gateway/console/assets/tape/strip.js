@@ -20,6 +20,8 @@ export class Strip {
   last = 0;
   size = 0;
   scale = 3;    // pixels a second
+  fit = 0;      // pixels over which a whole tape is spread that would take less
+  #spread = 1;
 
   // Take a page in the place of what is there.
   replace({ rows, first, last, size }) {
@@ -33,7 +35,7 @@ export class Strip {
     this.size = size;
     if (!rows.length) return 0;
     const kept = older ? this.rows[0] : this.rows.at(-1);
-    const before = this.#xOf(kept);
+    const before = this.placeOf(kept.id);
     this.rows = older ? [...rows, ...this.rows] : [...this.rows, ...rows];
     if (older) this.first = first;
     else this.last = last;
@@ -43,13 +45,23 @@ export class Strip {
       else this.first = this.rows[0].id;
     }
     this.#lay();
-    return kept ? this.#xOf(kept) - before : 0;
+    return this.placeOf(kept.id) - before;
   }
 
   zoom(factor) {
-    this.scale = Math.min(30, Math.max(0.3, this.scale * factor));
+    this.scale = Math.min(30, Math.max(0.3, this.scale * this.#spread * factor));
     this.#lay();
   }
+
+  // Take the width over which a short tape is spread; return whether that changes anything.
+  fitTo(width) {
+    if (width === this.fit) return false;
+    this.fit = width;
+    if (this.whole) this.#lay();
+    return this.whole;
+  }
+
+  get whole() { return this.first <= 1 && this.last >= this.size; }
 
   // The index of the first row at or behind x.
   indexAt(x) {
@@ -72,7 +84,8 @@ export class Strip {
     return low;
   }
 
-  #xOf(row) { return row ? this.xs[this.indexOf(row.id)] ?? 0 : 0; }
+  // Where an entry is drawn, in pixels.
+  placeOf(id) { return this.xs[Math.min(this.xs.length - 1, this.indexOf(id))] ?? 0; }
 
   #step(row, before) {
     const seconds = Math.max(0, (row.time - before.time) / 1000);
@@ -85,21 +98,30 @@ export class Strip {
 
   #lay() {
     const { rows } = this;
+    for (const row of rows) row.time ??= Date.parse(row.at);
+    const steps = rows.map((row, i) => (i ? this.#step(row, rows[i - 1]) : { width: 0, quiet: 0 }));
+    this.#spread = this.whole ? this.#spreadOf(steps) : 1;
     this.xs = new Array(rows.length);
     this.quiet = [];
     let x = 0;
     for (let i = 0; i < rows.length; i++) {
-      const row = rows[i];
-      row.time ??= Date.parse(row.at);
-      if (i) {
-        const { width, quiet } = this.#step(row, rows[i - 1]);
-        if (quiet) this.quiet.push({ x, width, seconds: quiet });
-        x += width;
-      }
+      const { width, quiet } = steps[i];
+      if (quiet) this.quiet.push({ x, width, seconds: quiet });
+      x += quiet ? width : width * this.#spread;
       this.xs[i] = x;
     }
     this.width = x;
     this.#weave();
+  }
+
+  // By how much all but the silences is spread, so that a short tape has the width of the window.
+  #spreadOf(steps) {
+    let [quiet, rest] = [0, 0];
+    for (const step of steps) {
+      if (step.quiet) quiet += step.width;
+      else rest += step.width;
+    }
+    return rest ? Math.max(1, (this.fit - quiet) / rest) : 1;
   }
 
   // Give each lane a track while it is in use, as in a git graph; turns take theirs from their lane.

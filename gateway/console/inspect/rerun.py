@@ -181,7 +181,7 @@ async def _is_still_there(parts: ConsoleParts, chat: ConsoleChat, view: ShownVie
 
 
 async def offered_tools(services: Services, view: ShownView) -> list[Json]:
-    """Describe the tools that a call offered, as far as there are any today: none of them runs."""
+    """Describe the tools that a call offered, as far as there are any today; none runs."""
     offered = view.steps[view.at].payload["data"].get("tools") or ()
     known = {tool.wire_name: tool for tool in await services.hooks.tools()}
     names = [wire_name(str(name)) for name in offered]

@@ -25,6 +25,7 @@ from tests.tape.linking.room_of import Talk
 pytestmark = pytest.mark.anyio
 
 ROW = {"account_id": "x", "chat_id": "1", "session_id": "x:1"}
+ENOUGH, LIKELY = "well enough", "most likely"
 GUESS, NEW, ANSWER = "by the linker's estimate", "a new one", "the agent's answer “Yes.”"
 PLUMS = {"inbox": 1, "lane": "said:1/1", "message_id": "1", "name": "Alice", "text": "plums?"}
 
@@ -56,7 +57,7 @@ async def talk(gateway: Gateway, *more: NewEntry) -> list[Entry]:
         ("silence 41", ", because nobody had written for 41 minutes"),
         (
             "new 0.58",
-            f", because it fits none of the earlier ones well enough: {GUESS}, it is {NEW} with 58 %",
+            f", because it fits none of the earlier ones {ENOUGH}: {GUESS}, it is {NEW} with 58 %",
         ),
         ("new", "; why was not recorded"),
         ("", "; why was not recorded"),
@@ -79,7 +80,7 @@ async def test_a_new_conversation_has_the_reason_that_was_recorded(
         ("own last message", ", because its author wrote the agent's answer “Yes.” shortly before"),
         (
             "model 0.91",
-            f", because by its words, author and time it most likely continues {ANSWER}: 91 % {GUESS}",
+            f", because by its words, author and time it {LIKELY} continues {ANSWER}: 91 % {GUESS}",
         ),
         ("said at once with others", ", because its author had just asked a question there"),
         ("", "; why was not recorded"),

@@ -127,16 +127,23 @@ class ModelSettings(BaseModel):
         0, ge=0, description="Size of the context window, in tokens; 0: unknown.", examples=["8192"]
     )
     price_input: float = Field(
-        0, ge=0, description="Price of a million prompt tokens.", examples=["0.25"]
+        0,
+        ge=0,
+        description="Price of a million prompt tokens, in TAPEWAY_AGENT__CURRENCY.",
+        examples=["0.25"],
     )
     price_cached: float | None = Field(
         None,
         ge=0,
-        description="Price of a million cached prompt tokens. Empty: as other prompt tokens.",
+        description="Price of a million cached prompt tokens, in TAPEWAY_AGENT__CURRENCY. Empty: as"
+        " other prompt tokens.",
         examples=["0.025"],
     )
     price_output: float = Field(
-        0, ge=0, description="Price of a million tokens of answers.", examples=["2"]
+        0,
+        ge=0,
+        description="Price of a million tokens of answers, in TAPEWAY_AGENT__CURRENCY.",
+        examples=["2"],
     )
 
     def key(self) -> str:

@@ -39,6 +39,13 @@ class AgentSettings(ModelSettings):
         description="More names for the agent in groups, separated by commas.",
         examples=["Robin,Robbie"],
     )
+    currency: str = Field(
+        "USD",
+        pattern=r"^[A-Z]{3}$",
+        description="Currency of all prices, costs and budgets, as its three letters (ISO 4217)."
+        " It names the amounts; nothing is converted.",
+        examples=["EUR"],
+    )
     steps: int = Field(
         20, ge=1, le=200, description="Maximum model calls in one turn.", examples=["20"]
     )

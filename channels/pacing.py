@@ -139,17 +139,18 @@ class Gate:
         """Return the seconds for which the platform wants no writes; 0 or less: it takes them."""
         return self._closed_until - now
 
-    def left(self, now: float) -> tuple[int, int, float] | None:
-        """Return how many writes the window still takes, of how many, and when it takes all again.
+    def left(self, now: float) -> tuple[int, int, float, float] | None:
+        """Return how many writes the window still takes, of how many, and two numbers of seconds.
 
-        The third is in seconds from now. None without a limit.
+        They are how long the window is, and when it takes all again. None without a limit.
         """
         count, closed = self._budget.count, self.closed_for(now)
         if not count:
             return None
         taken = self._in_window(now)
         free = self._written[-1] + self._budget.window - now if taken else 0.0
-        return count - (count if closed > 0 else taken), count, max(free, closed, 0.0)
+        free_again = max(free, closed, 0.0)
+        return count - (count if closed > 0 else taken), count, self._budget.window, free_again
 
     def idle(self, now: float) -> bool:
         """Return whether dropping this gate would change nothing."""
@@ -278,7 +279,7 @@ class Pacing:
         now = self._clock.monotonic()
         return max(self._chat(chat).closed_for(now), self.bot.closed_for(now)) <= 0
 
-    def left(self, most: int) -> list[tuple[str, int, int, float]]:
+    def left(self, most: int) -> list[tuple[str, int, int, float, float]]:
         """Return the chats with the fewest writes left: their ids, and what `Gate.left` says.
 
         The bot's own limit comes first, under the id "", if this process knows it.

@@ -1,4 +1,4 @@
-"""Words for a terminal: texts without control characters, and how many and how much."""
+"""Words for a terminal and for files: texts that drive no terminal, how many and how much."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from math import floor, log10
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,14 @@ def counted(number: float, one: str, many: str = "") -> str:
     """Return a number with its noun, in the singular only for 1."""
     whole = int(number) if number == int(number) else number
     return f"{whole} {one if number == 1 else many or one + 's'}"
+
+
+def amount(value: float) -> str:
+    """Return an amount of money with as many digits as a small one needs: 1.20, 0.0004."""
+    small = 0 < value < 1
+    digits = min(10, max(2, 1 - floor(log10(value)))) if small else 2
+    whole, _point, rest = f"{value:.{digits}f}".partition(".")
+    return f"{whole}.{rest.rstrip('0'):0<2}"
 
 
 def megabytes(size: float) -> str:

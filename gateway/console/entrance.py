@@ -136,6 +136,7 @@ class Entrance:
             "account": visitor.guest.account_id if visitor.guest else "",
             "instance": visitor.is_instance_owner,
             "agent": self._parts.services.settings.agent.name,
+            "currency": self._parts.services.settings.agent.currency,
         }
 
     async def _leave(self, request: Request) -> Any:

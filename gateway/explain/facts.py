@@ -102,10 +102,10 @@ async def turn_entries(reads: StoreReads, tape: str, turn: str) -> list[Entry]:
     Results that tools took from another chat are replaced by a sentence.
     """
     entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
-    return without_other_chats(await without_deleted(_TapeReads(reads, tape), entries))
+    return without_other_chats(await without_deleted(TapeReads(reads, tape), entries))
 
 
-class _TapeReads(Reads):
+class TapeReads(Reads):
     """A tape as a report reads it."""
 
     def __init__(self, reads: StoreReads, name: str) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.explain.conversation import conversation_of
 from gateway.explain.facts import MessageFacts
 from gateway.explain.joints import joints_of, times_of
 from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
 from gateway.explain.turn_report import send_lines, turn_lines
+from gateway.language.language import say
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry
@@ -31,7 +33,7 @@ async def message_lines(
         return _erased(row)
     lines = [_seen(facts), _addressed(payload), _access(facts)]
     if entry is not None and not facts.is_closed:
-        lines += _lane(entry, _own_mention(payload))
+        lines += await _lane(reads, facts)
         lines += _changes(facts)
         if quotes and facts.is_deleted:
             lines += await quote_lines(reads, facts.tape, entry, facts.changes)
@@ -127,39 +129,28 @@ def _own_mention(payload: Mapping[str, Any]) -> str:
     return str(mentions.pop()).removeprefix("@") if mine else ""
 
 
-def _lane(entry: Entry, own: str) -> list[ReportLine]:
+async def _lane(reads: StoreReads, facts: MessageFacts) -> list[ReportLine]:
+    """Return a line that says which conversation a message belongs to, why, and its place."""
+    entry = facts.entry
+    if entry is None or facts.is_closed:
+        return []
     lane, link = entry.meta.get("lane"), entry.meta.get("link")
-    data = {"lane": lane, "link": link, "entry": entry.id}
-    if lane is None:
-        says = f"entry {entry.id}; the chat is one conversation"
-        return [ReportLine(entry.date, "lane", says, data)]
-    says = f"entry {entry.id} in the lane {lane}"
+    found = await conversation_of(reads, facts)
+    data = {"lane": lane, "link": link, "entry": entry.id, "conversation": found.to_json()}
+    says = f"{found.says}. " + say("It is entry {number}", number=entry.id)
+    if lane is not None:
+        says += say(" in the lane {lane}", lane=lane)
     if isinstance(link, Mapping):
-        # A lane is named after its first message.
-        begins = str(lane).partition(":")[2] == entry.meta.get("message_id")
-        says += _linked(link, begins=begins) + _addressees(link.get("to"), own)
-    elif entry.meta.get("reply_to"):
-        says += f"; a reply to message {entry.meta['reply_to']}"
+        says += f" ({link['why']})" if link.get("why") else ""
+        says += _addressees(link.get("to"), _own_mention(facts.payload))
     return [ReportLine(entry.date, "lane", says, data)]
-
-
-def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
-    parent, why = str(link.get("parent") or ""), link.get("why")
-    says = ""
-    if parent:
-        turn = parent.removeprefix("turn:")
-        what = f"message {parent}" if turn == parent else f"the answer of the turn {turn}"
-        says = f"; it continues {what}"
-    elif begins:
-        says = "; it starts a conversation"
-    return says + (f" ({why})" if why else "")
 
 
 def _addressees(to: object, own: str) -> str:
     people = [str(one) for one in to] if isinstance(to, list) else []
     others = [one for one in people if one not in (AGENT, own)]
-    named = [*(["the agent"] if AGENT in people else []), *others]
-    return f", addressed to {', '.join(named)}" if named else ""
+    named = [*([say("the agent")] if AGENT in people else []), *others]
+    return say(", addressed to {people}", people=", ".join(named)) if named else ""
 
 
 def _changes(facts: MessageFacts) -> list[ReportLine]:

@@ -18,8 +18,8 @@ START: Final = (
 )
 TASKS: Final = {
     "The model": "agent.base_url agent.fallback_models models agent.context_window agent.max_output"
-    " agent.temperature agent.reasoning_effort agent.read_timeout agent.images agent.price_input"
-    " agent.price_cached agent.price_output",
+    " agent.temperature agent.reasoning_effort agent.read_timeout agent.images agent.currency"
+    " agent.price_input agent.price_cached agent.price_output",
     "Who may talk to it, and how much": "access budget",
     "When and how it answers": "agent.name agent.more_names telegram.answers discord.answers"
     " slack.answers buffer turn.overlap turn.deadline delivery.replay_hours media.images",

@@ -27,8 +27,8 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     read      how many messages its newest prompt showed; `messages` has the ids of those that are
               not deleted, as the page knows them
     tools     maps the tools that were called to how often
-    cost      in the currency of the prices, as recorded; `estimated` if a server did not report all
-              tokens
+    cost      in the `currency` of the prices, as recorded; `estimated` if a server did not report
+              all tokens
     """
     entries = await tape.find(turn=turn)
     if not entries:
@@ -52,6 +52,7 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
         "seconds": _seconds(entries, ends),
         "tokens": [totals[name] for name in TOKENS],
         "cost": await _cost(services, spent, turn),
+        "currency": services.settings.agent.currency,
         "estimated": totals["estimated"] > 0,
     }
 

@@ -16,7 +16,7 @@ from tape.linking.features_message import MessageFeatures
 from tape.linking.features_pair import candidates, pair_rows
 from tape.linking.features_relevance import Judgement, relevance_rows
 from tape.linking.room import Heard, LinkerRoom
-from tape.linking.utterance import LaneLink, Utterance, starts
+from tape.linking.utterance import NOTHING_BEFORE, LaneLink, Utterance, starts
 
 PAIR_MARGIN: Final = 4.0
 """The first stage drops candidates whose log odds are this much below the best."""
@@ -41,8 +41,10 @@ class Model:
         )
 
     def decide(self, utterance: Utterance, judged: Judgement) -> LaneLink:
-        if not judged.lanes or judged.new > self.least_new:
-            return starts(utterance, f"new {judged.new:.2f}" if judged.lanes else "new")
+        if not judged.lanes:
+            return starts(utterance, NOTHING_BEFORE)
+        if judged.new > self.least_new:
+            return starts(utterance, f"new {judged.new:.2f}")
         score = max(judged.scores)
         lane = judged.lanes[judged.scores.index(score)]
         return LaneLink(lane.lane, lane.best.key, f"model {score:.2f}")

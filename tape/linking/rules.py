@@ -6,7 +6,15 @@ from typing import Final
 
 from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom, minute
-from tape.linking.utterance import THREAD, LaneLink, Utterance, starts
+from tape.linking.utterance import (
+    NO_SIGN,
+    NOTHING_BEFORE,
+    SILENCE,
+    THREAD,
+    LaneLink,
+    Utterance,
+    starts,
+)
 
 MAX_REMARK_WORDS: Final = 6  # maximum content words of a remark on the previous message
 LULL_MINUTES: Final = 30.0
@@ -33,7 +41,7 @@ def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> 
 def by_rules(room: LinkerRoom, new: Utterance) -> LaneLink:
     found = _mentioned(room, new) or _own(room, new) or _addressed(room, new) or _remark(room, new)
     if found is None:
-        return starts(new)
+        return starts(new, NO_SIGN if _last(room) else NOTHING_BEFORE)
     parent, why = found
     return LaneLink(parent.lane, parent.key, why)
 
@@ -41,8 +49,10 @@ def by_rules(room: LinkerRoom, new: Utterance) -> LaneLink:
 def by_recency(room: LinkerRoom, new: Utterance) -> LaneLink:
     """Link a message to the last one, or after a lull to none; for rooms of one conversation."""
     last = _last(room)
-    if last is None or minute(new.at) - last.minute > LULL_MINUTES:
-        return starts(new)
+    if last is None:
+        return starts(new, NOTHING_BEFORE)
+    if (silent := minute(new.at) - last.minute) > LULL_MINUTES:
+        return starts(new, f"{SILENCE} {silent}")
     return LaneLink(last.lane, last.key, "the only conversation")
 
 

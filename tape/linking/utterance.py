@@ -10,6 +10,15 @@ LANE_PREFIX: Final = "said:"
 
 AGENT: Final = "agent"  # the id that stands for the agent among authors and mentions
 
+NOTHING_BEFORE: Final = "nothing before"
+"""Why a message starts a conversation: no earlier message is remembered that it could continue."""
+
+NO_SIGN: Final = "no sign"
+"""Why a message starts a conversation: no rule found an earlier one that it continues."""
+
+SILENCE: Final = "silence"
+"""Why a message starts a conversation, before the whole minutes in which nobody had written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
@@ -44,7 +53,8 @@ class LaneLink:
     lane    the conversation's name: `said:` and the key of its first message, or `thread:` and the
             platform's thread
     parent  the key of the message that is continued; None if this starts a conversation
-    why     the reason in a few words: "reply", "mention", "model 0.83", "new"
+    why     the reason in a few words: "reply", "mention", "model 0.83" (the chance), "new 0.70";
+            `gateway.explain.conversation` has a sentence for each
     """
 
     lane: str
@@ -52,6 +62,6 @@ class LaneLink:
     why: str
 
 
-def starts(utterance: Utterance, why: str = "new") -> LaneLink:
+def starts(utterance: Utterance, why: str) -> LaneLink:
     """Return the link of a message that starts a conversation."""
     return LaneLink(LANE_PREFIX + utterance.key, None, why)

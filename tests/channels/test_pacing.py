@@ -180,13 +180,13 @@ def test_a_part_of_a_window_is_kept_for_who_goes_before(priority: Priority) -> N
 
 def test_what_is_left_of_a_window_comes_with_when_all_of_it_is_back() -> None:
     gate = Gate(MINUTE)
-    assert gate.left(0.0) == (20, 20, 0.0)
+    assert gate.left(0.0) == (20, 20, 60.0, 0.0)
     gate.write(0.0)
     gate.write(10.0)
-    assert gate.left(20.0) == (18, 20, 50.0)
+    assert gate.left(20.0) == (18, 20, 60.0, 50.0)
     gate.close(100.0)
-    assert gate.left(20.0) == (0, 20, 80.0)
-    assert gate.left(100.0) == (20, 20, 0.0)
+    assert gate.left(20.0) == (0, 20, 60.0, 80.0)
+    assert gate.left(100.0) == (20, 20, 60.0, 0.0)
     assert Gate(Budget(1.0)).left(0.0) is None
 
 

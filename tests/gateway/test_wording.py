@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from gateway.wording import as_called, counted, megabytes
+from gateway.wording import amount, as_called, counted, megabytes
+
+AMOUNTS = [
+    (0, "0.00"),
+    (0.0004, "0.0004"),
+    (0.00044, "0.00044"),
+    (0.012345, "0.012"),
+    (0.5, "0.50"),
+    (0.996, "1.00"),
+    (1.234, "1.23"),
+    (12, "12.00"),
+    (1e-13, "0.00"),
+]
 
 
 @pytest.mark.parametrize(
@@ -16,6 +28,11 @@ from gateway.wording import as_called, counted, megabytes
 def test_only_one_is_in_the_singular(number: float, words: str) -> None:
     assert counted(number, "entry", "entries") == words
     assert counted(1, "tape") + counted(2, "tape") == "1 tape2 tapes"
+
+
+@pytest.mark.parametrize(("value", "text"), AMOUNTS)
+def test_a_small_amount_has_the_digits_that_it_needs(value: float, text: str) -> None:
+    assert amount(value) == text
 
 
 def test_what_is_less_than_a_megabyte_is_not_none() -> None:

@@ -27,6 +27,7 @@ from tests.gateway.console.scene import (
     key,
     scene_of,
 )
+from tests.gateway.test_wording import AMOUNTS
 
 pytestmark = marks
 
@@ -253,6 +254,9 @@ async def test_the_token_s_holder_comes_in_by_the_login(tmp_path: Path, chromium
         await page.locator("#token").fill(TOKEN)
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", name="lobby")).to_be_visible()
+        for value, text in AMOUNTS:
+            shown = f"import('/static/money.js').then(({{amount}}) => amount({value}, 'USD', 'en'))"
+            assert await page.evaluate(shown) == f"${text}"
         await page.goto(f"{scene.gateway.url}console#/settings")
         await expect(page.locator("section.settings dt").first).to_be_visible()
         await page.get_by_label("Find a setting").fill("access__mode")

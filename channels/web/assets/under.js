@@ -1,6 +1,7 @@
 // The row under an answer: why it is as it is, copy, ask again, link, and what people think of it.
 // One stop of the Tab key; the arrow keys go on from there.
 
+import { amount } from './money.js';
 import { copyText, excerpt, icon, make } from './parts.js';
 import { counted, locale, t } from './words.js';
 
@@ -208,7 +209,7 @@ export class Under {
   }
 }
 
-const money = ({ cost, estimated }) => t(estimated ? 'about {0}' : '{0}', cost < 0.01 ? cost.toPrecision(2) : cost.toFixed(2));
+const money = ({ cost, currency, estimated }) => t(estimated ? 'about {0}' : '{0}', amount(cost, currency, locale));
 
 function chipText(figures) {
   const searches = Object.entries(figures.tools).reduce((sum, [name, times]) => sum + (/search/.test(name) ? times : 0), 0);

@@ -50,13 +50,23 @@ def _stations(lines: list[Mapping[str, Any]]) -> Iterator[str]:
         shown = painted(padded("" if name == about else name, _NAME), BOLD)
         about = name
         last = number == len(lines) - 1
-        wrapped = hanging(" " * (_TIME + _NAME + 6), _escaped(line["says"]), _TIME + _NAME + 6)
+        says = _escaped(_in_local_time(line))
+        wrapped = hanging(" " * (_TIME + _NAME + 6), says, _TIME + _NAME + 6)
         for at, text in enumerate(wrapped):
             rest = text[_TIME + _NAME + 6 :]
             if at == 0:
                 yield f"{padded(time, _TIME)}  {mark} {shown}  {rest}".rstrip()
             else:
                 yield f"{' ' * _TIME}  {' ' if last else rail} {' ' * _NAME}  {rest}".rstrip()
+
+
+def _in_local_time(line: Mapping[str, Any]) -> str:
+    """Return what a line says with its moments in local time, without a day that is its own."""
+    says = str(line["says"])
+    for moment in line["data"].get("conversation", {}).get("moments", ()):
+        own = local_time(moment, "%Y-%m-%d") == local_time(line["at"], "%Y-%m-%d")
+        says = says.replace(moment, local_time(moment, "%H:%M" if own else "%Y-%m-%d %H:%M"))
+    return says
 
 
 def _escaped(text: object) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
 from gateway.cli.table import print_json, print_table
-from gateway.wording import counted
+from gateway.wording import amount, counted
 
 if TYPE_CHECKING:
     from gateway.cli.reach.known_home import KnownHome
@@ -52,4 +52,4 @@ def _named(row: Mapping[str, Any], by: str) -> dict[str, Any]:
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "cost": f"{row['cost']:.4f}" if row["cost"] else ""}
+    return {**row, "cost": amount(row["cost"]) if row["cost"] else ""}

@@ -6,7 +6,7 @@ import * as live from './live.js';
 import { setUpPalette } from './palette.js';
 import { current, leave, preload, show } from './router.js';
 import { screens } from './screens/index.js';
-import { LANGUAGES, addWords, language, setLanguage, t } from './words.js';
+import { addWords, language, LANGUAGES, setCurrency, setLanguage, t } from './words.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -120,6 +120,7 @@ async function enter() {
   try {
     preload();
     me = await get('me');
+    setCurrency(me.currency);
   } catch (cause) {
     signedOut(refused || (cause.status === 401 ? '' : cause.message));
     return;

@@ -1,5 +1,7 @@
 // The words of the page in each language. A screen adds its own with `addWords`.
 
+import { amount } from '/static/money.js';
+
 const KEY = 'tapeway.language';
 const known = { en: {}, zh: {} };
 
@@ -62,10 +64,11 @@ export function whenExactly(iso) {
 export const number = (value) => format('number', (l) => new Intl.NumberFormat(l)).format(value ?? 0);
 export const short = (value) => format('short', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumFractionDigits: 1 })).format(value ?? 0);
 
-// Money in the currency of the prices, which the settings do not name.
-export const money = (value) => format(value && value < 0.1 ? 'mills' : 'money', (l) => new Intl.NumberFormat(l, {
-  minimumFractionDigits: 2, maximumFractionDigits: value && value < 0.1 ? 4 : 2,
-})).format(value ?? 0);
+let currency = 'USD';
+export const setCurrency = (name) => { currency = name; };
+
+// Money in the currency of the prices.
+export const money = (value) => amount(value, currency, locale());
 
 addWords({
   en: {

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import anyio
@@ -140,7 +140,7 @@ async def _run_again(
     messages = asked.messages
     if not any(one.get("role") == "user" for one in messages):
         raise AdminError(NOTHING_LEFT)
-    request = ModelRequest(messages, await _schemas(services, asked.view), "none")
+    request = ModelRequest(messages, await offered_tools(services, asked.view), "none")
     began = time.monotonic()
     try:
         with anyio.fail_after(services.settings.turn.deadline):
@@ -180,12 +180,12 @@ async def _is_still_there(parts: ConsoleParts, chat: ConsoleChat, view: ShownVie
     return now.prompt.messages == view.prompt.messages
 
 
-async def _schemas(services: Services, view: ShownView) -> Sequence[Mapping[str, Any]]:
-    """Return the tools that the call offered, as far as there are any today: none of them runs."""
+async def offered_tools(services: Services, view: ShownView) -> list[Json]:
+    """Describe the tools that a call offered, as far as there are any today; none runs."""
     offered = view.steps[view.at].payload["data"].get("tools") or ()
     known = {tool.wire_name: tool for tool in await services.hooks.tools()}
     names = [wire_name(str(name)) for name in offered]
-    return [known[name].schema() for name in names if name in known]
+    return [dict(known[name].schema()) for name in names if name in known]
 
 
 async def _ask(services: Services, name: str, request: ModelRequest) -> ModelReply:

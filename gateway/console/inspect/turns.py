@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from agent.names import fit
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
-from gateway.console.inspect.rerun import NOT_AGREED, Rerun, RunAgain, offers
+from gateway.console.inspect.rerun import NOT_AGREED, Rerun, RunAgain, offered_tools, offers
 from gateway.console.inspect.view_parts import ShownView, read_view, view_json
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
+from gateway.console.said import is_ours, shown_text, without_gone
 from gateway.console.screens.deck import about
 from gateway.errors import AdminError
 from gateway.explain.facts import MAX_SENDS
@@ -34,7 +37,8 @@ def turn_routes(parts: ConsoleParts, rights: Rights, reruns: RunAgain) -> list[B
         visitor, chat = await rights.chat(request)
         view, rows = await opened(parts, chat, request)
         asked = [row["entry_id"] for row in rows if row["entry_id"]]
-        body = view_json(view, asked)
+        body = view_json(view, asked, await offered_tools(parts.services, view))
+        body |= await _said(parts, chat, view, asked)
         body["message"] = rows[-1]["id"] if rows else None
         body["can_rerun"] = await visitor.sees_account(chat.channel, chat.account)
         return {**parts.services.redactor.value(body), "chat": about(chat)}
@@ -63,6 +67,23 @@ def turn_routes(parts: ConsoleParts, rights: Rights, reruns: RunAgain) -> list[B
         console_route("/chats/{chat}/turns/{turn}/models", models),
         console_route("/chats/{chat}/turns/{turn}/again", again, "POST"),
     ]
+
+
+async def _said(
+    parts: ConsoleParts, chat: ConsoleChat, view: ShownView, asked: Sequence[int]
+) -> dict[str, Any]:
+    """Return what a turn was asked and what it answered, as far as it may be shown now."""
+    tape = parts.reads.tape(chat.tape)
+    finals = [one for one in view.own if one.kind == MESSAGE and one.meta.get("final")]
+    found = await tape.entries(list(asked))
+    shown = await without_gone(tape, [*found.values(), *finals])
+    question = [
+        {"name": fit(str(one.meta.get("name") or "")), "text": shown_text(one)}
+        for one in shown
+        if not is_ours(one)
+    ]
+    answers = [shown_text(one) for one in shown if is_ours(one)]
+    return {"question": question, "answer": answers[-1] if answers else ""}
 
 
 def _answer_of(view: ShownView) -> str:

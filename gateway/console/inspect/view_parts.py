@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any, Final, Literal
 
 from agent.anchoring import FRAMED
@@ -18,7 +19,7 @@ from gateway.errors import AdminError
 from tape.context import Message
 from tape.entry import ANCHOR, EVENT, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.handle import Tape
-from tape.tokens import estimate_message
+from tape.tokens import estimate_message, estimate_text
 from tape.turn_events import LOOP_STEP, TURN_START, is_take, read_take
 
 Json = dict[str, Any]
@@ -79,14 +80,18 @@ async def _step_before(tape: Tape, step: Entry, lane: str | None) -> Entry | Non
     return found[0] if found else None
 
 
-def view_json(view: ShownView, asked: Collection[int]) -> Json:
+def view_json(view: ShownView, asked: Collection[int], tools: Sequence[Json] = ()) -> Json:
     """Return a view as JSON; `asked` are the ids of the entries that its turn answers.
 
-    parts    the messages in order: `origin`, `role`, `entry` (0 for the system prompt), `tokens`
-             (estimated), `text` (shortened by `more` characters), `calls`, `images`, and whether
-             the call before it had the `same` message at the same place
-    tokens   of the prompt: `estimated` from the messages, of them by `origins`, `tools` for the
-             schemas, and as the provider `reported` it, with its `cached` and `output` ones
+    `tools` are the descriptions, as they are now, of the tools that the call offered.
+
+    tools    what the call offered: `names`, `tokens`, and the descriptions as `text`
+    parts    the messages in order: `origin`, `role`, `entry` (0 for the system prompt), `tokens`,
+             `text` (shortened by `more` characters), `calls`, `images`, and whether the call before
+             it had the `same` message at the same place
+    tokens   the `total` of the prompt, which is the sum of its parts and tools: as the provider
+             `reported` it, each by its estimated share, or else as `estimated`; by `origins`, and
+             what the provider says were `cached` and the `output`
     before   the call before it in the lane: its `turn`, the difference in `tokens`, the length of
              the common `prefix` in messages and in `prefix_tokens`, whether that is all of it
              (`unchanged`), and how many of its messages are `gone`
@@ -99,9 +104,8 @@ def view_json(view: ShownView, asked: Collection[int]) -> Json:
         {**_part(message, place, view, questions), "same": number < same}
         for number, (message, place) in enumerate(zip(prompt.messages, places, strict=True))
     ]
-    origins: dict[str, int] = {}
-    for part in parts:
-        origins[part["origin"]] = origins.get(part["origin"], 0) + part["tokens"]
+    offered = _offered(view, sum(part["tokens"] for part in parts), tools)
+    tokens = _share_out(view, [*([offered] if offered else []), *parts])
     return {
         "turn": view.turn,
         "lane": view.lane,
@@ -112,8 +116,9 @@ def view_json(view: ShownView, asked: Collection[int]) -> Json:
         "blanked": prompt.blanked,
         "left_out": max(0, len(parts) - MAX_PARTS),
         "parts": parts[-MAX_PARTS:],
-        "tokens": _tokens(view, origins),
-        "before": _difference(view, same),
+        "tools": offered,
+        "tokens": tokens,
+        "before": _difference(view, same, parts, tokens),
     }
 
 
@@ -173,30 +178,66 @@ def _step(step: Entry) -> Json:
     return {"entry": step.id, "date": step.date, **{name: data.get(name) for name in names}}
 
 
-def _tokens(view: ShownView, origins: Mapping[str, int]) -> Json:
+def _offered(view: ShownView, messages: int, tools: Sequence[Json]) -> Json | None:
+    """Return the descriptions of the tools that a call offered, or None if it offered none.
+
+    Their tokens are what the recorded estimate has beside the `messages`; a prompt in which
+    something is blank now, or one with images, says nothing about them.
+    """
     data = view.steps[view.at].payload["data"]
-    usage = data.get("usage") or {}
-    estimated, whole = sum(origins.values()), data.get("estimate")
-    tools = max(0, whole - estimated) if isinstance(whole, int) and data.get("tools") else None
+    names, whole = [str(name) for name in data.get("tools") or ()], data.get("estimate")
+    if not names:
+        return None
+    tokens = estimate_text(dump(list(tools)))
+    if isinstance(whole, int) and whole > messages and not view.prompt.blanked:
+        tokens = whole - messages
+    text = "\n".join(dump(tool) for tool in tools)
     return {
-        "estimated": estimated,
-        "origins": dict(origins),
-        "tools": tools,
-        "reported": usage.get("prompt_tokens"),
+        "origin": "tools",
+        "names": names,
+        "tokens": tokens,
+        "text": text[:MAX_TEXT_CHARACTERS],
+        "more": max(0, len(text) - MAX_TEXT_CHARACTERS),
+    }
+
+
+def _share_out(view: ShownView, parts: Sequence[Json]) -> Json:
+    """Give each part its share of the tokens that the provider reported, and return the tokens."""
+    usage = view.steps[view.at].payload["data"].get("usage") or {}
+    reported, estimates = usage.get("prompt_tokens"), [part["tokens"] for part in parts]
+    total = reported if isinstance(reported, int) and reported > 0 else sum(estimates)
+    origins: dict[str, int] = {}
+    for part, share in zip(parts, shares(total, estimates), strict=True):
+        part["tokens"] = share
+        origins[part["origin"]] = origins.get(part["origin"], 0) + share
+    return {
+        "total": total,
+        "estimated": sum(estimates),
+        "origins": origins,
+        "reported": reported,
         "cached": usage.get("cached_tokens"),
         "output": usage.get("completion_tokens"),
     }
 
 
-def _difference(view: ShownView, same: int) -> Json | None:
-    before, prompt = view.before, view.prompt
+def shares(total: int, weights: Sequence[int]) -> list[int]:
+    """Return whole shares of a total, in proportion to the weights, whose sum is the total."""
+    whole = sum(weights)
+    ends = [0, *(round(total * one / whole) for one in accumulate(weights) if whole)]
+    return [end - begin for begin, end in pairwise(ends)] if whole else [0] * len(weights)
+
+
+def _difference(view: ShownView, same: int, parts: Sequence[Json], tokens: Json) -> Json | None:
+    before = view.before
     if before is None:
         return None
+    gone = sum(map(estimate_message, before.messages[same:]))
+    counted = round(gone * tokens["total"] / max(1, tokens["estimated"]))
     return {
         "turn": view.before_turn,
-        "tokens": _cost(prompt.messages) - _cost(before.messages),
+        "tokens": sum(part["tokens"] for part in parts[same:]) - counted,
         "prefix": same,
-        "prefix_tokens": _cost(prompt.messages[:same]),
+        "prefix_tokens": sum(part["tokens"] for part in parts[:same]),
         "unchanged": same == len(before.messages),
         "gone": len(before.messages) - same,
     }
@@ -210,7 +251,3 @@ def _common(messages: Sequence[Message], before: Sequence[Message]) -> int:
             break
         same += 1
     return same
-
-
-def _cost(messages: Sequence[Message]) -> int:
-    return sum(map(estimate_message, messages))

@@ -37,7 +37,6 @@ def channel_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
                     **_state(name, state, deaf, parts.services.clock.monotonic()),
                     **(_reasons(state) if owns else {"why": "", "notes": []}),
                     **_work(channel, titles, owns=owns),
-                    "pairing": owns and visitor.is_instance_owner and _pairs(channel),
                 }
             )
         notes = parts.models.notes() if visitor.is_instance_owner else []
@@ -84,9 +83,10 @@ def _work(
             "title": titles.get((channel.name, chat), ""),
             "left": part,
             "of": whole,
+            "window": round(window),
             "seconds": round(seconds),
         }
-        for chat, part, whole, seconds in left
+        for chat, part, whole, window, seconds in left
         if (not chat and owns) or (channel.name, chat) in titles
     ]
     tally = channel.tally
@@ -94,9 +94,9 @@ def _work(
     return {**(counts if owns else dict.fromkeys(counts)), "left": gauges}
 
 
-def _pairs(channel: Channel | None) -> bool:
+def can_pair(channel: Channel) -> bool:
     """Return whether an owner could be paired on a channel."""
     try:
-        return channel is not None and bool(channel.pairing_hint("0000-00"))
+        return bool(channel.pairing_hint("0000-00"))
     except ChannelError:
         return False

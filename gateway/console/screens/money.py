@@ -18,6 +18,7 @@ from gateway.console.answers import console_route
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.errors import AdminError
+from gateway.wording import amount
 from tape.unit_of_work import Row
 
 BY: Final = ("day", "chat", "person", "model")
@@ -61,18 +62,22 @@ def money_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         by, since, until, rows, _total = await read(request)
         name = f"tapeway-{by}-{since}-{until}.csv"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return Response(to_csv(rows), media_type="text/csv; charset=utf-8", headers=headers)
+        currency = parts.services.settings.agent.currency
+        return Response(
+            to_csv(rows, currency), media_type="text/csv; charset=utf-8", headers=headers
+        )
 
     return [console_route("/money", money), console_route("/money.csv", as_csv)]
 
 
-def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
+def to_csv(rows: Iterable[Mapping[str, Any]], currency: str) -> str:
     """Return rows as CSV with a header; no cell of other people's text is a formula."""
     out = StringIO()
     writer = csv.writer(out)
-    writer.writerow(COLUMNS)
+    writer.writerow((*COLUMNS, "currency"))
     for row in rows:
-        writer.writerow([_cell(row[name]) for name in COLUMNS])
+        cells = {**row, "cost": amount(row["cost"])}
+        writer.writerow([*(_cell(cells[name]) for name in COLUMNS), currency])
     return out.getvalue()
 
 

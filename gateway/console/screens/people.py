@@ -16,6 +16,7 @@ from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
+from gateway.console.screens.channels import can_pair
 from gateway.console.screens.sessions import open_sessions
 from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
@@ -76,7 +77,12 @@ class PeopleScreen:
             "openings": await self._openings(visitor, known),
             "sessions": await open_sessions(self._parts, visitor),
             "may": await self._owns_any(visitor),
+            "pairing": visitor.is_instance_owner and self._pairs(),
         }
+
+    def _pairs(self) -> bool:
+        """Return whether an owner could be paired on a channel that runs."""
+        return any(map(can_pair, self._parts.services.router.channels.values()))
 
     async def _rules(self, visitor: Visitor) -> dict[str, Any]:
         """Return the rules of the accounts that a visitor owns."""

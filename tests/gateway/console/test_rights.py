@@ -261,6 +261,7 @@ async def test_pairing_and_settings_are_the_instance_owner_s(scene: Scene) -> No
             assert (
                 await browsers[name].post("/api/console/people/pair", json={})
             ).status_code == 403
+            assert (await browsers[name].get("/api/console/people")).json()["pairing"] is False
         assert (await browsers["holder"].get("/api/console/settings")).is_success
 
 

@@ -14,8 +14,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.message import Author
-from gateway.console.screens.money import to_csv
+from gateway.console.screens.channels import can_pair
+from gateway.console.screens.money import COLUMNS, to_csv
 from tests.fakes.openai.script import Failure, Text
+from tests.gateway.access.test_pairing import PairedChannel
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -28,6 +30,7 @@ from tests.gateway.console.scene import (
     scene_of,
     until,
 )
+from tests.gateway.intake.test_access import PlainChannel
 from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
@@ -269,8 +272,22 @@ def test_a_name_in_a_csv_file_is_no_formula() -> None:
     row: dict[str, Any] = dict.fromkeys(
         ("turns", "calls", "input", "cached", "output", "estimated", "cost"), 0
     )
-    text = to_csv([{**row, "key": "plain:4", "name": '=HYPERLINK("evil")'}])
+    text = to_csv([{**row, "key": "plain:4", "name": '=HYPERLINK("evil")'}], "USD")
     assert '"\'=HYPERLINK(""evil"")"' in text
+
+
+def test_a_csv_file_has_small_costs_with_their_digits_and_the_currency() -> None:
+    row: dict[str, Any] = dict.fromkeys(COLUMNS, 0)
+    lines = to_csv([{**row, "cost": 0.0000042}, {**row, "cost": 12.5}], "EUR").splitlines()
+    assert [line.split(",")[-2:] for line in lines] == [
+        ["cost", "currency"],
+        ["0.0000042", "EUR"],
+        ["12.50", "EUR"],
+    ]
+
+
+def test_a_code_is_offered_where_somebody_can_become_an_owner() -> None:
+    assert (can_pair(PairedChannel()), can_pair(PlainChannel())) == (True, False)
 
 
 async def test_people_see_what_was_used_and_who_waits(scene: Scene) -> None:

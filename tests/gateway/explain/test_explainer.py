@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -89,33 +88,6 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "says"),
-    [
-        ({"parent": "7", "why": "reply"}, "; it continues message 7 (reply)"),
-        (
-            {"parent": "turn:t-1", "why": "model 0.91", "to": ["agent", "12"]},
-            "; it continues the answer of the turn t-1 (model 0.91), addressed to the agent, 12",
-        ),
-        ({"why": "new 0.70"}, "; it starts a conversation (new 0.70)"),
-        ({"why": "said at once with others"}, " (said at once with others)"),
-    ],
-)
-async def test_a_linker_s_parent_and_its_reason_are_told(
-    link: dict[str, Any], says: str, tmp_path: Path
-) -> None:
-    async with asked_once(tmp_path) as (gateway, _channel):
-        number = "7" if "new" in link["why"] else "8"
-        meta = {"inbox": 1, "lane": "said:7", "message_id": number, "link": link}
-        (entry,) = await tape_of(gateway, "editing:1").append(message("user", "x", **meta))
-        reads = gateway.services.store
-        row = (await reads.select("ledger.inbox_row", {"id": 1}))[0]
-        assert row["entry_id"] != entry.id
-        explainer = Explainer(_Other(gateway, entry.id), gateway.services.redactor)
-        story = await explainer.explain("in-1")
-        assert told(story, "lane") == [f"entry {entry.id} in the lane said:7{says}"]
-
-
-@pytest.mark.parametrize(
     ("why", "mentions", "says"),
     [
         ("mention", ("@our_bot",), "the agent"),
@@ -133,19 +105,6 @@ async def test_the_agent_is_called_the_agent_where_only_it_is_mentioned(
         await settled(gateway, "plain:-100")
         (lane,) = told(await explained(gateway, "in-1"), "lane")
     assert lane.endswith(f", addressed to {says}")
-
-
-class _Other:
-    """A store whose first message stands at another entry."""
-
-    def __init__(self, gateway: Gateway, entry: int) -> None:
-        self._store = gateway.services.store
-        self._entry = entry
-        self.query = self._store.query
-
-    async def select(self, statement, values):  # type: ignore[no-untyped-def]
-        rows = await self._store.select(statement, values)
-        return [{**row, "entry_id": self._entry} if "entry_id" in row else row for row in rows]
 
 
 async def test_an_event_that_is_not_known_is_told_as_it_is(tmp_path: Path) -> None:

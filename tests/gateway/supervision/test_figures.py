@@ -45,6 +45,7 @@ async def test_an_answer_s_figures_say_what_was_read_called_and_used(tmp_path: P
         assert (found["status"], found["model"], found["calls"]) == ("done", "model", 2)
         assert found["tokens"] == [300, 50, 15]
         assert found["cost"] == pytest.approx(0.0045)
+        assert found["currency"] == "USD"
         assert found["estimated"] is False
         assert found["seconds"] >= 0
 

@@ -22,7 +22,7 @@ def talk() -> Talk:
 
 def test_a_first_message_starts_a_conversation_named_after_it() -> None:
     link = Talk(Linker()).say("ann", "hello")
-    assert (link.lane, link.parent, link.why) == ("said:0", None, "new")
+    assert (link.lane, link.parent, link.why) == ("said:0", None, "nothing before")
 
 
 def test_a_reply_joins_the_lane_of_what_it_replies_to(talk: Talk) -> None:

@@ -1,6 +1,5 @@
 // The channels: a lamp, since when, the last sign of life, what is left of the limits, what is missing.
 
-import { post } from '../api.js';
 import { coded, lamp, make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { gauge } from '../svg.js';
@@ -11,15 +10,13 @@ addWords({
     'channels.title': 'Channels', 'lamp.ready': 'connected', 'lamp.starting': 'starting', 'lamp.waiting': 'reconnecting', 'lamp.unfit': 'not set up', 'lamp.stopped': 'stopped', 'lamp.deaf': 'stalled',
     'channels.since': 'since {0}', 'channels.heard': 'last sign of life {0} s ago', 'channels.elsewhere': 'another process listens', 'channels.never': 'no sign of life yet',
     'channels.limits': 'refused {0} time for its limits|refused {0} times for its limits', 'channels.edits': '{0} update of drafts|{0} updates of drafts',
-    'channels.left': '{0} of {1} messages left', 'channels.again': 'all again in {0} s', 'channels.limit': 'What the platform still lets it send now', 'channels.bot': 'all chats', 'channels.model': 'Model', 'channels.missing': 'What to do',
-    'channels.pair': 'Make a pairing code', 'channels.pair.says': 'Whoever sends this code in private within ten minutes becomes an owner:',
+    'channels.left': '{0} of {1} messages left within {2} s', 'channels.again': 'all again in {0} s', 'channels.limit': 'What the platform still lets it send now', 'channels.bot': 'all chats', 'channels.model': 'Model', 'channels.missing': 'What to do',
   },
   zh: {
     'channels.title': '渠道', 'lamp.ready': '已连接', 'lamp.starting': '正在启动', 'lamp.waiting': '正在重新连接', 'lamp.unfit': '未配置', 'lamp.stopped': '已停止', 'lamp.deaf': '停滞',
     'channels.since': '自 {0}', 'channels.heard': '{0} 秒前有活动', 'channels.elsewhere': '由另一进程接收', 'channels.never': '尚无活动',
     'channels.limits': '因限额被拒 {0} 次', 'channels.edits': '草稿更新 {0} 次',
-    'channels.left': '还可发送 {0} / {1} 条', 'channels.again': '{0} 秒后全部恢复', 'channels.limit': '平台目前还允许发送的数量', 'channels.bot': '所有聊天', 'channels.model': '模型', 'channels.missing': '处理办法',
-    'channels.pair': '生成配对码', 'channels.pair.says': '十分钟内在私聊中发送此码的人将成为所有者：',
+    'channels.left': '{2} 秒内还可发送 {0} / {1} 条', 'channels.again': '{0} 秒后全部恢复', 'channels.limit': '平台目前还允许发送的数量', 'channels.bot': '所有聊天', 'channels.model': '模型', 'channels.missing': '处理办法',
   },
 });
 
@@ -31,27 +28,12 @@ export function mount(root) {
   const { root: place, note } = section(t('channels.title'), 'channels');
   const list = make('ul', { class: 'cards' });
   const model = make('section', { class: 'group' });
-  const pairing = make('section', { class: 'group', hidden: true });
-  place.append(list, model, pairing);
+  place.append(list, model);
   root.append(place);
 
   function draw({ channels, model: used }) {
     list.replaceChildren(...channels.map(cardOf));
     model.replaceChildren(make('h2', {}, t('channels.model')), make('p', {}, used.name), ...notes(used.notes));
-    pairing.hidden = !channels.some((channel) => channel.pairing);
-    if (!pairing.hidden && !pairing.children.length) {
-      const shown = make('div', { role: 'status' });
-      pairing.append(make('button', { type: 'button', class: 'button', onclick: () => pair(shown) }, t('channels.pair')), shown);
-    }
-  }
-
-  async function pair(shown) {
-    try {
-      const { code, hints } = await post('people/pair');
-      shown.replaceChildren(make('p', {}, t('channels.pair.says')), make('p', { class: 'code' }, code), ...Object.values(hints).map((hint) => make('p', {}, hint)));
-    } catch (cause) {
-      shown.replaceChildren(make('p', { class: 'row-why' }, cause.message));
-    }
   }
 
   return follow({ path: () => 'channels', draw, note, topics: ['channels', 'ledger'] }).end;
@@ -64,8 +46,8 @@ function cardOf(channel) {
     make('p', { class: 'row-about' }, [channel.since ? t('channels.since', when(channel.since)) : '', life].filter(Boolean).join(' · ')),
     channel.why ? make('p', { class: 'row-why' }, coded(channel.why)) : null,
     ...notes(channel.notes),
-    ...(channel.left.length ? [make('h3', {}, t('channels.limit')), make('ul', { class: 'gauges' }, channel.left.map(({ title: name, left, of, seconds }) => make('li', {},
-      gauge(left, of), make('bdi', { class: 'gauge-name' }, name || t('channels.bot')), make('span', { class: 'row-about' }, t('channels.left', left, of)), left < of ? make('span', { class: 'row-about' }, t('channels.again', seconds)) : null)))] : []),
+    ...(channel.left.length ? [make('h3', {}, t('channels.limit')), make('ul', { class: 'gauges' }, channel.left.map(({ title: name, left, of, window: within, seconds }) => make('li', {},
+      gauge(left, of), make('bdi', { class: 'gauge-name' }, name || t('channels.bot')), make('span', { class: 'row-about' }, t('channels.left', left, of, number(within))), left < of ? make('span', { class: 'row-about' }, t('channels.again', seconds)) : null)))] : []),
     work(channel));
 }
 

@@ -27,6 +27,14 @@ export function clock(iso) {
   return !iso || Number.isNaN(+date) ? DASH : new Intl.DateTimeFormat(locale(), TIME).format(date);
 }
 
+// Return a sentence whose moments, ISO dates, are local times: with their day unless that is the day of `at`.
+export function inLocalTime(says, moments, at) {
+  const shown = (moment) => (day(moment) === day(at) ? short(moment) : `${day(moment)} ${short(moment)}`);
+  return (moments ?? []).reduce((text, moment) => text.replaceAll(moment, shown(moment)), says);
+}
+
+const short = (iso) => new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso));
+
 export function day(iso) {
   const date = new Date(iso ?? '');
   return !iso || Number.isNaN(+date) ? '' : new Intl.DateTimeFormat(locale(), { dateStyle: 'full' }).format(date);

@@ -10,9 +10,9 @@ addWords({
   en: {
     'people.title': 'People', 'people.waiting': 'Chats that wait to be opened', 'people.rules': 'Who may do what', 'people.used': 'Used today', 'people.openings': 'Private chats that were opened here',
     'people.none': 'Nobody yet.', 'people.open': 'Open', 'people.revoke': 'Revoke', 'people.role.owner': 'owner', 'people.role.admin': 'admin', 'people.role.member': 'may talk to the agent', 'people.role.none': 'closed',
-    'people.grant': 'Give access', 'people.who': 'Person or chat (channel:id)', 'people.role': 'Role', 'people.give': 'Give', 'people.settings': 'from the settings',
-    'people.person': 'Person', 'people.chat': 'Chat', 'people.turns': 'Answers', 'people.refused': 'Refused', 'people.tokens': 'Tokens', 'people.cost': 'Cost', 'people.limit': 'In each chat, a member may have {0} a day, a stranger {1}.', 'people.answers': '{0} answer|{0} answers',
-    'people.unlimited': 'any number of answers', 'people.erase': 'Erase messages', 'people.erase.of': 'Erase messages of {0} in {1}', 'people.erase.title': 'Erase everything from {0} in {1}?',
+    'people.grant': 'Give access', 'people.pair': 'Make a pairing code', 'people.pair.title': 'Become an owner', 'people.pair.about': 'Whoever sends a pairing code to the agent in private becomes an owner of that account: they open chats and name admins.', 'people.pair.says': 'Whoever sends this code in private within ten minutes becomes an owner:', 'people.who': 'Person or chat (channel:id)', 'people.role': 'Role', 'people.give': 'Give', 'people.settings': 'from the settings',
+    'people.person': 'Person', 'people.chat': 'Chat', 'people.turns': 'Questions', 'people.refused': 'Refused', 'people.tokens': 'Tokens', 'people.cost': 'Cost', 'people.limit': 'In each chat and on each day (UTC), a member may ask {0}, and a stranger {1}. A question counts when its answer begins, even if that fails.', 'people.answers': '{0} question|{0} questions',
+    'people.unlimited': 'any number of questions', 'people.erase': 'Erase messages', 'people.erase.of': 'Erase messages of {0} in {1}', 'people.erase.title': 'Erase everything from {0} in {1}?',
     'people.erase.sentence': 'What this person wrote in this chat, and what quotes it, is taken out of the tape, the search and the ledger for good. This cannot be undone.',
     'people.erase.yes': 'Erase for good', 'people.erase.no': 'Keep', 'people.erase.done': 'Being erased.', 'people.erase.open': 'Being erased…', 'people.erase.ended': 'Erased: {0} entry.|Erased: {0} entries.',
     'people.opened': '{0} opened {1}, {2}', 'people.mode.open': 'Access is open to everybody.', 'people.account': 'Account (if there are several)',
@@ -21,9 +21,9 @@ addWords({
   zh: {
     'people.title': '人员', 'people.waiting': '等待开放的聊天', 'people.rules': '权限', 'people.used': '今日使用', 'people.openings': '在此打开过的私聊',
     'people.none': '暂无。', 'people.open': '开放', 'people.revoke': '撤销', 'people.role.owner': '所有者', 'people.role.admin': '管理员', 'people.role.member': '可与助手对话', 'people.role.none': '已关闭',
-    'people.grant': '授予权限', 'people.who': '人员或聊天（渠道:编号）', 'people.role': '角色', 'people.give': '授予', 'people.settings': '来自设置',
-    'people.person': '人员', 'people.chat': '聊天', 'people.turns': '回答', 'people.refused': '被拒', 'people.tokens': '词元', 'people.cost': '费用', 'people.limit': '在每个聊天中，成员每天可得{0}，陌生人可得{1}。', 'people.answers': ' {0} 个回答',
-    'people.unlimited': '不限数量的回答', 'people.erase': '清除消息', 'people.erase.of': '清除消息：{0}，{1}', 'people.erase.title': '清除 {0} 在 {1} 的全部内容？',
+    'people.grant': '授予权限', 'people.pair': '生成配对码', 'people.pair.title': '成为所有者', 'people.pair.about': '在私聊中把配对码发给助手的人将成为该账号的所有者：可以开放聊天并任命管理员。', 'people.pair.says': '十分钟内在私聊中发送此码的人将成为所有者：', 'people.who': '人员或聊天（渠道:编号）', 'people.role': '角色', 'people.give': '授予', 'people.settings': '来自设置',
+    'people.person': '人员', 'people.chat': '聊天', 'people.turns': '问题', 'people.refused': '被拒', 'people.tokens': '词元', 'people.cost': '费用', 'people.limit': '在每个聊天中，成员每天（UTC）可提{0}，陌生人可提{1}。回答开始时即计入，失败的也算。', 'people.answers': ' {0} 个问题',
+    'people.unlimited': '不限数量的问题', 'people.erase': '清除消息', 'people.erase.of': '清除消息：{0}，{1}', 'people.erase.title': '清除 {0} 在 {1} 的全部内容？',
     'people.erase.sentence': '此人在该聊天中写下的内容及其引用将从磁带、搜索和账本中永久移除，无法恢复。',
     'people.erase.yes': '永久清除', 'people.erase.no': '保留', 'people.erase.done': '正在清除。', 'people.erase.open': '正在清除…', 'people.erase.ended': '已清除 {0} 条记录。',
     'people.opened': '{0} 打开了 {1}，{2}', 'people.mode.open': '所有人都可访问。', 'people.account': '账号（如有多个）',
@@ -40,7 +40,8 @@ export function mount(root) {
   const done = make('p', { class: 'done', role: 'status' });
   const body = make('div');
   const links = linksSection();
-  place.append(done, body, links.element, grantForm());
+  const pairing = pairingSection();
+  place.append(done, body, pairing, grantForm(), links.element);
   root.append(place);
   let timer = 0;
 
@@ -85,8 +86,24 @@ export function mount(root) {
       text ? make('p', { class: 'row-buttons' }, make('button', { type: 'button', class: 'quiet', 'aria-label': `${text}: ${name}`, onclick: run }, text)) : null);
   }
 
+  // A code outlives what the page learns meanwhile, so its section is not drawn again.
+  function pairingSection() {
+    const shown = make('div', { role: 'status' });
+    const pair = async () => {
+      try {
+        const { code, hints } = await post('people/pair');
+        shown.replaceChildren(make('p', {}, t('people.pair.says')), make('p', { class: 'code' }, code), ...Object.values(hints).map((hint) => make('p', {}, hint)));
+      } catch (cause) {
+        shown.replaceChildren(make('p', { class: 'row-why' }, cause.message));
+      }
+    };
+    return make('section', { class: 'group', id: 'pairing', hidden: true }, make('h2', {}, t('people.pair.title')), make('p', { class: 'more' }, t('people.pair.about')),
+      make('button', { type: 'button', class: 'button', onclick: pair }, t('people.pair')), shown);
+  }
+
   function draw(found) {
     place.querySelector('#grant').hidden = !found.may;
+    pairing.hidden = !found.pairing;
     const waiting = found.waiting.map((one) => rowOf(one.title || who(one), who(one), t('people.open'), () => act('people/grant', { who: who(one), role: 'member', account: account(one) })));
     const rules = found.rules.filter(({ role }) => role !== 'none').map((one) => rowOf(one.name || who(one), `${who(one)} · ${t(`people.role.${one.role}`)}${one.granted_by === 'settings' ? ` · ${t('people.settings')}` : ''}`,
       one.granted_by === 'settings' ? '' : t('people.revoke'), () => act('people/revoke', { who: who(one), account: account(one) })));

@@ -70,7 +70,7 @@ export function rerun({ path, at, parts, list, signal }) {
 
 // Each message of the prompt gets a box to tick.
 function leaveOut(parts, list, without) {
-  const items = [...list.querySelectorAll('.part')];
+  const items = [...list.querySelectorAll('.part[data-entry]')];
   parts.forEach((part, i) => {
     if (!part.entry || part.origin === 'system') return;
     const tick = make('input', { type: 'checkbox' });

@@ -10,9 +10,10 @@ addWords({
   en: {
     'turn.title': 'What the model was shown', 'turn.why': 'Why this answer', 'turn.tape': 'On its tape', 'turn.steps': 'Model calls', 'turn.step': 'Call {0}',
     'turn.model': 'Model', 'turn.took': 'Took', 'turn.ended': 'Ended', 'turn.reported': 'Prompt', 'turn.tokens': '{0} token|{0} tokens', 'turn.cached': 'Of them cached', 'turn.output': 'Answer', 'turn.none': 'no model answered',
-    'turn.bar': 'The prompt by origin: {0}', 'turn.estimated': 'The parts are estimates: about {0} tokens.',
+    'turn.bar': 'The prompt by origin: {0}', 'turn.shared': 'The provider counted {0} tokens in all; how many each part has is estimated.', 'turn.estimated': 'The provider did not say how many tokens it counted: about {0}, by estimate.',
+    'turn.asked': 'Asked', 'turn.answered': 'Answered', 'turn.no-answer': 'This turn has no answer.', 'turn.unshown': 'The question is not shown: it was deleted or erased.', 'turn.tools.now': 'What the descriptions say is not recorded: this is how they read now.',
     'turn.system': 'System', 'turn.anchor': 'Checkpoint', 'turn.lane': 'Its conversation', 'turn.elsewhere': 'From elsewhere', 'turn.evidence': 'Evidence', 'turn.question': 'Question', 'turn.tools': 'Tool descriptions',
-    'turn.same': '{0} tokens compared with the call before it; its prefix is unchanged ({1} tokens).', 'turn.changed': '{0} tokens compared with the call before it; the prefix holds for {1} tokens, then {2} of its messages changed or left.',
+    'turn.same': 'About {0} tokens compared with the call before it; its prefix is unchanged ({1} tokens).', 'turn.changed': 'About {0} tokens compared with the call before it; the prefix holds for {1} tokens, then {2} of its messages changed or left.',
     'turn.says.system': 'What the settings and the gateway say to the model each time.', 'turn.says.anchor': 'What the model needs to know from before: the view begins here.', 'turn.says.lane': 'Earlier messages of the same conversation.', 'turn.says.elsewhere': 'Messages of other conversations in this chat.',
     'turn.says.evidence': 'Calls of tools, and what they returned.', 'turn.says.question': 'The messages that are answered.', 'turn.says.tools': 'Which tools the model may call, and how.',
     'turn.first': 'No earlier call is recorded in this conversation.', 'turn.before': 'The call before it',
@@ -22,9 +23,10 @@ addWords({
   zh: {
     'turn.title': '模型看到的内容', 'turn.why': '为何这样回答', 'turn.tape': '在磁带上查看', 'turn.steps': '模型调用', 'turn.step': '第 {0} 次调用',
     'turn.model': '模型', 'turn.took': '用时', 'turn.ended': '结束', 'turn.reported': '提示', 'turn.tokens': '{0} 个词元', 'turn.cached': '其中缓存', 'turn.output': '回答', 'turn.none': '没有模型回答',
-    'turn.bar': '按来源划分的提示：{0}', 'turn.estimated': '各部分为估算：约 {0} 个词元。',
+    'turn.bar': '按来源划分的提示：{0}', 'turn.shared': '提供方共计 {0} 个词元；各部分的数量为估算。', 'turn.estimated': '提供方未报告词元数：估算约 {0} 个。',
+    'turn.asked': '问题', 'turn.answered': '回答', 'turn.no-answer': '这一轮没有回答。', 'turn.unshown': '问题不予显示：已被删除或抹除。', 'turn.tools.now': '当时的说明没有记录：以下是现在的内容。',
     'turn.system': '系统', 'turn.anchor': '检查点', 'turn.lane': '本对话', 'turn.elsewhere': '来自别处', 'turn.evidence': '依据', 'turn.question': '问题', 'turn.tools': '工具说明',
-    'turn.same': '与上一次调用相比 {0} 个词元；前缀未变（{1} 个词元）。', 'turn.changed': '与上一次调用相比 {0} 个词元；前缀保持 {1} 个词元，其后 {2} 条消息已变或移除。',
+    'turn.same': '与上一次调用相比约 {0} 个词元；前缀未变（{1} 个词元）。', 'turn.changed': '与上一次调用相比约 {0} 个词元；前缀保持 {1} 个词元，其后 {2} 条消息已变或移除。',
     'turn.says.system': '设置和网关每次对模型说的话。', 'turn.says.anchor': '模型需要了解的前情：视图从这里开始。', 'turn.says.lane': '同一对话中更早的消息。', 'turn.says.elsewhere': '此聊天中其他对话的消息。',
     'turn.says.evidence': '工具调用及其结果。', 'turn.says.question': '被回答的消息。', 'turn.says.tools': '模型可以调用哪些工具以及如何调用。',
     'turn.first': '此对话中没有更早的调用记录。', 'turn.before': '上一次调用',
@@ -57,21 +59,22 @@ export function mount(root, { chat, turn, at }) {
 }
 
 function draw(view, path, signal) {
-  const { chat, turn, at, steps, tokens, parts, before, message } = view;
+  const { chat, turn, at, steps, tokens, tools, parts, before, message } = view;
   const own = steps[at];
-  const list = make('ol', { class: 'parts', 'aria-labelledby': 'turn-parts' }, spliced(parts, chat, before));
+  const list = make('ol', { class: 'parts', 'aria-labelledby': 'turn-parts' }, tools ? toolsItem(tools) : null, spliced(parts, chat, before));
   return [
     make('p', { class: 'turn-where' }, make('bdi', {}, chat.title), ' · ', day(own.date), ' · ', clock(own.date)),
     make('h1', {}, t('turn.title')),
+    ...said(view),
     make('p', { class: 'turn-links' },
       message ? make('a', { href: `#/why/inbox/${message}` }, t('turn.why')) : null,
       make('a', { href: `#/tape/${chat.chat}/at/${own.entry}` }, t('turn.tape'))),
     steps.length > 1 ? make('nav', { 'aria-label': t('turn.steps') }, make('ol', { class: 'steps' }, steps.map((step, i) => make('li', {},
       make('a', { href: `#/turn/${chat.chat}/${turn}/${i + 1}`, 'aria-current': i === at ? 'step' : null }, t('turn.step', i + 1)))))) : null,
     facts(own, tokens),
-    bar(parts, tokens, before),
+    bar(parts, tools, tokens, before),
     legend(tokens),
-    make('p', { class: 'why-note' }, t('turn.estimated', number(tokens.estimated + (tokens.tools ?? 0)))),
+    make('p', { class: 'why-note' }, t(tokens.reported ? 'turn.shared' : 'turn.estimated', number(tokens.total))),
     make('p', { class: 'change' }, change(before), before && before.turn !== turn ? [' ', make('a', { href: `#/turn/${chat.chat}/${before.turn}` }, t('turn.before'))] : null),
     make('p', { class: 'why-note' }, view.exact ? t('turn.exact') : view.why, view.blanked ? ` ${t('turn.blanked', view.blanked)}` : ''),
     make('h2', { id: 'turn-parts' }, t('turn.parts')),
@@ -95,22 +98,28 @@ function facts(step, tokens) {
     fact(t('turn.reported'), counted(tokens.reported)), fact(t('turn.cached'), counted(tokens.cached) + share), fact(t('turn.output'), counted(tokens.output)));
 }
 
-const named = (tokens) => [
-  ...ORIGINS.filter((origin) => tokens.origins[origin]).map((origin) => [origin, tokens.origins[origin]]),
-  ...(tokens.tools ? [['tools', tokens.tools]] : []),
-];
+// What was asked, and what came of it: the first thing to know about a prompt.
+function said({ question, answer }) {
+  const line = (what, who, text) => make('div', { class: `turn-said ${what}` }, make('p', { class: 'turn-what' }, t(`turn.${what}`), who ? [' · ', make('bdi', {}, who)] : null), make('p', { class: 'turn-text' }, text));
+  return [
+    ...(question.length ? question.map(({ name, text }) => line('asked', name, text)) : [make('p', { class: 'why-note' }, t('turn.unshown'))]),
+    answer ? line('answered', '', answer) : make('p', { class: 'why-note' }, t('turn.no-answer')),
+  ];
+}
+
+const named = (tokens) => ['tools', ...ORIGINS].filter((origin) => tokens.origins[origin]).map((origin) => [origin, tokens.origins[origin]]);
 
 // A length of tape for each part, in the order of the prompt; the line below is what the provider may have cached.
-function bar(parts, tokens, before) {
-  const whole = Math.max(1, parts.reduce((sum, part) => sum + part.tokens, 0) + (tokens.tools ?? 0));
+function bar(parts, tools, tokens, before) {
+  const whole = Math.max(1, tokens.total);
   let x = 0;
-  const lengths = [...(tokens.tools ? [{ origin: 'tools', tokens: tokens.tools }] : []), ...parts].map((part) => {
+  const lengths = [...(tools ? [tools] : []), ...parts].map((part) => {
     const width = (100 * part.tokens) / whole;
     const length = svg('rect', { class: 'token-part', 'data-origin': part.origin, x: x.toFixed(3), y: 0, width: Math.max(0.15, width).toFixed(3), height: 9 });
     x += width;
     return length;
   });
-  const prefix = before ? (100 * (before.prefix_tokens + (tokens.tools ?? 0))) / whole : 0;
+  const prefix = before ? (100 * (before.prefix_tokens + (tools?.tokens ?? 0))) / whole : 0;
   const label = named(tokens).map(([origin, count]) => `${t(`turn.${origin}`)} ${number(count)}`).join(', ');
   return svg('svg', { class: 'token-bar', viewBox: '0 0 100 12', preserveAspectRatio: 'none', role: 'img', 'aria-label': t('turn.bar', label) },
     lengths, prefix ? svg('rect', { class: 'token-prefix', x: 0, y: 10.4, width: Math.min(100, prefix).toFixed(3), height: 0.9 }) : null);
@@ -135,6 +144,15 @@ function spliced(parts, chat, before) {
   const first = before ? parts.findIndex((part) => !part.same) : -1;
   if (first > 0) items.splice(first, 0, make('li', { class: 'splice' }, t('turn.splice')));
   return items;
+}
+
+function toolsItem(tools) {
+  return make('li', { class: 'part', 'data-origin': 'tools' },
+    make('p', { class: 'part-head' },
+      make('span', { class: 'part-origin' }, t('turn.tools')), make('span', {}, tools.names.join(', ')),
+      make('span', { class: 'part-tokens' }, t('turn.tokens', number(tools.tokens)))),
+    make('details', { class: 'part-more' }, make('summary', {}, t('turn.tools.now')), make('pre', { class: 'part-text', tabindex: 0 }, tools.text),
+      tools.more ? make('p', { class: 'why-note' }, t('turn.more', number(tools.more))) : null));
 }
 
 function item(part, chat, before) {

@@ -4,11 +4,11 @@ import { get } from '../api.js';
 import { make, odometer, svg, term } from '../dom.js';
 import { on } from '../live.js';
 import { addWords, money, number, t } from '../words.js';
-import { DASH, clock, day, took } from './durations.js';
+import { DASH, clock, day, inLocalTime, took } from './durations.js';
 
 addWords({
   en: {
-    'why.title': 'Why', 'why.of': 'The way of message {0}', 'why.way': 'Its way, step by step', 'why.conversation': 'Conversation', 'why.cost': 'Cost of the answer', 'why.tokens': '{0} token|{0} tokens', 'why.find': 'Other messages', 'why.story': 'The whole story',
+    'why.title': 'Why', 'why.of': 'The way of message {0}', 'why.way': 'Its way, step by step', 'why.conversation': 'Conversation', 'why.beginning': 'Its beginning', 'why.cost': 'Cost of the answer', 'why.tokens': '{0} token|{0} tokens', 'why.find': 'Other messages', 'why.story': 'The whole story',
     'why.tape': 'On its tape', 'why.view': 'What the model was shown', 'why.total': 'from the inbox to the receipt',
     'why.private': 'A private chat: that you opened it is on record.', 'why.no-text': 'Its text is not shown: it was refused, deleted or erased.',
     'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Conversation', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
@@ -27,7 +27,7 @@ addWords({
     'why.a mention of somebody else': 'it begins with the name of somebody else.',
   },
   zh: {
-    'why.title': '原因', 'why.of': '消息 {0} 的路径', 'why.way': '逐步路径', 'why.conversation': '对话', 'why.cost': '回答的费用', 'why.tokens': '{0} 个词元', 'why.find': '其他消息', 'why.story': '完整经过',
+    'why.title': '原因', 'why.of': '消息 {0} 的路径', 'why.way': '逐步路径', 'why.conversation': '对话', 'why.beginning': '对话开头', 'why.cost': '回答的费用', 'why.tokens': '{0} 个词元', 'why.find': '其他消息', 'why.story': '完整经过',
     'why.tape': '在磁带上查看', 'why.view': '模型看到的内容', 'why.total': '从收件到回执',
     'why.private': '私聊：您的打开已被记录。', 'why.no-text': '内容不予显示：已被拒绝、删除或抹除。',
     'why.channel': '渠道', 'why.inbox': '收件箱', 'why.on-tape': '磁带', 'why.lane': '对话', 'why.model': '模型', 'why.tools': '工具', 'why.outbox': '发件箱', 'why.receipt': '回执',
@@ -94,7 +94,7 @@ function draw({ place, chat, joints, lines, lane, used }) {
     chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
     label(place),
     make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines))),
-    facts(chat, lane, used),
+    facts(chat, lines, used),
     make('p', { class: 'why-links' }, links),
     make('h2', { id: 'why-way' }, t('why.way')),
     make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane))),
@@ -103,7 +103,7 @@ function draw({ place, chat, joints, lines, lane, used }) {
     make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
       make('span', { class: 'story-at' }, line.at ? clock(line.at) : ''),
       make('span', { class: 'story-about' }, known('about', line.about)),
-      make('span', { class: 'story-says' }, line.says)))),
+      make('span', { class: 'story-says' }, inLocalTime(line.says, line.data.conversation?.moments, line.at))))),
   ].filter(Boolean);
 }
 
@@ -113,10 +113,12 @@ function label(place) {
 }
 
 // What most people ask next: which conversation it belongs to, and what the answer cost.
-function facts(chat, lane, used) {
+function facts(chat, lines, used) {
   const fact = (name, ...value) => make('div', {}, make('dt', {}, t(`why.${name}`)), make('dd', {}, value));
-  return !used && !(chat && lane) ? null : make('dl', { class: 'facts' },
-    chat && lane ? fact('conversation', make('a', { href: `#/tape/${chat.chat}/at/${lane.entry}` }, make('bdi', {}, lane.who), ': ', make('bdi', {}, lane.text))) : null,
+  const line = lines.find((one) => one.data.conversation);
+  const { says, moments, first } = line?.data.conversation ?? {};
+  return !used && !line ? null : make('dl', { class: 'facts' },
+    line ? fact('conversation', `${inLocalTime(says, moments, line.at)}${t('stop')}`, chat && first ? [' ', make('a', { href: `#/tape/${chat.chat}/at/${first}` }, t('why.beginning'))] : null) : null,
     used ? fact('cost', money(used.cost), ` (${t('why.tokens', number(used.tokens))})`) : null);
 }
 

@@ -11,6 +11,7 @@ import pytest
 
 from channels.message import InboundMessage
 from gateway.console.inspect.turns import NO_TURN
+from gateway.console.inspect.view_parts import shares
 from gateway.explain.facts import turn_entries
 from tape.deletions import ELSEWHERE_RESULT
 from tape.entry import TOOL_RESULT, utc_iso
@@ -75,10 +76,41 @@ async def test_the_difference_to_the_call_before_says_whether_its_prefix_holds(
     assert before["tokens"] == sum(part["tokens"] for part in last["parts"][shown:])
     assert before["prefix_tokens"] == sum(part["tokens"] for part in first["parts"])
     assert [part["same"] for part in last["parts"]] == [True] * shown + [False, False]
-    tokens = last["tokens"]
-    assert tokens["estimated"] == sum(tokens["origins"].values())
-    assert tokens["reported"] > 0
-    assert tokens["tools"] > 0
+
+
+async def test_the_parts_of_a_prompt_and_its_tools_add_up_to_what_was_counted(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        path = await asked(home)
+        views = [await get(owner, path), await get(owner, f"{path}?at=0")]
+    for view in views:
+        tokens, tools = view["tokens"], view["tools"]
+        pieces = [tools["tokens"], *(part["tokens"] for part in view["parts"])]
+        assert min(pieces) > 0
+        assert tokens["total"] == tokens["reported"] == sum(pieces)
+        assert tokens["total"] == sum(tokens["origins"].values())
+        assert "tape_search" in tools["names"]
+        assert '"name":"tape_search"' in tools["text"]
+
+
+@pytest.mark.parametrize(
+    ("total", "weights", "found"),
+    [(10, [1, 1, 1], [3, 4, 3]), (0, [3, 4], [0, 0]), (5, [0, 0], [0, 0]), (7, [], [])],
+)
+def test_shares_add_up(total: int, weights: list[int], found: list[int]) -> None:
+    assert shares(total, weights) == found
+
+
+async def test_the_question_and_the_answer_are_shown_first_unless_deleted(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        path = await asked(home)
+        view = await get(owner, path)
+        await home.hear(gone(said(2, "")))
+        later = await get(owner, path)
+    assert view["question"] == [{"name": "Alice", "text": "who has the spare key?"}]
+    assert view["answer"] == later["answer"] == "Anna has it."
+    assert later["question"] == []
 
 
 async def test_the_next_turn_of_a_lane_is_compared_with_the_last_call_of_the_one_before(

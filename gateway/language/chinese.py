@@ -1,0 +1,72 @@
+"""The gateway's sentences in Chinese, by their sentences in English.
+
+`tests/gateway/language` lists the places whose sentences must stand here.
+"""
+
+# ruff: noqa: RUF001
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_CONVERSATION: Final = {
+    "The whole chat is one conversation": "整个聊天是一个对话",
+    "It starts a new conversation": "它开始了一个新对话",
+    "It is the first message of its thread on the tape": "它是其消息串在磁带上的第一条消息",
+    "It belongs to a conversation whose beginning is no longer on the tape": (
+        "它属于一个开头已不在磁带上的对话"
+    ),
+    "It starts a conversation with what it replies to, which is not on the tape": (
+        "它与它所回复的内容开始了一个对话，而后者不在磁带上"
+    ),
+    "It belongs to the conversation that began at {began} with “{text}”": (
+        "它属于 {began} 以“{text}”开始的对话"
+    ),
+    "It belongs to the conversation that began at {began} with a message that is not shown": (
+        "它属于 {began} 以一条不予显示的消息开始的对话"
+    ),
+    ", because there was nothing before it that it could continue": (
+        "，因为在它之前没有可以接续的内容"
+    ),
+    ", because nothing in it points to an earlier message": "，因为其中没有任何内容指向更早的消息",
+    ", because nobody had written for {minutes} minute|"
+    ", because nobody had written for {minutes} minutes": ("，因为已有 {minutes} 分钟没有人写消息"),
+    ", because it fits none of the earlier ones well enough:"
+    " by the linker's estimate, it is a new one with {chance} %": (
+        "，因为它与先前的对话都不够吻合：链接器估计它是新对话的可能性为 {chance} %"
+    ),
+    ", because it would otherwise have waited for the answer to somebody else's question": (
+        "，否则它得等待别人的问题得到回答"
+    ),
+    ", because the linker failed on it": "，因为链接器处理它时出错",
+    "; why was not recorded": "；原因没有记录",
+    ", because it was written in that thread": "，因为它写在该消息串中",
+    ", because it is a reply to {parent}": "，因为它回复了{parent}",
+    ", because its author had just asked a question there": "，因为其作者刚在那里提了问题",
+    ", because it is addressed to the author of {parent}": "，因为它是写给{parent}的作者的",
+    ", because its author wrote {parent} shortly before": "，因为其作者不久前写了{parent}",
+    ", because {parent} was addressed to its author": "，因为{parent}是写给其作者的",
+    ", because it is a short remark that follows {parent}": "，因为它是接在{parent}之后的简短插话",
+    ", because fewer than three people were writing, and nobody had paused for long": (
+        "，因为写消息的不到三个人，而且没有长时间的停顿"
+    ),
+    ", because by its words, author and time it most likely continues {parent}: {chance} %"
+    " by the linker's estimate": (
+        "，因为从用词、作者和时间看，它最可能接续{parent}：链接器估计可能性为 {chance} %"
+    ),
+    "that message": "那条消息",
+    "the agent's answer “{text}”": "助手的回答“{text}”",
+    "“{text}” by {name}": "{name} 的“{text}”",
+    "a message that is not shown": "一条不予显示的消息",
+    "an earlier message": "一条更早的消息",
+}
+
+_EXPLAINED: Final = {
+    "It is entry {number}": "它是第 {number} 条记录",
+    " in the lane {lane}": "，位于通道 {lane}",
+    "the agent": "助手",
+    ", addressed to {people}": "，写给 {people}",
+}
+
+CHINESE: Final[Mapping[str, str]] = MappingProxyType({**_CONVERSATION, **_EXPLAINED})

@@ -46,14 +46,14 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await expect(joints.nth(4)).to_contain_text("first text")
 
         await page.get_by_role("link", name="What the model was shown").press("Enter")
-        await expect(page.locator(".part")).to_have_count(5)
+        await expect(page.locator(".part")).to_have_count(6)
         await expect(page.locator(".part").last).to_have_attribute("data-origin", "evidence")
         await expect(page.locator(".change")).to_contain_text("its prefix is unchanged")
         await expect(page.locator(".splice")).to_have_count(1)
         await page.get_by_role("link", name="Call 1").press("Enter")
-        await expect(page.locator(".part")).to_have_count(3)
+        await expect(page.locator(".part")).to_have_count(4)
         await page.get_by_role("link", name="Call 2").press("Enter")
-        await expect(page.locator(".part")).to_have_count(5)
+        await expect(page.locator(".part")).to_have_count(6)
 
         server.enqueue(Text(("It is red.",)))
         await page.get_by_role("button", name="Run it again…").press("Enter")

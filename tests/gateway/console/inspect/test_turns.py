@@ -74,7 +74,7 @@ async def test_the_difference_to_the_call_before_says_whether_its_prefix_holds(
     before, shown = last["before"], len(first["parts"])
     assert (before["prefix"], before["unchanged"], before["gone"]) == (shown, True, 0)
     assert before["tokens"] == sum(part["tokens"] for part in last["parts"][shown:])
-    assert before["prefix_tokens"] == sum(part["tokens"] for part in first["parts"])
+    assert before["prefix_tokens"] == sum(part["tokens"] for part in last["parts"][:shown])
     assert [part["same"] for part in last["parts"]] == [True] * shown + [False, False]
 
 

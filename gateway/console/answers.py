@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from gateway.console.reads import ConsoleBusy
 from gateway.errors import AdminError
+from gateway.language.language import language_of, speaking
 from tape.errors import TapeError
 
 API: Final = "/api/console"
@@ -26,6 +27,7 @@ def console_route(path: str, answer: Answer, method: str = "GET") -> Route:
 
     An AdminError becomes status 422, what the store refuses or cannot read in time 503, and an
     HTTPException its own, with an `error`. Requests of other sites have been refused by the guard.
+    Sentences are in the language of `Accept-Language` where `gateway.language` has them.
     """
     return Route(f"{API}{path}", _responder(answer), methods=[method])
 
@@ -38,7 +40,8 @@ def door_route(path: str, answer: Answer) -> Route:
 def _responder(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         try:
-            answered = await answer(request)
+            with speaking(language_of(request.headers.get("Accept-Language", ""))):
+                answered = await answer(request)
         except AdminError as refused:
             answered = refusal(422, str(refused))
         except (TapeError, ConsoleBusy) as refused:

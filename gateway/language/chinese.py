@@ -1,7 +1,4 @@
-"""The gateway's sentences in Chinese, by their sentences in English.
-
-`tests/gateway/language` lists the places whose sentences must stand here.
-"""
+"""The gateway's sentences in Chinese, by their sentences in English."""
 
 # ruff: noqa: RUF001
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // Ask the gateway; what it refuses is an error whose message is a sentence.
 
-import { t } from './words.js';
+import { language, t } from './words.js';
 
 const BUSY_MS = 1000;
 
@@ -41,11 +41,12 @@ export function post(path, body = {}, { signal } = {}) {
 
 async function ask(path, options) {
   let response;
+  const asked = { ...options, credentials: 'same-origin', headers: { ...options.headers, 'Accept-Language': language } };
   try {
-    response = await fetch(`/api/console/${path}`, { ...options, credentials: 'same-origin' });
+    response = await fetch(`/api/console/${path}`, asked);
     if (response.status === 503 && !options.method) { // the chats come first: a little later, it may be read
       await new Promise((done) => { setTimeout(done, BUSY_MS); });
-      response = await fetch(`/api/console/${path}`, { ...options, credentials: 'same-origin' });
+      response = await fetch(`/api/console/${path}`, asked);
     }
   } catch (cause) {
     if (cause.name === 'AbortError') throw cause;

@@ -36,6 +36,22 @@ async def test_the_owner_sees_the_way_of_a_message_and_the_story_behind_it(
     assert 'the answer: "It is dead."' in [line["says"] for line in report["lines"]]
 
 
+async def test_a_chinese_page_reads_of_its_conversation_in_chinese(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        home.server.enqueue(Text(("It is dead.",)))
+        await home.hear(said(1, "is the plum tree dead?"))
+        said_in = {}
+        for accepted in ("zh-CN,zh;q=0.9", "en"):
+            owner.headers["Accept-Language"] = accepted
+            lines = (await get(owner, "why/1"))["lines"]
+            found = [
+                line["data"]["conversation"] for line in lines if "conversation" in line["data"]
+            ]
+            said_in[accepted] = found[0]["says"]
+    assert said_in["zh-CN,zh;q=0.9"].startswith("它开始了一个新对话")
+    assert said_in["en"].startswith("It starts a new conversation, because there was nothing")
+
+
 async def test_a_secret_that_is_set_while_the_gateway_runs_is_taken_out_too(tmp_path: Path) -> None:
     async with house(tmp_path) as home, home.owner() as owner:
         await home.hear(said(1, f"my key is {LATER}", addressed=False))

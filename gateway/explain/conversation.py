@@ -72,7 +72,7 @@ WHY_THERE: Final[Mapping[str, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class PlacedIn:
     """Which conversation a message belongs to, and why.
 
     says     the sentence; a moment in it is its ISO 8601 date, to be shown in local time
@@ -88,23 +88,23 @@ class Conversation:
         return {"says": self.says, "moments": list(self.moments), "first": self.first}
 
 
-async def conversation_of(reads: StoreReads, facts: MessageFacts) -> Conversation:
+async def conversation_of(reads: StoreReads, facts: MessageFacts) -> PlacedIn:
     """Return which conversation a message on its tape belongs to."""
     entry = facts.entry
     assert entry is not None
     lane, link = entry.meta.get("lane"), entry.meta.get("link")
     if not isinstance(lane, str):
-        return Conversation(say("The whole chat is one conversation"))
+        return PlacedIn(say("The whole chat is one conversation"))
     why = str(link.get("why", "")) if isinstance(link, Mapping) else ""
     tape = _Said(TapeReads(reads, facts.tape), reads, facts)
     begun = await tape.first_of(lane)
     parent = str(link.get("parent") or "") if isinstance(link, Mapping) else ""
     because = _because(WHY_THERE, why, parent=await tape.named(parent, begun))
     if begun is None or begun.id == entry.id:
-        return Conversation(_begins(lane, why, because), first=entry.id)
+        return PlacedIn(_begins(lane, why, because), first=entry.id)
     text = await tape.text_of(begun)
     says = say(BELONGS if text else BELONGS_UNSHOWN, began=begun.date, text=text)
-    return Conversation(says + because, (begun.date,), begun.id if text else 0)
+    return PlacedIn(says + because, (begun.date,), begun.id if text else 0)
 
 
 def _begins(lane: str, why: str, because: str) -> str:

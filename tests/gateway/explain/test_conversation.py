@@ -11,7 +11,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.cli.explain.way import way_of
-from gateway.explain.conversation import WHY_NEW, WHY_THERE, Conversation, conversation_of
+from gateway.explain.conversation import WHY_NEW, WHY_THERE, PlacedIn, conversation_of
 from gateway.explain.facts import MessageFacts
 from gateway.explain.report import Report, ReportLine
 from tape.deletions import deletion
@@ -36,7 +36,7 @@ def later(why: str, parent: str = "turn:t-1", lane: str = "said:1/1") -> NewEntr
     return message("user", "ripe", **own, lane=lane, link=link)
 
 
-async def of(gateway: Gateway, entry: Entry) -> Conversation:
+async def of(gateway: Gateway, entry: Entry) -> PlacedIn:
     tape = tape_of(gateway, "x:1").name
     return await conversation_of(gateway.services.store, MessageFacts(ROW, {}, tape, entry))
 
@@ -93,7 +93,7 @@ async def test_a_message_joins_the_conversation_that_is_named_by_its_beginning(
         first, _answer, own = await talk(gateway, later(why))
         found = await of(gateway, own)
     begun = f"It belongs to the conversation that began at {first.date} with “plums?”"
-    assert found == Conversation(f"{begun}{says}", (first.date,), first.id)
+    assert found == PlacedIn(f"{begun}{says}", (first.date,), first.id)
 
 
 async def test_what_was_deleted_or_erased_is_not_quoted(tmp_path: Path) -> None:

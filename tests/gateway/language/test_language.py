@@ -14,6 +14,7 @@ import gateway
 from gateway.explain import conversation
 from gateway.language.chinese import CHINESE
 from gateway.language.language import language_of, say, speaking, translated
+from tape.linking.utterance import SILENCE
 
 VALUES: Final = re.compile(r"\{(\w+)\}")
 
@@ -30,7 +31,7 @@ def written() -> Iterator[str]:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
                 first = node.args[0] if node.args else None
-                if isinstance(first, ast.Constant):
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
                     yield first.value
 
 
@@ -63,6 +64,6 @@ def test_what_people_wrote_is_never_read_as_a_sentence() -> None:
 
 
 def test_one_and_many() -> None:
-    sentence = conversation.WHY_NEW[conversation.SILENCE]
+    sentence = conversation.WHY_NEW[SILENCE]
     assert say(sentence, minutes=1).endswith("for 1 minute")
     assert say(sentence, minutes=2).endswith("for 2 minutes")

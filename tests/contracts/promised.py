@@ -49,7 +49,7 @@ STORELESS_TESTS: Final[dict[str, str]] = {}
 """The tests of other lines that a store has no part in, and why."""
 
 AT_LENGTH: Final = "telegram"
-"""The channel that a server hears of hours, crowds and companies at their full size from."""
+"""The channel on which hours, crowds and companies have their full size."""
 
 _server: list[bool] = [False]
 
@@ -68,11 +68,11 @@ def is_on_a_server() -> bool:
 
 
 def is_at_length(channel: str) -> bool:
-    """Return whether what is many or long has its full size: on a server, for one channel only.
+    """Return whether what is many or long has its full size: for one channel only.
 
-    The sizes are the store's, and the channels share it.
+    The sizes are the gateway's and the store's, and the channels share them.
     """
-    return channel == AT_LENGTH or not is_on_a_server()
+    return channel == AT_LENGTH
 
 
 def promises(

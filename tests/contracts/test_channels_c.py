@@ -15,7 +15,7 @@ from channels.testing import Chat, Person, PersonMessage
 from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
 from tests.contracts.play import Play, playing, prompt_of
-from tests.contracts.promised import AT_LENGTH, promises
+from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
@@ -227,7 +227,7 @@ def crowd(channel: str) -> int:
 
     How chats are kept apart is not the channel's work.
     """
-    return 100 if channel == AT_LENGTH else 20
+    return 100 if is_at_length(channel) else 20
 
 
 def chat_of(play: Play, number: int) -> tuple[Chat, Person]:

@@ -54,16 +54,22 @@ NOTHING = {
 }
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the databases of this module, which are written once and only read then."""
+    return tmp_path_factory.mktemp("databases")
+
+
 @pytest.mark.parametrize("query", READS.values(), ids=READS.keys())
-async def test_a_read_costs_what_it_returns(query: Query, tmp_path: Path) -> None:
-    short = await _steps(query, tmp_path / "short.db", blocks=10)
-    long = await _steps(query, tmp_path / "long.db", blocks=100)
+async def test_a_read_costs_what_it_returns(query: Query, folder: Path) -> None:
+    short = await _steps(query, folder, blocks=10)
+    long = await _steps(query, folder, blocks=100)
     assert long < 2 * short
 
 
 @pytest.mark.parametrize("query", NOTHING.values(), ids=NOTHING.keys())
-async def test_what_is_not_there_is_not_looked_for(query: Query, tmp_path: Path) -> None:
-    assert await _steps(query, tmp_path / "long.db", blocks=100, hits=False) < 800
+async def test_what_is_not_there_is_not_looked_for(query: Query, folder: Path) -> None:
+    assert await _steps(query, folder, blocks=100, hits=False) < 800
 
 
 async def test_one_date_of_the_future_makes_nothing_dear(tmp_path: Path) -> None:
@@ -90,8 +96,19 @@ async def _behind_the_future(path: Path, count: int) -> int:
     return _counted(path, read)
 
 
-async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) -> int:
+async def _steps(query: Query, folder: Path, blocks: int, *, hits: bool = True) -> int:
     """Return how many steps SQLite's machine takes to answer, on a tape of so many blocks."""
+    path = folder / f"{blocks}.db"
+    if not path.exists():
+        await _write(path, blocks)
+
+    def read(reader: Reader) -> None:
+        assert bool(reader.query(query)) is hits
+
+    return _counted(path, read)
+
+
+async def _write(path: Path, blocks: int) -> None:
     store = SqliteStore.open(path, now=lambda: MOMENT)
     await store.append("t", [event("rare"), error("rare"), message("user", "", author="rare")])
     for number in range(blocks):
@@ -101,11 +118,6 @@ async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) ->
         block = [*said, edit, *handoff(f"phase:{number}", lane="b")]
         await store.append("t", [replace(new, date=date) for new in block])
     await store.close()
-
-    def read(reader: Reader) -> None:
-        assert bool(reader.query(query)) is hits
-
-    return _counted(path, read)
 
 
 def _counted(path: Path, read: Callable[[Reader], None]) -> int:

@@ -1,19 +1,24 @@
-"""People who watch: opens consoles on a gateway, and keeps them open until standard input ends.
+"""People who watch: what five consoles ask of a gateway, heard once and asked again without them.
 
-A process of its own, which with its Chromium only takes the CPU that nobody else wants: watchers
-sit at machines of their own, and what is measured is the gateway.
+Watchers sit at machines of their own. On the machine that measures, a Chromium slows everything
+down, also what it never asks. So it opens real consoles once, while people ask; what their pages
+ask for is written down, with its moment, and is asked for again by a client that draws nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
+import httpx
 from playwright.async_api import BrowserContext
 
 from tests.browser import connected, running_chromium
@@ -21,23 +26,77 @@ from tests.browser import connected, running_chromium
 OPEN: Final = "open"
 """What standard output says once all of them are."""
 
+API: Final = "api/console/"
+STREAM: Final = f"{API}live"
+
+
+@dataclass
+class Heard:
+    """What the pages of consoles asked for: seconds since they were open, and paths."""
+
+    asked: list[tuple[float, str]] = field(default_factory=list)
+    cookies: dict[str, str] = field(default_factory=dict)
+
 
 @asynccontextmanager
-async def watchers(url: str, number: int) -> AsyncIterator[None]:
-    """Have so many consoles open on a gateway: the deck, and the timelines of its first chats."""
+async def watchers(url: str, number: int) -> AsyncIterator[Heard]:
+    """Have so many consoles open on a gateway: the deck, and the timelines of its first chats.
+
+    What they asked for is known when they are closed.
+    """
     arguments = ("-m", "bench.console_watchers", url, str(number))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+    pipes: dict[str, Any] = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
+    process = await asyncio.create_subprocess_exec(sys.executable, *arguments, **pipes)
     assert process.stdin is not None
     assert process.stdout is not None
+    heard = Heard()
     try:
         said = (await process.stdout.readline()).decode().strip()
         assert said == OPEN, said
-        yield
+        yield heard
+        process.stdin.close()
+        found = json.loads(await process.stdout.read())
+        heard.asked = [(at, path) for at, path in found["asked"]]
+        heard.cookies = found["cookies"]
     finally:
         process.stdin.close()
         await process.wait()
+
+
+@asynccontextmanager
+async def asking_again(url: str, heard: Heard, streams: int) -> AsyncIterator[None]:
+    """Ask for the same at the same moments, over and over, beside so many open streams."""
+    async with httpx.AsyncClient(base_url=url, cookies=heard.cookies, timeout=None) as client:
+        tasks = [asyncio.create_task(_listen(client)) for _ in range(streams)]
+        tasks.append(asyncio.create_task(_ask(client, heard)))
+        try:
+            yield
+            assert not any(task.done() for task in tasks), tasks
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _listen(client: httpx.AsyncClient) -> None:
+    async with client.stream("GET", f"/{STREAM}") as response:
+        response.raise_for_status()
+        async for _chunk in response.aiter_raw():
+            pass
+
+
+async def _ask(client: httpx.AsyncClient, heard: Heard) -> None:
+    async with asyncio.TaskGroup() as group:
+        while True:
+            began = time.monotonic()
+            for at, path in heard.asked:
+                await asyncio.sleep(max(0.0, began + at - time.monotonic()))
+                group.create_task(_get(client, path))
+            await asyncio.sleep(1)
+
+
+async def _get(client: httpx.AsyncClient, path: str) -> None:
+    (await client.get(f"/{path}")).raise_for_status()
 
 
 async def _watch(url: str, number: int) -> None:
@@ -45,8 +104,18 @@ async def _watch(url: str, number: int) -> None:
         async with connected(address) as browser:
             context = await browser.new_context(viewport={"width": 1280, "height": 800})
             await _open(context, url, number)
+            began, asked = time.monotonic(), list[tuple[float, str]]()
+
+            def note(address: str) -> None:
+                path = address.removeprefix(url)
+                if path.startswith(API) and not path.startswith(STREAM):
+                    asked.append((time.monotonic() - began, path))
+
+            context.on("request", lambda request: note(request.url))
             print(OPEN, flush=True)
             await asyncio.to_thread(sys.stdin.read)
+            cookies = {one["name"]: one["value"] for one in await context.cookies()}
+            print(json.dumps({"asked": asked, "cookies": cookies}), flush=True)
             await context.close()
 
 
@@ -62,7 +131,7 @@ async def _open(context: BrowserContext, url: str, number: int) -> None:
 
 
 def main() -> None:
-    """Watch."""
+    """Watch, and say what the pages asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench.console_watchers", description=__doc__)
     parser.add_argument("url", help="of the gateway, with its last slash")
     parser.add_argument("number", type=int, help="of consoles, at least one")

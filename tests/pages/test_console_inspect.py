@@ -44,6 +44,7 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await expect(page.locator(".verdict")).to_contain_text("Answered, ")
         await expect(page.locator(".said q")).to_have_text("What color is the <b>kettle</b>?")
         await expect(joints.nth(4)).to_contain_text("first text")
+        await expect(page.get_by_role("link", name="Its beginning")).to_have_count(1)
 
         await page.get_by_role("link", name="What the model was shown").press("Enter")
         await expect(page.locator(".part")).to_have_count(6)

@@ -118,7 +118,7 @@ function facts(chat, lines, used) {
   const line = lines.find((one) => one.data.conversation);
   const { says, moments, first } = line?.data.conversation ?? {};
   return !used && !line ? null : make('dl', { class: 'facts' },
-    line ? fact('conversation', `${inLocalTime(says, moments, line.at)}${t('stop')}`, chat && first ? [' ', make('a', { href: `#/tape/${chat.chat}/at/${first}` }, t('why.beginning'))] : null) : null,
+    line ? fact('conversation', `${inLocalTime(says, moments, line.at)}${t('stop')}`, ...(chat && first ? [' ', make('a', { href: `#/tape/${chat.chat}/at/${first}` }, t('why.beginning'))] : [])) : null,
     used ? fact('cost', money(used.cost), ` (${t('why.tokens', number(used.tokens))})`) : null);
 }
 

@@ -56,6 +56,8 @@ class Roles:
         person = message.sender.acts_as == "person" and not message.sender.is_bot
         if settled or not person or not (decision.allowed or fresh):
             return decision.role  # a bot that manages a chat may repeat what anybody says elsewhere
+        if self._access.rule_of(message.channel, message.account, message.sender.id) == "none":
+            return decision.role
         return Role.ADMIN if await self.administers(message, fresh=fresh) else decision.role
 
     def owners(self, message: InboundMessage) -> list[AccessRule]:

@@ -127,7 +127,7 @@ def _because(sentences: Mapping[str, str], why: str, **values: object) -> str:
         amounts = {"minutes": int(number)} if numbered[1] == SILENCE else {}
         chance = {} if amounts else {"chance": round(100 * number)}
         return say(sentences.get(numbered[1], NOT_RECORDED), **amounts, **chance, **values)
-    if why in ("", "new"):  # as earlier versions recorded it
+    if why in ("", "new", "model", SILENCE):  # as earlier versions and others recorded it
         return say(NOT_RECORDED)
     return say(sentences[why], **values) if why in sentences else ""
 
@@ -180,5 +180,9 @@ class _Said:
         rows = await self._reads.select(
             "ledger.told_chat_message", {**values, "message_id": number, "limit": 1}
         )
-        ids = [one["entry_id"] for one in rows if one["entry_id"]]
+        ids = [
+            one["entry_id"]
+            for one in rows
+            if one["entry_id"] and one["session_id"] == row["session_id"]
+        ]
         return (await self._tape.entries(ids)).get(ids[0]) if ids else None

@@ -76,13 +76,15 @@ def is_command(message: InboundMessage) -> bool:
 def closed_command(message: InboundMessage) -> str:
     """Return the command of a message if a closed chat understands it, or "".
 
-    That is `,open`, and in private `,console`: who may use them is decided by the platform, too.
+    That is `,open`, and in private `,console` by itself: who may use them is decided by the
+    platform, too.
     """
     if not (message.addressed and is_command(message)):
         return ""
-    name = message.text.lower().split(maxsplit=1)[0]
-    understood = (",open", ",console") if message.chat_kind == "private" else (",open",)
-    return name if name in understood else ""
+    words = message.text.lower().split()
+    if words == [",console"] and message.chat_kind == "private":
+        return words[0]
+    return words[0] if words[0] == ",open" else ""
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:

@@ -189,8 +189,13 @@ async def test_members_and_strangers_read_once_a_day_who_may_and_name_no_chat(
     for person in (BOB, STRANGER):
         before = len(hall.posts)
         assert await court.ask_for_link(person) == FOR_WHOM
-        await court.say(person, ",console", person, addressed=True)
-        assert len(hall.posts) == before + 1
+        for text in (",console", ",console") + (
+            ',console "',
+            ",console\u00a0x",
+            ",console now",
+        ) * 2:
+            await court.say(person, text, person, addressed=True)
+        assert len(hall.posts) == before + 2  # what is no such command, as any other message
         assert "Group" not in FOR_WHOM
         assert "-100" not in FOR_WHOM
     await court.grant(MEMBER, "member")
@@ -228,6 +233,9 @@ async def test_an_owner_keeps_an_administrator_out_by_taking_the_role_away(
     async with court.enter(ANN) as browser:
         await court.grant(ANN, "none")
         assert await status_of(browser) == 403
+        before = len(hall.posts)
+        await court.say(ANN, ",reset", GROUP, addressed=True)
+        assert "Only admins may" in hall.posts[before].text
         await court.grant(ANN, "member")  # which opens their private chat, too
         hall.admins.add((ANN, ANN))
         await court.say(ANN, "hello", ANN)

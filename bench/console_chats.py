@@ -1,8 +1,8 @@
 """What open consoles cost the chats: `python -m bench.console_chats`.
 
-The gateway is the real process, between a Telegram and a model of our own. It answers a number of
-questions a second, in turn without a console and with five: the deck and four timelines of chats
-in which people ask, as `bench.console_watchers` asks for them. The rounds alternate, and the
+The gateway is the real process, between a Telegram and a model of our own. In groups it answers a
+number of questions a second, in turn without a console and with five: the deck, and the timelines
+of four of these groups, as `bench.console_watchers` asks for them. The rounds alternate, and the
 medians count.
 """
 
@@ -32,7 +32,7 @@ async def measure(seconds: float, rounds: int) -> list[Figure]:
     alone: list[_Half] = []
     watched: list[_Half] = []
     async with staged() as stage:
-        crowd = Crowd(stage, CHATS, 0)
+        crowd = Crowd(stage, 0, CHATS)
         await crowd.ask_fast(WARM_UP, 2)
         await crowd.all_answered()
         async with watchers(stage.url, CONSOLES) as heard:

@@ -152,6 +152,10 @@ class SideReader(Protocol):
         """Answer a query; see `TapeStore.query`."""
         ...
 
+    async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
+        """Answer several queries, in their order, in one read: one limit holds for all of them."""
+        ...
+
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named SELECT statement; see `UnitStore.select`."""
         ...

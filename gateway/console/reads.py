@@ -1,7 +1,8 @@
 """Read tapes and the ledger for the console, beside the chats: no chat ever waits for the console.
 
 Reads run one after another, on connections of their own, and end after READ_SECONDS. Pages go by
-the ids of entries and have at most PAGE of them.
+the ids of entries and have at most PAGE of them. What is asked of tapes in the same moment is one
+read: a screen of fifty chats costs the loop some turns, not hundreds.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -32,6 +33,7 @@ READ_SECONDS: Final = 0.2
 PAGE: Final = 500  # maximum entries of a page
 MIN_PAGE: Final = 8  # entries of the smallest page that is asked for when larger ones take too long
 MAX_WAITING: Final = 64  # maximum reads that wait for their turn
+MAX_TOGETHER: Final = 16  # maximum queries of tapes that are one read
 WAIT_SECONDS: Final = 5.0  # maximum seconds that a read waits for its turn
 SEARCH_SECONDS: Final = 2.0
 
@@ -41,6 +43,22 @@ class ConsoleBusy(GatewayError):
 
     def __init__(self) -> None:
         super().__init__("the console reads too much at once: try again in a moment")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query that waits for its answer; who asked may have gone."""
+
+    query: Query
+    answer: asyncio.Future[list[Entry]]
+
+    def succeed(self, entries: list[Entry]) -> None:
+        if not self.answer.done():
+            self.answer.set_result(entries)
+
+    def fail(self, cause: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(cause)
 
 
 class ConsoleReads:
@@ -57,6 +75,8 @@ class ConsoleReads:
         self._through = _SideTapes(self)
         self._turn = anyio.Lock()
         self._search: asyncio.Task[list[Entry]] | None = None
+        self._together: list[_Asked] = []
+        self._answering: set[asyncio.Task[None]] = set()
         self.waiting = 0
         self.known_chats = KnownChats()
 
@@ -82,8 +102,14 @@ class ConsoleReads:
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query as the store does, withheld entries included; screens use `tape`."""
-        async with self._in_turn() as side:
-            return await side.query(query)
+        if not self._together or len(self._together) >= MAX_TOGETHER:
+            self._together = []
+            task = asyncio.ensure_future(self._answer(self._together))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        one = _Asked(query, asyncio.get_running_loop().create_future())
+        self._together.append(one)
+        return await one.answer
 
     async def size(self, tape: str) -> int:
         """Return the number of entries of a tape."""
@@ -133,7 +159,33 @@ class ConsoleReads:
         """End the search that runs, and close the reader."""
         if self._search is not None:
             self._search.cancel()
+        for task in self._answering:
+            task.cancel()
         await self._side.close()
+
+    async def _answer(self, asked: list[_Asked]) -> None:
+        """Answer queries in one read; where that takes too long, each in a read of its own."""
+        try:
+            async with self._in_turn() as side:
+                if asked is self._together:
+                    self._together = []
+                found = await side.queries([one.query for one in asked])
+            for one, entries in zip(asked, found, strict=True):
+                one.succeed(entries)
+        except ReadTooSlow as slow:
+            if len(asked) == 1:
+                asked[0].fail(slow)
+            else:
+                for one in asked:
+                    await self._answer([one])
+        except Exception as cause:
+            for one in asked:
+                one.fail(cause)
+        finally:
+            if asked is self._together:
+                self._together = []
+            for one in asked:
+                one.answer.cancel()  # those that are still open: the console ends
 
     @asynccontextmanager
     async def _in_turn(self) -> AsyncIterator[SideReader]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -234,6 +234,16 @@ class Reader:
         if number is None:
             return 0
         return int(self._fetch(self._sql["tape.newest_id"], {"tape": number})[0][0])
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Answer what is asked inside as of one moment, and quicker: SQLite locks once."""
+        self._fetch("BEGIN", {})
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._fetch("ROLLBACK", {})
 
     def close(self) -> None:
         self._connection.close()

@@ -72,6 +72,12 @@ class PlainBeside:
     async def query(self, query: Query) -> list[Entry]:
         return await self._within(self._tapes.query(query))
 
+    async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
+        async def read() -> list[list[Entry]]:
+            return [await self._tapes.query(query) for query in queries]
+
+        return await self._within(read())
+
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         return await self._within(self._ledger.select(statement, values, long=True))
 

@@ -44,6 +44,9 @@ class SqliteBeside:
     async def query(self, query: Query) -> list[Entry]:
         return await self._within(lambda: self._reader().query(query))
 
+    async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
+        return await self._within(lambda: self._answers(queries))
+
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         return await self._within(lambda: self._reader().select(statement, values))
 
@@ -84,6 +87,15 @@ class SqliteBeside:
             raise
         finally:
             self._end = math.inf
+
+    def _answers(self, queries: Sequence[Query]) -> list[list[Entry]]:
+        reader, found = self._reader(), list[list[Entry]]()
+        with reader.one_moment():
+            for query in queries:
+                if self._is_late():
+                    raise ReadTooSlow(self._seconds)
+                found.append(reader.query(query))
+        return found
 
     def _rolled(self, tape: str, grain: str, after: int, limit: int) -> RolledUp:
         part = self._part(tape)

@@ -33,9 +33,8 @@ WAITS_TOO_LONG: Final = timedelta(minutes=2)
 """How long a message may wait, with none running in its chat, until the chat counts as stalled."""
 
 LAMPS: Final = ("stalled", "failed", "held", "waiting", "running", "quiet")
-READ_AT_ONCE: Final = 4
-LOOKED_AT: Final = 5
-"""Newest messages of which the last that is not deleted is shown."""
+LOOKED_AT: Final = (1, 5)
+"""Newest messages of which the last that is not deleted is shown; the few are cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +154,9 @@ async def _last_messages(
 ) -> dict[str, dict[str, Any] | None]:
     """Return the last message of each chat by session; None for private ones, which stay closed."""
     found: dict[str, dict[str, Any] | None] = {}
-    limit = anyio.CapacityLimiter(READ_AT_ONCE)
 
     async def read(chat: ConsoleChat) -> None:
-        async with limit:
-            found[chat.session_id] = await _last_of(reads.tape(chat.tape))
+        found[chat.session_id] = await _last_of(reads.tape(chat.tape))
 
     async with anyio.create_task_group() as group:
         for chat in chats:
@@ -169,9 +166,14 @@ async def _last_messages(
 
 
 async def _last_of(tape: Tape) -> dict[str, Any] | None:
-    newest = await tape.find(kinds=(MESSAGE,), limit=LOOKED_AT, newest=True)
-    shown = await without_gone(tape, newest)
-    return _shown(shown[-1]) if shown else None
+    for number in LOOKED_AT:
+        newest = await tape.find(kinds=(MESSAGE,), limit=number, newest=True)
+        shown = await without_gone(tape, newest)
+        if shown:
+            return _shown(shown[-1])
+        if len(newest) < number:
+            break
+    return None
 
 
 def _shown(entry: Entry) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
@@ -33,6 +34,17 @@ class PostgresBeside:
 
     async def query(self, query: Query) -> list[Entry]:
         return await self._within(lambda reader: reader.query(query))
+
+    async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
+        async def read(reader: PostgresReader) -> list[list[Entry]]:
+            found, end = [], time.monotonic() + self._seconds
+            for query in queries:
+                if time.monotonic() > end:
+                    raise ReadTooSlow(self._seconds)
+                found.append(await reader.query(query))
+            return found
+
+        return await self._within(read)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         return await self._within(lambda reader: reader.select(statement, values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.console import reads as module
-from gateway.console.reads import MAX_WAITING, PAGE, ConsoleBusy, ConsoleReads
+from gateway.console.reads import MAX_TOGETHER, MAX_WAITING, PAGE, ConsoleBusy, ConsoleReads
 from tape.entry import Entry, message
 from tape.errors import AppendRefused, ReadTooSlow
 from tape.query import Query
@@ -84,6 +84,7 @@ class SlowTapes(PlainBeside):
         super().__init__(store, store, 1.0)
         self.most, self.gate = most, gate
         self.asked: list[int | None] = []
+        self.reads: list[int] = []
 
     async def query(self, query: Query) -> list[Entry]:
         self.asked.append(query.limit)
@@ -92,6 +93,15 @@ class SlowTapes(PlainBeside):
         if query.limit is None or query.limit > self.most:
             raise ReadTooSlow(0.2)
         return []
+
+    async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
+        self.reads.append(len(queries))
+        return [await self.query(query) for query in queries]
+
+    async def size(self, tape: str) -> int:
+        if self.gate is not None:
+            await self.gate.wait()
+        return await super().size(tape)
 
 
 class SlowStore(MemoryStore):
@@ -126,14 +136,69 @@ async def test_too_many_reads_at_once_are_refused(tmp_path: Path) -> None:
     async for reads in reads_of(tmp_path, side):
         async with anyio.create_task_group() as group:
             for _ in range(MAX_WAITING + 1):
-                group.start_soon(reads.page, Query("room"))
+                group.start_soon(reads.size, "room")
             while reads.waiting < MAX_WAITING:
                 await anyio.lowlevel.checkpoint()
             with pytest.raises(ConsoleBusy, match="too much at once"):
+                await reads.size("room")
+            with pytest.raises(ConsoleBusy, match="too much at once"):
                 await reads.page(Query("room"))
             gate.set()
-        assert len(side.asked) == MAX_WAITING + 1
+        assert side.asked == []
         assert len(await reads.page(Query("room"))) == 0
+
+
+async def test_what_is_asked_in_the_same_moment_is_one_read(tmp_path: Path) -> None:
+    gate = anyio.Event()
+    side = SlowTapes(most=500, gate=gate)
+    async for reads in reads_of(tmp_path, side):
+        async with anyio.create_task_group() as group:
+            for number in range(MAX_TOGETHER + 3):
+                group.start_soon(reads.page, Query(f"room{number}", limit=8))
+            while not side.reads:
+                await anyio.lowlevel.checkpoint()
+            group.start_soon(reads.page, Query("room", limit=8))
+            gate.set()
+        assert side.reads == [MAX_TOGETHER, 4]
+
+
+async def test_a_slow_query_is_slow_for_nobody_else(tmp_path: Path) -> None:
+    side = SlowTapes(most=40)
+    slow, quick = Query("room"), Query("room", limit=40)
+    async for reads in reads_of(tmp_path, side):
+        found = await asyncio.gather(
+            *(reads.query(one) for one in (quick, slow, quick)), return_exceptions=True
+        )
+        assert [type(one) for one in found] == [list, ReadTooSlow, list]
+        assert side.reads == [3, 1, 1, 1]
+
+
+async def test_who_no_longer_waits_takes_nobodys_answer_away(tmp_path: Path) -> None:
+    gate = anyio.Event()
+    side = SlowTapes(most=500, gate=gate)
+    async for reads in reads_of(tmp_path, side):
+        async with anyio.create_task_group() as group:
+            group.start_soon(reads.page, Query("room"))
+            with anyio.CancelScope() as gone:
+                async with anyio.create_task_group() as impatient:
+                    impatient.start_soon(reads.page, Query("room"))
+                    while not side.reads:
+                        await anyio.lowlevel.checkpoint()
+                    gone.cancel()
+            gate.set()
+        assert side.reads == [2]
+        assert await reads.page(Query("room")) == []
+
+
+async def test_who_still_waits_at_the_end_waits_no_longer(tmp_path: Path) -> None:
+    side = SlowTapes(most=500, gate=anyio.Event())
+    async for reads in reads_of(tmp_path, side):
+        waiting = asyncio.ensure_future(reads.query(Query("room", limit=8)))
+        while not side.reads:
+            await anyio.lowlevel.checkpoint()
+        await reads.close()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
 
 
 async def test_a_read_does_not_wait_for_ever(

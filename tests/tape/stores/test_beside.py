@@ -162,6 +162,16 @@ async def test_a_reader_answers_queries_as_its_store_does(pair: tuple[Any, SideR
     assert await reader.query(Query("nowhere")) == []
 
 
+async def test_several_queries_are_answered_in_their_order(pair: tuple[Any, SideReader]) -> None:
+    store, reader = pair
+    await store.append(T, talk(40))
+    asked = [Query(T, limit=3), Query("nowhere"), Query(T, limit=2, newest=True)]
+    assert await reader.queries(asked) == [await store.query(query) for query in asked]
+    assert await reader.queries([]) == []
+    await store.append(T, talk(1))
+    assert len((await reader.queries([Query(T)]))[0]) == await store.size(T)
+
+
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
 async def test_the_lanes_of_erased_entries_are_gone(kind: str, tmp_path: Path) -> None:
     async with opened(kind, tmp_path) as (store, reader):
@@ -198,6 +208,11 @@ async def test_a_read_ends_at_its_limit_and_the_next_one_answers(kind: str, tmp_
         reader = store.beside(0.001)
         with pytest.raises(ReadTooSlow, match=r"longer than 0\.001 s"):
             await reader.query(Query(T))
+        with pytest.raises(ReadTooSlow, match=r"longer than 0\.001 s"):
+            await reader.queries([Query(T)] * 3)
+        at_once = [Query("nowhere")] * 2000
+        with pytest.raises(ReadTooSlow, match=r"longer than 0\.001 s"):
+            await reader.queries(at_once)
         again = store.beside(LONG)
         assert len(await again.query(Query(T, limit=3))) == 3
 

@@ -46,6 +46,7 @@ async def measure(seconds: float, rounds: int) -> list[Figure]:
     cpu = [median(half.cpu for half in halves) * 1000 for halves in (alone, watched)]
     return [
         Figure("what the consoles ask for", len(heard.asked) / seconds, "/s"),
+        Figure("answers of 'ask again in a moment'", heard.later, ""),
         Figure(f"p95 without a console, {RATE} questions a second", p95[0], "ms"),
         Figure(f"p95 with {CONSOLES} consoles", p95[1], "ms"),
         Figure(f"p95 with {CONSOLES} consoles", (p95[1] / p95[0] - 1) * 100, "% more", MORE_BAR),

@@ -21,6 +21,7 @@ from typing import Any, Final
 import httpx
 from playwright.async_api import BrowserContext
 
+from bench.figures import progress
 from tests.browser import connected, running_chromium
 
 OPEN: Final = "open"
@@ -36,6 +37,8 @@ class Heard:
 
     asked: list[tuple[float, str]] = field(default_factory=list)
     cookies: dict[str, str] = field(default_factory=dict)
+    later: int = 0
+    """How often the gateway said that it was too busy, and a page would ask again in a moment."""
 
 
 @asynccontextmanager
@@ -91,12 +94,17 @@ async def _ask(client: httpx.AsyncClient, heard: Heard) -> None:
             began = time.monotonic()
             for at, path in heard.asked:
                 await asyncio.sleep(max(0.0, began + at - time.monotonic()))
-                group.create_task(_get(client, path))
+                group.create_task(_get(client, heard, path))
             await asyncio.sleep(1)
 
 
-async def _get(client: httpx.AsyncClient, path: str) -> None:
-    (await client.get(f"/{path}")).raise_for_status()
+async def _get(client: httpx.AsyncClient, heard: Heard, path: str) -> None:
+    response = await client.get(f"/{path}")
+    if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+        progress(f"later: {path}: {response.text}")
+        heard.later += 1
+    else:
+        response.raise_for_status()
 
 
 async def _watch(url: str, number: int) -> None:

@@ -38,6 +38,14 @@ SERVER_CROWDED: Final = Trouble(
     "The server allows hardly more connections than are open.",
     "Raise max_connections in postgresql.conf: each gateway needs 9.",
 )
+DEAF: Final = Trouble(
+    "database.deaf",
+    "With several processes, answers begin up to half a second later, and `,stop` acts late.",
+    "TAPEWAY_SHARING__LISTEN_URL does not answer, names another database than TAPEWAY_TAPE__URL,"
+    " or leads through a PgBouncer, which does not pass on what is listened to.",
+    "Name the same database there by the server's own address, or remove the setting if"
+    " TAPEWAY_TAPE__URL already does.",
+)
 WORKERS_DIFFER: Final = Trouble(
     "workers.differ",
     "The same question is answered in different ways, depending on the process that takes it.",
@@ -53,5 +61,5 @@ LEASE_OVERDUE: Final = Trouble(
 
 SERVER_TROUBLES: Final = (
     *(SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED, SERVER_IMPATIENT),
-    *(WORKERS_DIFFER, LEASE_OVERDUE),
+    *(DEAF, WORKERS_DIFFER, LEASE_OVERDUE),
 )

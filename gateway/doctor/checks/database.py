@@ -44,8 +44,11 @@ async def check_database(subject: Subject) -> list[CheckResult]:
         return [ill(CHECK, troubles.DATABASE_URL, str(cause))]
     if url.startswith("postgresql:"):
         # Who has no such server does not wait for the driver to be imported.
-        look = import_module("gateway.doctor.checks.server").look_at_server
-        found = await to_thread.run_sync(look, url, abandon_on_cancel=True)
+        server = import_module("gateway.doctor.checks.server")
+        found = await to_thread.run_sync(server.look_at_server, url, abandon_on_cancel=True)
+        if listen_url := subject.settings.sharing.listen_url.get_secret_value():
+            look = partial(server.look_at_listening, url, listen_url)
+            found += await to_thread.run_sync(look, abandon_on_cancel=True)
         return list(found)
     if path is None and not url.startswith("memory:"):
         return [ill(CHECK, troubles.DATABASE_URL, "TAPEWAY_TAPE__URL names no file")]

@@ -14,11 +14,12 @@ from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted
 from tape.errors import StoreMoved, StoreUnavailable, StoreUnusable
-from tape.stores.postgres.report import CONNECTIONS, ServerReport, look, look_at_index
+from tape.stores.postgres.report import CONNECTIONS, ServerReport, deafness, look, look_at_index
 from tape.stores.postgres.store import search_schema, tape_schema
 
 CHECK: Final = "database"
 WORKERS: Final = "workers"
+LISTENING: Final = "listening"
 
 
 def look_at_server(url: str) -> list[CheckResult]:
@@ -40,6 +41,20 @@ def look_at_server(url: str) -> list[CheckResult]:
         return [ill(CHECK, server_troubles.SERVER_AWAY, str(cause))]
     live = sum(one.is_live for one in overview.processes)
     return [*_promises(found, live), *_processes(overview, live)]
+
+
+def look_at_listening(url: str, listen_url: str) -> list[CheckResult]:
+    """Ask whether what is sent to the database of a URL is heard at the URL to listen to."""
+    try:
+        deaf = deafness(url, listen_url)
+    except StoreUnavailable as cause:
+        return [ill(LISTENING, server_troubles.DEAF, str(cause), "warning")]
+    except StoreUnusable:
+        says = "TAPEWAY_SHARING__LISTEN_URL cannot be read"
+        return [ill(LISTENING, server_troubles.DEAF, says, "warning")]
+    if deaf:
+        return [ill(LISTENING, server_troubles.DEAF, deaf.partition(":")[0], "warning")]
+    return [well(LISTENING, "what other processes send is heard at TAPEWAY_SHARING__LISTEN_URL")]
 
 
 def look_at_server_index(url: str) -> list[CheckResult]:

@@ -79,7 +79,7 @@ class PostgresDatabase:
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
         with translated(), checked_connection(url, schemas) as connection:
-            pooled = _is_pooled(connection)
+            pooled = is_pooled(connection)
         return cls(connection_target(url), schemas, pooled=pooled)
 
     def sql(self, name: str) -> str:
@@ -227,7 +227,7 @@ def _check_server(connection: psycopg.Connection[Any]) -> None:
         )
 
 
-def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
+def is_pooled(connection: psycopg.Connection[Any]) -> bool:
     """Return whether a pooler stands between, which numbers its connections itself."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid

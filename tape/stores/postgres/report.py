@@ -19,9 +19,11 @@ from tape.stores.postgres.database import (
     applied_versions,
     connection_target,
     first_line,
+    is_pooled,
     place_of,
     relocations,
 )
+from tape.stores.postgres.listening import ELSEWHERE, IS_LOCKED, LOCK, POOLED, new_key
 from tape.stores.postgres.pool import POOL_SIZE
 from tape.stores.postgres.search_index import NEWER_RULES
 from tape.stores.postgres.search_lookup import RULES, is_older
@@ -120,6 +122,26 @@ def look_at_index(url: str) -> IndexReport | None:
     left = sum(max(size - high, 0) + low - 1 for name, high, low, size in found if is_indexed(name))
     newer = any(not is_older(one) for (one,) in rules if one != RULES)
     return IndexReport(left, NEWER_RULES if newer else "")
+
+
+def deafness(url: str, listen_url: str) -> str:
+    """Return why a process would hear nothing at a URL to listen to, "" if it would hear.
+
+    Raises as `look` does.
+    """
+    try:
+        with (
+            psycopg.connect(connection_target(url, writable=False), autocommit=True) as here,
+            psycopg.connect(connection_target(listen_url, writable=False)) as there,
+        ):
+            if is_pooled(there):
+                return POOLED
+            values = {"key": new_key()}
+            there.execute(LOCK, values)
+            row = here.execute(IS_LOCKED.encode(), values).fetchone()
+            return "" if row and row[0] else ELSEWHERE
+    except psycopg.Error as cause:
+        raise StoreUnavailable(f"{place_of(listen_url)}: {first_line(cause)}") from cause
 
 
 def _setting(connection: psycopg.Connection[Any], name: str) -> str:

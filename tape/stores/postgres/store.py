@@ -15,7 +15,7 @@ from tape.search.query_text import SearchQuery
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.postgres.beside import PostgresBeside
 from tape.stores.postgres.database import PostgresDatabase
-from tape.stores.postgres.listening import notifications
+from tape.stores.postgres.listening import IS_LOCKED, notifications
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_index import PostgresIndexer
 from tape.stores.postgres.search_lookup import PostgresLookup
@@ -160,7 +160,9 @@ class PostgresStore:
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield what is sent to channels of the database at a URL, "" for that of this store."""
         here = self._database
-        return notifications(url or here.url, channels, pooled=here.pooled and not url)
+        if url:
+            return notifications(url, channels, pooled=False, sees_lock=self._sees_lock)
+        return notifications(here.url, channels, pooled=here.pooled)
 
     async def refuse_newer(self) -> None:
         """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
@@ -171,6 +173,11 @@ class PostgresStore:
             self._closed = True
             await self._indexer.close()
             await self._database.close()
+
+    async def _sees_lock(self, key: int) -> bool:
+        async with self._database.connection() as connection:
+            row = await (await connection.execute(IS_LOCKED, {"key": key})).fetchone()
+        return row is not None and bool(row[0])
 
     def _require_open(self) -> None:
         if self._closed:

@@ -32,13 +32,15 @@ Standing = tuple[str, str, str, str]
 class _Answer:
     """Whether somebody administers something.
 
-    until  the monotonic time up to which this is used
-    said   what the platform answered last, which may be longer ago
+    until     the monotonic time up to which this is used
+    said      what the platform answered last, which may be longer ago
+    answered  whether the platform answered; if not, somebody administers nothing for now
     """
 
     administers: bool
     until: float
     said: bool
+    answered: bool = True
 
 
 @dataclass(slots=True)
@@ -96,6 +98,14 @@ class Roles:
         left = found.until - self._services.clock.monotonic()
         return found.administers if left > (ahead if found.administers else 0) else None
 
+    def is_unknown(self, message: InboundMessage) -> bool:
+        """Return whether no answer of the platform about a message's author is in use."""
+        standing = self.standing(message)
+        if standing is None:
+            return False
+        found, now = self._known.get(standing), self._services.clock.monotonic()
+        return found is None or not found.answered or found.until <= now
+
     def said(self, message: InboundMessage) -> bool:
         """Return what the platform last answered about a message's author, also long ago."""
         standing = self.standing(message)
@@ -106,7 +116,8 @@ class Roles:
         standing, channel = self.standing(message), self._services.router.channels[message.channel]
         assert standing is not None
         now, kept = self._services.clock.monotonic(), self._known.get(standing)
-        found = _Answer(False, now + FAILED_SECONDS, kept is not None and kept.said)
+        said = kept is not None and kept.said
+        found = _Answer(False, now + FAILED_SECONDS, said, answered=False)
         with anyio.move_on_after(ASK_SECONDS):
             try:
                 answer = await channel.administers(message)

@@ -15,10 +15,11 @@ import pytest
 from channels.base import Capability
 from channels.errors import ChannelDown
 from channels.message import InboundMessage, Quote
-from gateway.access.administrators import AT_ONCE, MAX_ASKED, Administrators
+from gateway.access.administrators import AT_ONCE, MAX_ASKED, UNKNOWN, Administrators
 from gateway.access.console_door import FOR_WHOM, NOT_NOW
-from gateway.access.roles import KNOWN_SECONDS
+from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
 from gateway.console.reads import ConsoleBusy
+from gateway.console.rights import LINK_UNKNOWN
 from gateway.console.screens.links import NOT_SHARED
 from tests.clock import ManualClock, settle
 from tests.fakes.openai.script import Failure
@@ -62,13 +63,14 @@ class Townhall(PlainChannel):
         self.admins: set[tuple[str, str]] = set()
         self.asked: list[str] = []
         self.away = False
+        self.silent: set[str] = set()
         self.gate: anyio.Event | None = None
 
     async def administers(self, message: InboundMessage) -> bool:
         self.asked.append(message.chat_id)
         if self.gate is not None:
             await self.gate.wait()
-        if self.away:
+        if self.away or message.chat_id in self.silent:
             raise ChannelDown("the platform is away")
         return (message.chat_id, message.sender.id) in self.admins
 
@@ -265,13 +267,48 @@ async def test_a_platform_that_is_away_lets_nobody_in(
         hall.away = True
         assert await status_of(browser) == 200  # it has answered of late
         watch.passed += KNOWN_SECONDS
-        assert await status_of(browser) == 403
+        refused = await browser.get(DECK)
+        assert (refused.status_code, refused.json()) == (503, {"error": UNKNOWN})
+        assert refused.headers["retry-after"] == "5"
         asked = len(hall.asked)
-        assert await status_of(browser) == 403
+        assert await status_of(browser) == 503
         assert len(hall.asked) == asked  # it is left alone for some seconds
+        assert await court.ask_for_link(ANN) == NOT_NOW
+        assert await court.ask_for_link(STRANGER) == FOR_WHOM  # who has written nowhere
         hall.away = False
-        watch.passed += KNOWN_SECONDS
+        watch.passed += FAILED_SECONDS
         assert await status_of(browser) == 200
+
+
+async def test_who_may_not_be_asked_about_any_more_is_asked_to_come_back(
+    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with court.enter(ANN) as browser:
+        code = await court.code(ANN)
+        watch.passed += KNOWN_SECONDS
+        with monkeypatch.context() as patch:
+            patch.setattr("gateway.access.administrators.MAX_ASKED", 0)
+            assert await status_of(browser) == 503
+            assert (await browser.post("/console/code", json={"code": code})).status_code == 503
+        watch.passed += 1
+        assert await status_of(browser) == 200
+        assert (await browser.post("/console/code", json={"code": code})).is_success
+
+
+async def test_what_one_platform_s_chat_is_unknown_hides_that_chat_alone(
+    court: Scene, hall: Townhall, watch: WatchClock
+) -> None:
+    hall.admins.add((OTHER_GROUP, ANN))
+    async with court.enter(ANN) as browser:
+        assert await titles(browser) == {"Group -100", "Group -200"}
+        watch.passed += KNOWN_SECONDS
+        hall.silent.add(OTHER_GROUP)
+        assert await titles(browser) == {"Group -100"}
+        assert await status_of(browser, f"/api/console/chats/{key(OTHER_GROUP)}") == 503
+        assert await status_of(browser, f"/api/console/chats/{key('-999')}") == 404
+        hall.silent.clear()
+        watch.passed += FAILED_SECONDS
+        assert await titles(browser) == {"Group -100", "Group -200"}
 
 
 async def test_many_chats_are_asked_about_little_by_little(court: Scene, hall: Townhall) -> None:
@@ -343,6 +380,56 @@ async def test_an_open_stream_hears_of_chats_that_come_and_ends_with_the_last_on
         watch.passed += KNOWN_SECONDS
         await follower.is_sent_away()
         assert await status_of(browser, "/api/console/live") == 403
+
+
+async def test_an_open_stream_says_that_nothing_is_known_and_goes_on_when_it_is(
+    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
+    async with court.enter(ANN) as browser, following(browser) as follower:
+        await court.say(BOB, "in hers", GROUP)
+        await follower.hears(("chat", key(GROUP)))
+        hall.away = True
+        watch.passed += KNOWN_SECONDS
+        await follower.is_unsure()
+        since = len(follower.heard)
+        await court.say(BOB, "while nobody knows", GROUP)
+        await follower.is_unsure(follower.unsure + 4)  # the gateway looks more often than that
+        assert follower.heard[since:] == []
+        hall.away = False
+        watch.passed += FAILED_SECONDS
+        await follower.hears(("all", ""), since)
+        await court.say(BOB, "in hers again", GROUP)
+        await follower.hears(("chat", key(GROUP)), since)
+        assert not follower.is_gone
+
+
+async def test_a_link_of_an_administrator_waits_for_a_platform_that_is_away(
+    court: Scene, hall: Townhall, watch: WatchClock
+) -> None:
+    async with court.enter(ANN) as ann, court.enter(OWNER) as owner, court.outside() as reader:
+        body = {"chat": key(GROUP), "hours": 24}
+        made = (await ann.post("/api/console/links", json=body)).json()
+        assert (await reader.post("/console/link", json={"link": made["secret"]})).is_success
+        path = f"/api/console/tape/{key(GROUP)}"
+        hall.away = True
+        watch.passed += KNOWN_SECONDS
+        for rest in ("/reader", "/page", ""):
+            refused = await reader.get(f"{path}{rest}")
+            assert refused.status_code == 503, rest
+            assert refused.headers["retry-after"] == "5"
+        assert (await reader.get(f"{path}/reader")).json() == {"error": LINK_UNKNOWN}
+        later = await reader.post("/console/link", json={"link": made["secret"]})
+        assert (later.status_code, later.json()) == (503, {"error": LINK_UNKNOWN})
+        (link,) = (await owner.get("/api/console/links")).json()["links"]
+        assert link["state"] == "unsure"
+        async with court.outside() as other:
+            assert await status_of(other, f"{path}/page") == 401
+        hall.away = False
+        watch.passed += FAILED_SECONDS
+        for rest in ("/reader", "/page", ""):
+            assert await status_of(reader, f"{path}{rest}") == 200
+        assert (await owner.get("/api/console/links")).json()["links"][0]["state"] == "open"
 
 
 async def test_a_link_of_an_administrator_is_shut_with_the_role(

@@ -274,6 +274,9 @@ async def test_a_platform_that_is_away_lets_nobody_in(
         assert await status_of(browser) == 503
         assert len(hall.asked) == asked  # it is left alone for some seconds
         assert await court.ask_for_link(ANN) == NOT_NOW
+        posts = len(hall.posts)
+        await court.say(ANN, ",console", ANN, addressed=True)
+        assert len(hall.posts) == posts  # once a day, as in any closed chat
         assert await court.ask_for_link(STRANGER) == FOR_WHOM  # who has written nowhere
         hall.away = False
         watch.passed += FAILED_SECONDS

@@ -102,11 +102,16 @@ class ConsoleDoor:
         return self._token
 
     async def admits(self, message: InboundMessage) -> bool:
-        """Return whether the author of a private message may enter; raises CommandRefused."""
+        """Return whether the author of a private message may enter; raises CommandRefused.
+
+        Who may without a role of their own is only known where the page is served.
+        """
+        if self._admits is None:
+            raise CommandRefused(NO_PAGE)
         place = account_id(message.channel, message.account)
         guest = ConsoleGuest(place, message.sender.id)
         try:
-            return self._admits is not None and await self._admits(guest)
+            return await self._admits(guest)
         except (TapeError, GatewayError) as away:
             raise CommandRefused(NOT_NOW) from away
 

@@ -71,7 +71,7 @@ class Visitor:
     async def chats(self) -> list[ConsoleChat]:
         """Return the chats that they may see."""
         if not self.is_named:
-            return await self._administered()
+            return [chat for chat in await self._asked() if await self.takes_part(chat)]
         found = await self._chats(EVERY_CHAT)
         if self.guest is None:
             return found
@@ -113,9 +113,13 @@ class Visitor:
         return False
 
     async def administered(self) -> frozenset[str]:
-        """Return the sessions that they see as an administrator, asked for ahead of time."""
-        found = [] if self.is_named else await self._administered(AHEAD_SECONDS)
-        return frozenset(chat.session_id for chat in found)
+        """Return the sessions of the chats that they administer, asked for ahead of time.
+
+        Of these, they see those in which they have written: that is not read here, since an open
+        page asks every few seconds whether something has changed.
+        """
+        chats = [] if self.is_named else await self._asked(AHEAD_SECONDS)
+        return frozenset(chat.session_id for chat in chats)
 
     async def takes_part(self, chat: ConsoleChat) -> bool:
         """Return whether they have written in a chat."""
@@ -155,11 +159,11 @@ class Visitor:
             raise RightsUnknown
         return self._administers(chat)
 
-    async def _administered(self, ahead: float = 0.0) -> list[ConsoleChat]:
+    async def _asked(self, ahead: float = 0.0) -> list[ConsoleChat]:
+        """Return the chats that they administer, once their platform was asked about them."""
         chats = await self._written_in()
         await self._administrators.ask([self._asks(chat) for chat in chats], ahead=ahead)
-        found = [chat for chat in chats if self._administers(chat)]
-        return [chat for chat in found if await self.takes_part(chat)]
+        return [chat for chat in chats if self._administers(chat)]
 
     async def _written_in(self) -> list[ConsoleChat]:
         """Return the newest chats that they may administer, perhaps also some of others' words."""

@@ -16,11 +16,14 @@ from channels.base import Capability
 from channels.errors import ChannelDown
 from channels.message import InboundMessage, Quote
 from gateway.access.administrators import AT_ONCE, MAX_ASKED, UNKNOWN, Administrators
-from gateway.access.console_door import FOR_WHOM, NOT_NOW
+from gateway.access.console_door import FOR_WHOM, NOT_NOW, ConsoleGuest
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
+from gateway.app import console_parts
 from gateway.console.reads import ConsoleBusy
-from gateway.console.rights import LINK_UNKNOWN
+from gateway.console.rights import LINK_UNKNOWN, Rights
 from gateway.console.screens.links import NOT_SHARED
+from tape.entry import Entry
+from tape.query import Query
 from tests.clock import ManualClock, settle
 from tests.fakes.openai.script import Failure
 from tests.gateway.console.scene import (
@@ -433,6 +436,28 @@ async def test_a_link_of_an_administrator_waits_for_a_platform_that_is_away(
         for rest in ("/reader", "/page", ""):
             assert await status_of(reader, f"{path}{rest}") == 200
         assert (await owner.get("/api/console/links")).json()["links"][0]["state"] == "open"
+
+
+async def test_an_open_stream_reads_no_tape_to_find_out_what_is_administered(
+    court: Scene, hall: Townhall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall.admins.add((OTHER_GROUP, ANN))
+    read: list[Query] = []
+    reads = court.gateway.pulse.reads
+    ask = reads.query
+
+    async def counted(query: Query) -> list[Entry]:
+        read.append(query)
+        return await ask(query)
+
+    monkeypatch.setattr(reads, "query", counted)
+    visitor = await Rights(console_parts(court.gateway)).visitor_of(ConsoleGuest("plain", ANN))
+    assert visitor is not None
+    read.clear()
+    assert await visitor.administered() == {f"plain:{GROUP}", f"plain:{OTHER_GROUP}"}
+    assert read == []
+    assert {chat.title for chat in await visitor.chats()} == {"Group -100", "Group -200"}
+    assert len(read) == 2
 
 
 async def test_a_link_of_an_administrator_is_shut_with_the_role(

@@ -6,7 +6,7 @@ some minutes; a platform that does not answer makes nobody an admin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
@@ -35,12 +35,14 @@ class _Answer:
     until     the monotonic time up to which this is used
     said      what the platform answered last, which may be longer ago
     answered  whether the platform answered; if not, somebody administers nothing for now
+    rests     the monotonic time before which the platform is not asked ahead of the end
     """
 
     administers: bool
     until: float
     said: bool
     answered: bool = True
+    rests: float = 0.0
 
 
 @dataclass(slots=True)
@@ -87,7 +89,8 @@ class Roles:
     def known(self, message: InboundMessage, ahead: float = 0.0) -> bool | None:
         """Return whether a message's author administers its chat, None if that has to be asked.
 
-        What was true counts as unknown for the last `ahead` seconds in which it is used.
+        What was true counts as unknown for the last `ahead` seconds in which it is used, unless
+        the platform has just failed to say so again.
         """
         standing = self.standing(message)
         if standing is None:
@@ -95,8 +98,9 @@ class Roles:
         found = self._known.get(standing)
         if found is None:
             return None
-        left = found.until - self._services.clock.monotonic()
-        return found.administers if left > (ahead if found.administers else 0) else None
+        now = self._services.clock.monotonic()
+        early = ahead if found.administers and found.rests <= now else 0
+        return found.administers if found.until - now > early else None
 
     def is_unknown(self, message: InboundMessage) -> bool:
         """Return whether no answer of the platform about a message's author is in use."""
@@ -130,6 +134,8 @@ class Roles:
             self._known = {key: one for key, one in self._known.items() if now < one.until}
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        if kept is None or kept.until <= now:  # else, the platform's last answer still counts
+        if kept is not None and kept.until > now:  # the platform's last answer still counts
+            self._known[standing] = replace(kept, rests=found.until)
+        else:
             self._known[standing] = found
         return found.administers

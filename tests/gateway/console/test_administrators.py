@@ -15,7 +15,7 @@ import pytest
 from channels.base import Capability
 from channels.errors import ChannelDown
 from channels.message import InboundMessage, Quote
-from gateway.access.administrators import AT_ONCE, MAX_ASKED, UNKNOWN, Administrators
+from gateway.access.administrators import AHEAD_SECONDS, AT_ONCE, MAX_ASKED, UNKNOWN, Administrators
 from gateway.access.console_door import FOR_WHOM, NOT_NOW, ConsoleGuest
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
 from gateway.app import console_parts
@@ -352,6 +352,25 @@ async def test_of_many_chats_those_are_asked_about_first_of_which_it_was_true(
     assert hall.asked[0] == "-1011"
     assert len(hall.asked) == AT_ONCE
     assert [one.chat_id for one in said if administrators.administers(one)] == ["-1011"]
+
+
+async def test_a_platform_that_fails_ahead_of_time_is_left_alone_for_a_while(
+    court: Scene, hall: Townhall, watch: WatchClock
+) -> None:
+    message, administrators = await court.say(ANN, "here", GROUP), administrators_of(court)
+    await administrators.ask([message])
+    hall.away = True
+    watch.passed += KNOWN_SECONDS - AHEAD_SECONDS + 1
+    for seconds, questions in ((0, 2), (5, 2), (FAILED_SECONDS - 5, 3)):
+        watch.passed += seconds
+        await administrators.ask([message], ahead=AHEAD_SECONDS)
+        assert len(hall.asked) == questions
+        assert administrators.administers(message)  # the last answer still counts
+    watch.passed += AHEAD_SECONDS - FAILED_SECONDS
+    assert not administrators.administers(message)
+    assert administrators.is_unknown(message)
+    await administrators.ask([message], ahead=AHEAD_SECONDS)
+    assert len(hall.asked) == 4
 
 
 async def test_who_asks_twice_at_once_costs_one_question(court: Scene, hall: Townhall) -> None:

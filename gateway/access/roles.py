@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 
 from agent.tool import Role
-from channels.errors import ChannelError
+from channels.errors import ChannelError, SendRefused
 from channels.message import InboundMessage
 from gateway.access.access import Access
 from gateway.logs import get_log
@@ -127,6 +127,8 @@ class Roles:
                 answer = await channel.administers(message)
                 found, kept = _Answer(answer, now + KNOWN_SECONDS, answer), None
             except ChannelError as cause:
+                # A refusal is an answer, such as where the bot was removed from the chat.
+                found = replace(found, answered=isinstance(cause, SendRefused))
                 get_log().info("access.admins_not_known", channel=message.channel, why=str(cause))
             except Exception as cause:
                 get_log().error("access.admins_failed", channel=message.channel, exc_info=cause)

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from channels.base import Capability
-from channels.errors import ChannelDown
+from channels.errors import ChannelDown, SendRefused
 from channels.message import InboundMessage, Quote
 from gateway.access.administrators import AHEAD_SECONDS, AT_ONCE, MAX_ASKED, UNKNOWN, Administrators
 from gateway.access.console_door import FOR_WHOM, NOT_NOW, ConsoleGuest
@@ -66,6 +66,7 @@ class Townhall(PlainChannel):
         self.admins: set[tuple[str, str]] = set()
         self.asked: list[str] = []
         self.away = False
+        self.refuses = False
         self.silent: set[str] = set()
         self.gate: anyio.Event | None = None
 
@@ -73,6 +74,8 @@ class Townhall(PlainChannel):
         self.asked.append(message.chat_id)
         if self.gate is not None:
             await self.gate.wait()
+        if self.refuses:
+            raise SendRefused("the bot is not in this chat")
         if self.away or message.chat_id in self.silent:
             raise ChannelDown("the platform is away")
         return (message.chat_id, message.sender.id) in self.admins
@@ -284,6 +287,16 @@ async def test_a_platform_that_is_away_lets_nobody_in(
         hall.away = False
         watch.passed += FAILED_SECONDS
         assert await status_of(browser) == 200
+
+
+async def test_a_platform_that_refuses_to_say_has_answered(
+    court: Scene, hall: Townhall, watch: WatchClock
+) -> None:
+    async with court.enter(ANN) as browser:
+        hall.refuses = True
+        watch.passed += KNOWN_SECONDS
+        assert await status_of(browser) == 403
+        assert await court.ask_for_link(ANN) == FOR_WHOM
 
 
 async def test_who_may_not_be_asked_about_any_more_is_asked_to_come_back(

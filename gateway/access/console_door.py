@@ -28,6 +28,9 @@ SESSION_HOURS: Final = 12
 OPENING_DAYS: Final = 90
 """How long it is kept who opened a private chat."""
 
+SESSIONS_PAGE: Final = 200
+NEVER: Final = "9999"  # later than any date
+
 FOR_WHOM: Final = (
     "Only owners and admins get into the console, and administrators of an open chat in which they"
     " have written. I give them a link in private."
@@ -178,10 +181,18 @@ class ConsoleDoor:
         """End the session of a cookie."""
         await run_alone(self._store, "ledger.end_console_session", digest=digest_of(cookie))
 
-    async def sessions(self) -> list[ConsoleSession]:
-        """Return the sessions that hold, the newest first."""
-        values = {"token": self._token, "now": utc_iso(self._clock.now())}
-        rows = await self._store.select("ledger.console_sessions", values)
+    async def sessions(self, behind: ConsoleSession | None = None) -> list[ConsoleSession]:
+        """Return the sessions that hold, the newest first: SESSIONS_PAGE, behind one of them."""
+        rows = await self._store.select(
+            "ledger.console_sessions",
+            {
+                "token": self._token,
+                "now": utc_iso(self._clock.now()),
+                "opened_at": behind.opened_at if behind else NEVER,
+                "digest": behind.digest if behind else "",
+                "limit": SESSIONS_PAGE,
+            },
+        )
         return [
             ConsoleSession(
                 digest=row["digest"],
@@ -193,11 +204,12 @@ class ConsoleDoor:
         ]
 
     async def end_session(self, session: ConsoleSession) -> bool:
-        """End a session; return False if it has ended before."""
-        digest = session.digest
-        return bool(
-            (await run_alone(self._store, "ledger.end_console_session", digest=digest)).changed
-        )
+        """End a session, and its person's unused link; return False if it has ended before."""
+        guest, unit, now = session.guest, Unit(), utc_iso(self._clock.now())
+        step = unit.run("ledger.end_console_session", digest=session.digest)
+        account, person = guest.account_id, guest.person
+        unit.run("ledger.drop_console_codes", now=now, account_id=account, person=person)
+        return bool((await self._store.commit(unit))[step].changed)
 
     def _values(self, secret: str) -> dict[str, str]:
         now = utc_iso(self._clock.now())

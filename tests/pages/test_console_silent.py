@@ -9,8 +9,8 @@ from playwright.async_api import Browser, Page, expect
 
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
 from tests.browser import browsing, marks
+from tests.gateway.console.court import ANN, Townhall, WatchClock, court_of
 from tests.gateway.console.scene import GROUP, key
-from tests.gateway.console.test_administrators import ANN, Townhall, WatchClock, court_of
 from tests.pages.test_console import enter
 
 pytestmark = marks

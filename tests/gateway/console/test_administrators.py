@@ -2,128 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import anyio
 import httpx2
 import pytest
 
-from channels.base import Capability
-from channels.errors import ChannelDown, SendRefused
-from channels.message import InboundMessage, Quote
-from gateway.access.administrators import AHEAD_SECONDS, AT_ONCE, MAX_ASKED, UNKNOWN, Administrators
-from gateway.access.console_door import FOR_WHOM, NOT_NOW, ConsoleGuest
-from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
+from channels.message import Quote
+from gateway.access.administrators import AT_ONCE, MAX_ASKED
+from gateway.access.console_door import FOR_WHOM, ConsoleGuest
+from gateway.access.roles import KNOWN_SECONDS
 from gateway.app import console_parts
-from gateway.console.reads import ConsoleBusy
-from gateway.console.rights import LINK_UNKNOWN, Rights
+from gateway.console.rights import Rights
 from gateway.console.screens.links import NOT_SHARED
 from tape.entry import Entry
 from tape.query import Query
 from tests.clock import ManualClock, settle
 from tests.fakes.openai.script import Failure
+from tests.gateway.console.court import (
+    ANN,
+    BOB,
+    ME,
+    Townhall,
+    WatchClock,
+    administrators_of,
+    court_of,
+    status_of,
+    until_asked,
+)
 from tests.gateway.console.scene import (
     GROUP,
     MEMBER,
     OTHER_GROUP,
     OWNER,
     STRANGER,
-    LeapingClock,
     Scene,
     key,
     running_scene,
 )
 from tests.gateway.console.test_live import following
 from tests.gateway.console.test_rights import titles
-from tests.gateway.intake.test_access import PlainChannel
 
 pytestmark = pytest.mark.anyio
-
-ME, DECK = "/api/console/me", "/api/console/deck"
-ANN, BOB = "7", "8"
-
-
-class WatchClock(LeapingClock):
-    """The system's clock, whose seconds a test can let pass, too."""
-
-    passed = 0.0
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.passed
-
-
-class Townhall(PlainChannel):
-    """A platform that says who administers a chat; it can be away, and take its time."""
-
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"admins"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.admins: set[tuple[str, str]] = set()
-        self.asked: list[str] = []
-        self.away = False
-        self.refuses = False
-        self.silent: set[str] = set()
-        self.gate: anyio.Event | None = None
-
-    async def administers(self, message: InboundMessage) -> bool:
-        self.asked.append(message.chat_id)
-        if self.gate is not None:
-            await self.gate.wait()
-        if self.refuses:
-            raise SendRefused("the bot is not in this chat")
-        if self.away or message.chat_id in self.silent:
-            raise ChannelDown("the platform is away")
-        return (message.chat_id, message.sender.id) in self.admins
-
-
-@pytest.fixture
-def hall() -> Townhall:
-    return Townhall()
-
-
-@pytest.fixture
-def watch() -> WatchClock:
-    return WatchClock()
-
-
-@pytest.fixture
-async def court(tmp_path: Path, hall: Townhall, watch: WatchClock) -> AsyncIterator[Scene]:
-    async with court_of(tmp_path, hall, watch) as scene:
-        yield scene
-
-
-@asynccontextmanager
-async def court_of(
-    home: Path, hall: Townhall, watch: WatchClock, **database: str
-) -> AsyncIterator[Scene]:
-    """Have a scene in which only two groups are open, and Ann administers one of them."""
-    more = {"ACCESS__MODE": "paired", **database}
-    async with running_scene(Scene, home, more, watch, hall) as scene:
-        for chat in (GROUP, OTHER_GROUP):
-            await scene.grant(chat, "member")
-            for person in (ANN, BOB):
-                await scene.say(person, f"{person} is here", chat)
-        hall.admins.add((GROUP, ANN))
-        yield scene
-
-
-def administrators_of(scene: Scene, clock: ManualClock | None = None) -> Administrators:
-    openings = scene.gateway.parts.requests.openings
-    return Administrators(openings.access, openings.roles, clock or ManualClock())
-
-
-async def until_asked(hall: Townhall) -> None:
-    while not hall.asked:  # noqa: ASYNC110 - what is waited for is in another task
-        await anyio.sleep(0.01)
-
-
-async def status_of(browser: httpx2.AsyncClient, path: str = ME) -> int:
-    return (await browser.get(path)).status_code
 
 
 async def test_an_administrator_sees_the_chat_as_an_admin_and_nothing_else(
@@ -266,70 +187,6 @@ async def test_who_is_no_administrator_any_more_is_out_once_the_answer_has_ended
         assert await status_of(browser, f"/api/console/chats/{key(OTHER_GROUP)}") == 403
 
 
-async def test_a_platform_that_is_away_lets_nobody_in(
-    court: Scene, hall: Townhall, watch: WatchClock
-) -> None:
-    async with court.enter(ANN) as browser:
-        hall.away = True
-        assert await status_of(browser) == 200  # it has answered of late
-        watch.passed += KNOWN_SECONDS
-        refused = await browser.get(DECK)
-        assert (refused.status_code, refused.json()) == (503, {"error": UNKNOWN})
-        assert refused.headers["retry-after"] == "5"
-        asked = len(hall.asked)
-        assert await status_of(browser) == 503
-        assert len(hall.asked) == asked  # it is left alone for some seconds
-        assert await court.ask_for_link(ANN) == NOT_NOW
-        posts = len(hall.posts)
-        await court.say(ANN, ",console", ANN, addressed=True)
-        assert len(hall.posts) == posts  # once a day, as in any closed chat
-        assert await court.ask_for_link(STRANGER) == FOR_WHOM  # who has written nowhere
-        hall.away = False
-        watch.passed += FAILED_SECONDS
-        assert await status_of(browser) == 200
-
-
-async def test_a_platform_that_refuses_to_say_has_answered(
-    court: Scene, hall: Townhall, watch: WatchClock
-) -> None:
-    async with court.enter(ANN) as browser:
-        hall.refuses = True
-        watch.passed += KNOWN_SECONDS
-        assert await status_of(browser) == 403
-        assert await court.ask_for_link(ANN) == FOR_WHOM
-
-
-async def test_who_may_not_be_asked_about_any_more_is_asked_to_come_back(
-    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with court.enter(ANN) as browser:
-        code = await court.code(ANN)
-        watch.passed += KNOWN_SECONDS
-        with monkeypatch.context() as patch:
-            patch.setattr("gateway.access.administrators.MAX_ASKED", 0)
-            assert await status_of(browser) == 503
-            assert (await browser.post("/console/code", json={"code": code})).status_code == 503
-        watch.passed += 1
-        assert await status_of(browser) == 200
-        assert (await browser.post("/console/code", json={"code": code})).is_success
-
-
-async def test_what_one_platform_s_chat_is_unknown_hides_that_chat_alone(
-    court: Scene, hall: Townhall, watch: WatchClock
-) -> None:
-    hall.admins.add((OTHER_GROUP, ANN))
-    async with court.enter(ANN) as browser:
-        assert await titles(browser) == {"Group -100", "Group -200"}
-        watch.passed += KNOWN_SECONDS
-        hall.silent.add(OTHER_GROUP)
-        assert await titles(browser) == {"Group -100"}
-        assert await status_of(browser, f"/api/console/chats/{key(OTHER_GROUP)}") == 503
-        assert await status_of(browser, f"/api/console/chats/{key('-999')}") == 404
-        hall.silent.clear()
-        watch.passed += FAILED_SECONDS
-        assert await titles(browser) == {"Group -100", "Group -200"}
-
-
 async def test_many_chats_are_asked_about_little_by_little(court: Scene, hall: Townhall) -> None:
     said, clock = await court.say(ANN, "here", GROUP), ManualClock()
     chats = [str(-1000 - number) for number in range(60)]
@@ -367,25 +224,6 @@ async def test_of_many_chats_those_are_asked_about_first_of_which_it_was_true(
     assert [one.chat_id for one in said if administrators.administers(one)] == ["-1011"]
 
 
-async def test_a_platform_that_fails_ahead_of_time_is_left_alone_for_a_while(
-    court: Scene, hall: Townhall, watch: WatchClock
-) -> None:
-    message, administrators = await court.say(ANN, "here", GROUP), administrators_of(court)
-    await administrators.ask([message])
-    hall.away = True
-    watch.passed += KNOWN_SECONDS - AHEAD_SECONDS + 1
-    for seconds, questions in ((0, 2), (5, 2), (FAILED_SECONDS - 5, 3)):
-        watch.passed += seconds
-        await administrators.ask([message], ahead=AHEAD_SECONDS)
-        assert len(hall.asked) == questions
-        assert administrators.administers(message)  # the last answer still counts
-    watch.passed += AHEAD_SECONDS - FAILED_SECONDS
-    assert not administrators.administers(message)
-    assert administrators.is_unknown(message)
-    await administrators.ask([message], ahead=AHEAD_SECONDS)
-    assert len(hall.asked) == 4
-
-
 async def test_who_asks_twice_at_once_costs_one_question(court: Scene, hall: Townhall) -> None:
     message, hall.gate = await court.say(ANN, "again", GROUP), anyio.Event()
     administrators = administrators_of(court)
@@ -418,56 +256,6 @@ async def test_an_open_stream_hears_of_chats_that_come_and_ends_with_the_last_on
         watch.passed += KNOWN_SECONDS
         await follower.is_sent_away()
         assert await status_of(browser, "/api/console/live") == 403
-
-
-async def test_an_open_stream_says_that_nothing_is_known_and_goes_on_when_it_is(
-    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
-    async with court.enter(ANN) as browser, following(browser) as follower:
-        await court.say(BOB, "in hers", GROUP)
-        await follower.hears(("chat", key(GROUP)))
-        hall.away = True
-        watch.passed += KNOWN_SECONDS
-        await follower.is_unsure()
-        since = len(follower.heard)
-        await court.say(BOB, "while nobody knows", GROUP)
-        await follower.is_unsure(follower.unsure + 4)  # the gateway looks more often than that
-        assert follower.heard[since:] == []
-        hall.away = False
-        watch.passed += FAILED_SECONDS
-        await follower.hears(("all", ""), since)
-        await court.say(BOB, "in hers again", GROUP)
-        await follower.hears(("chat", key(GROUP)), since)
-        assert not follower.is_gone
-
-
-async def test_a_link_of_an_administrator_waits_for_a_platform_that_is_away(
-    court: Scene, hall: Townhall, watch: WatchClock
-) -> None:
-    async with court.enter(ANN) as ann, court.enter(OWNER) as owner, court.outside() as reader:
-        body = {"chat": key(GROUP), "hours": 24}
-        made = (await ann.post("/api/console/links", json=body)).json()
-        assert (await reader.post("/console/link", json={"link": made["secret"]})).is_success
-        path = f"/api/console/tape/{key(GROUP)}"
-        hall.away = True
-        watch.passed += KNOWN_SECONDS
-        for rest in ("/reader", "/page", ""):
-            refused = await reader.get(f"{path}{rest}")
-            assert refused.status_code == 503, rest
-            assert refused.headers["retry-after"] == "5"
-        assert (await reader.get(f"{path}/reader")).json() == {"error": LINK_UNKNOWN}
-        later = await reader.post("/console/link", json={"link": made["secret"]})
-        assert (later.status_code, later.json()) == (503, {"error": LINK_UNKNOWN})
-        (link,) = (await owner.get("/api/console/links")).json()["links"]
-        assert link["state"] == "unsure"
-        async with court.outside() as other:
-            assert await status_of(other, f"{path}/page") == 401
-        hall.away = False
-        watch.passed += FAILED_SECONDS
-        for rest in ("/reader", "/page", ""):
-            assert await status_of(reader, f"{path}{rest}") == 200
-        assert (await owner.get("/api/console/links")).json()["links"][0]["state"] == "open"
 
 
 async def test_an_open_stream_reads_no_tape_to_find_out_what_is_administered(
@@ -521,13 +309,3 @@ async def test_a_private_thread_is_seen_by_who_has_written_there_and_not_shown_b
         body = {"chat": key("-102"), "hours": 1}
         refused = await browser.post("/api/console/links", json=body)
     assert (refused.status_code, refused.json()) == (403, {"error": NOT_SHARED})
-
-
-async def test_a_busy_console_says_so_to_an_administrator(
-    court: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refuse(*_: object) -> None:
-        raise ConsoleBusy
-
-    monkeypatch.setattr(court.gateway.pulse.reads, "select", refuse)
-    assert await court.ask_for_link(ANN) == NOT_NOW

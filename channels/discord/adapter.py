@@ -10,7 +10,7 @@ import anyio
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature
 from channels.connection_state import ConnectionState
-from channels.discord.administrators import is_administrator
+from channels.discord.administrators import is_administrator, is_in_thread
 from channels.discord.api import ApiRefused, Code, DiscordApi
 from channels.discord.backfill import Backfill
 from channels.discord.catch_up import CatchUp
@@ -194,12 +194,15 @@ class DiscordChannel(Channel):
             raise SendRefused("Discord does not name the private chat") from cause
 
     def administered_as(self, message: InboundMessage) -> str:
-        return message.server_id or message.chat_id
+        return message.chat_id if message.parent_id else message.server_id or message.chat_id
 
     async def administers(self, message: InboundMessage) -> bool:
+        person = message.sender.id
         if not message.server_id or message.sender.acts_as != "person":
             return False
-        return await is_administrator(self._api, message.server_id, message.sender.id)
+        if message.parent_id and not await is_in_thread(self._api, message.chat_id, person):
+            return False
+        return await is_administrator(self._api, message.server_id, person)
 
     async def is_open_thread(self, thread_id: str, account: str = "") -> bool:
         del account

@@ -1,5 +1,7 @@
 """Asks Discord who administers a server: its owner, and members with certain permissions.
 
+In a private thread, they must be members of it, too: who was removed from it has no part in it.
+
 The permissions are those of the member's roles. A role's name proves nothing, and what the gateway
 last reported may be out of date.
 """
@@ -10,6 +12,17 @@ from discord.permissions import Permissions
 
 from channels.discord.api import ApiRefused, Code, DiscordApi
 from channels.errors import ChannelDown
+
+
+async def is_in_thread(api: DiscordApi, thread_id: str, person_id: str) -> bool:
+    """Return whether a person is a member of a thread; raises ChannelError."""
+    try:
+        await api.ask(f"/channels/{thread_id}/thread-members/{person_id}")
+    except ApiRefused as refused:
+        if refused.code in (Code.UNKNOWN_MEMBER, Code.UNKNOWN_USER, Code.UNKNOWN_CHANNEL):
+            return False
+        raise
+    return True
 
 
 async def is_administrator(api: DiscordApi, guild_id: str, person_id: str) -> bool:

@@ -2,7 +2,8 @@
 
 Roles ask about one chat when somebody does something there. The console asks about all chats of a
 person at once: a few at a time, those first of which the answer was yes before, and only so many
-in a minute, since on some platforms each chat costs a request. What is not known counts as no.
+in a minute, since on some platforms each chat costs a request. What is not known counts as no for
+what is shown; whether that is all that somebody may see is said by RightsUnknown.
 """
 
 from __future__ import annotations
@@ -18,14 +19,30 @@ from channels.message import InboundMessage
 from gateway.access.access import Access
 from gateway.access.roles import ASK_SECONDS, Roles, Standing
 from gateway.clock import Clock
+from gateway.errors import GatewayError
 from gateway.storage.ledger.rows import account_id
 
 MAX_ASKED: Final = 20
 """Maximum questions to a platform about an account at once; one more is allowed each second."""
 
 AT_ONCE: Final = 4
+UNKNOWN: Final = (
+    "The platform does not say just now which chats you administer. This is tried again."
+)
 AHEAD_SECONDS: Final = 30.0
 """Seconds before an answer ends from which on an open page asks once more."""
+
+
+class RightsUnknown(GatewayError):
+    """A platform has not said whether somebody administers a chat: nothing is shown until it does.
+
+    retry_after  seconds after which it may be known
+    """
+
+    retry_after: Final = 5
+
+    def __init__(self, sentence: str = UNKNOWN) -> None:
+        super().__init__(sentence)
 
 
 @dataclass(slots=True)
@@ -70,6 +87,14 @@ class Administrators:
     def administers(self, message: InboundMessage) -> bool:
         """Return whether it is known that a message's author administers its chat."""
         return self.may_count(message) and self._roles.known(message) is True
+
+    def is_unknown(self, message: InboundMessage) -> bool:
+        """Return whether a message's author may administer its chat, but nobody has said so.
+
+        That is so before the platform was asked, if it did not answer, and while it may not be
+        asked any more.
+        """
+        return self.may_count(message) and self._roles.is_unknown(message)
 
     async def ask(
         self, messages: Sequence[InboundMessage], *, one: bool = False, ahead: float = 0.0

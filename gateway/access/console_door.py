@@ -28,6 +28,9 @@ SESSION_HOURS: Final = 12
 OPENING_DAYS: Final = 90
 """How long it is kept who opened a private chat."""
 
+SESSIONS_PAGE: Final = 200
+NEVER: Final = "9999"  # later than any date
+
 FOR_WHOM: Final = (
     "Only owners and admins get into the console, and administrators of an open chat in which they"
     " have written. I give them a link in private."
@@ -102,11 +105,16 @@ class ConsoleDoor:
         return self._token
 
     async def admits(self, message: InboundMessage) -> bool:
-        """Return whether the author of a private message may enter; raises CommandRefused."""
+        """Return whether the author of a private message may enter; raises CommandRefused.
+
+        Who may without a role of their own is only known where the page is served.
+        """
+        if self._admits is None:
+            raise CommandRefused(NO_PAGE)
         place = account_id(message.channel, message.account)
         guest = ConsoleGuest(place, message.sender.id)
         try:
-            return self._admits is not None and await self._admits(guest)
+            return await self._admits(guest)
         except (TapeError, GatewayError) as away:
             raise CommandRefused(NOT_NOW) from away
 
@@ -173,10 +181,18 @@ class ConsoleDoor:
         """End the session of a cookie."""
         await run_alone(self._store, "ledger.end_console_session", digest=digest_of(cookie))
 
-    async def sessions(self) -> list[ConsoleSession]:
-        """Return the sessions that hold, the newest first."""
-        values = {"token": self._token, "now": utc_iso(self._clock.now())}
-        rows = await self._store.select("ledger.console_sessions", values)
+    async def sessions(self, behind: ConsoleSession | None = None) -> list[ConsoleSession]:
+        """Return the sessions that hold, the newest first: SESSIONS_PAGE, behind one of them."""
+        rows = await self._store.select(
+            "ledger.console_sessions",
+            {
+                "token": self._token,
+                "now": utc_iso(self._clock.now()),
+                "opened_at": behind.opened_at if behind else NEVER,
+                "digest": behind.digest if behind else "",
+                "limit": SESSIONS_PAGE,
+            },
+        )
         return [
             ConsoleSession(
                 digest=row["digest"],
@@ -188,11 +204,12 @@ class ConsoleDoor:
         ]
 
     async def end_session(self, session: ConsoleSession) -> bool:
-        """End a session; return False if it has ended before."""
-        digest = session.digest
-        return bool(
-            (await run_alone(self._store, "ledger.end_console_session", digest=digest)).changed
-        )
+        """End a session, and its person's unused link; return False if it has ended before."""
+        guest, unit, now = session.guest, Unit(), utc_iso(self._clock.now())
+        step = unit.run("ledger.end_console_session", digest=session.digest)
+        account, person = guest.account_id, guest.person
+        unit.run("ledger.drop_console_codes", now=now, account_id=account, person=person)
+        return bool((await self._store.commit(unit))[step].changed)
 
     def _values(self, secret: str) -> dict[str, str]:
         now = utc_iso(self._clock.now())

@@ -6,13 +6,13 @@ some minutes; a platform that does not answer makes nobody an admin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
 
 from agent.tool import Role
-from channels.errors import ChannelError
+from channels.errors import ChannelError, SendRefused
 from channels.message import InboundMessage
 from gateway.access.access import Access
 from gateway.logs import get_log
@@ -32,13 +32,17 @@ Standing = tuple[str, str, str, str]
 class _Answer:
     """Whether somebody administers something.
 
-    until  the monotonic time up to which this is used
-    said   what the platform answered last, which may be longer ago
+    until     the monotonic time up to which this is used
+    said      what the platform answered last, which may be longer ago
+    answered  whether the platform answered; if not, somebody administers nothing for now
+    rests     the monotonic time before which the platform is not asked ahead of the end
     """
 
     administers: bool
     until: float
     said: bool
+    answered: bool = True
+    rests: float = 0.0
 
 
 @dataclass(slots=True)
@@ -85,7 +89,8 @@ class Roles:
     def known(self, message: InboundMessage, ahead: float = 0.0) -> bool | None:
         """Return whether a message's author administers its chat, None if that has to be asked.
 
-        What was true counts as unknown for the last `ahead` seconds in which it is used.
+        What was true counts as unknown for the last `ahead` seconds in which it is used, unless
+        the platform has just failed to say so again.
         """
         standing = self.standing(message)
         if standing is None:
@@ -93,8 +98,17 @@ class Roles:
         found = self._known.get(standing)
         if found is None:
             return None
-        left = found.until - self._services.clock.monotonic()
-        return found.administers if left > (ahead if found.administers else 0) else None
+        now = self._services.clock.monotonic()
+        early = ahead if found.administers and found.rests <= now else 0
+        return found.administers if found.until - now > early else None
+
+    def is_unknown(self, message: InboundMessage) -> bool:
+        """Return whether no answer of the platform about a message's author is in use."""
+        standing = self.standing(message)
+        if standing is None:
+            return False
+        found, now = self._known.get(standing), self._services.clock.monotonic()
+        return found is None or not found.answered or found.until <= now
 
     def said(self, message: InboundMessage) -> bool:
         """Return what the platform last answered about a message's author, also long ago."""
@@ -106,12 +120,15 @@ class Roles:
         standing, channel = self.standing(message), self._services.router.channels[message.channel]
         assert standing is not None
         now, kept = self._services.clock.monotonic(), self._known.get(standing)
-        found = _Answer(False, now + FAILED_SECONDS, kept is not None and kept.said)
+        said = kept is not None and kept.said
+        found = _Answer(False, now + FAILED_SECONDS, said, answered=False)
         with anyio.move_on_after(ASK_SECONDS):
             try:
                 answer = await channel.administers(message)
                 found, kept = _Answer(answer, now + KNOWN_SECONDS, answer), None
             except ChannelError as cause:
+                # A refusal is an answer, such as where the bot was removed from the chat.
+                found = replace(found, answered=isinstance(cause, SendRefused))
                 get_log().info("access.admins_not_known", channel=message.channel, why=str(cause))
             except Exception as cause:
                 get_log().error("access.admins_failed", channel=message.channel, exc_info=cause)
@@ -119,6 +136,8 @@ class Roles:
             self._known = {key: one for key, one in self._known.items() if now < one.until}
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        if kept is None or kept.until <= now:  # else, the platform's last answer still counts
+        if kept is not None and kept.until > now:  # the platform's last answer still counts
+            self._known[standing] = replace(kept, rests=found.until)
+        else:
             self._known[standing] = found
         return found.administers

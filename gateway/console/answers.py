@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateway.access.administrators import RightsUnknown
 from gateway.console.reads import ConsoleBusy
 from gateway.errors import AdminError
 from gateway.language.language import language_of, speaking
@@ -17,6 +18,8 @@ from tape.errors import TapeError
 
 API: Final = "/api/console"
 NO_STORE: Final = {"Cache-Control": "no-store"}
+BUSY_SECONDS: Final = 1
+"""Seconds after which a page may ask again for what could not be read."""
 
 
 Answer = Callable[[Request], Awaitable[Any]]
@@ -25,9 +28,10 @@ Answer = Callable[[Request], Awaitable[Any]]
 def console_route(path: str, answer: Answer, method: str = "GET") -> Route:
     """Return a route below API; `answer` returns JSON data, or a response.
 
-    An AdminError becomes status 422, what the store refuses or cannot read in time 503, and an
-    HTTPException its own, with an `error`. Requests of other sites have been refused by the guard.
-    Sentences are in the language of `Accept-Language` where `gateway.language` has them.
+    An AdminError becomes status 422, an HTTPException its own, and what the store refuses, cannot
+    read in time or depends on a silent platform 503 with Retry-After; each has an `error`. Requests
+    of other sites have been refused by the guard. Sentences are in the language of
+    `Accept-Language` where `gateway.language` has them.
     """
     return Route(f"{API}{path}", _responder(answer), methods=[method])
 
@@ -45,7 +49,9 @@ def _responder(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         except AdminError as refused:
             answered = refusal(422, str(refused))
         except (TapeError, ConsoleBusy) as refused:
-            answered = refusal(503, str(refused))
+            answered = refusal(503, str(refused), BUSY_SECONDS)
+        except RightsUnknown as refused:
+            answered = refusal(503, str(refused), refused.retry_after)
         except HTTPException as refused:
             answered = refusal(refused.status_code, refused.detail)
         response = answered if isinstance(answered, Response) else JSONResponse(answered)
@@ -55,6 +61,7 @@ def _responder(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     return respond
 
 
-def refusal(status: int, sentence: str) -> Response:
-    """Return a refusal."""
-    return JSONResponse({"error": sentence}, status_code=status)
+def refusal(status: int, sentence: str, retry_after: int = 0) -> Response:
+    """Return a refusal; `retry_after` says in how many seconds to ask again."""
+    headers = {"Retry-After": str(retry_after)} if retry_after else {}
+    return JSONResponse({"error": sentence}, status_code=status, headers=headers)

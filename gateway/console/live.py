@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute
 
+from gateway.access.administrators import RightsUnknown
 from gateway.console.answers import console_route
 from gateway.console.chats import key_of
 from gateway.console.pulse import ALL, CHAT, ConsoleChange, Pulse
@@ -25,6 +26,7 @@ CHECK_SECONDS: Final = 5.0
 
 MAX_STREAMS: Final = 16  # of one person
 GONE: Final = b"event: gone\ndata: {}\n\n"
+UNSURE: Final = b"event: unsure\ndata: {}\n\n"
 TOO_MANY: Final = "Too many browsers follow the console for you."
 
 
@@ -44,12 +46,18 @@ class _Sight:
 
     async def _is_seen(self, session_id: str) -> bool:
         if session_id not in self._sees:
-            self._sees[session_id] = await self._visitor.sees_chat(session_id)
+            try:
+                self._sees[session_id] = await self._visitor.sees_chat(session_id)
+            except RightsUnknown:
+                self._sees[session_id] = False
         return self._sees[session_id]
 
 
 class LiveStreams:
-    """Serves the stream, and ends it when its visitor may no longer look."""
+    """Serves the stream, and ends it when its visitor may no longer look.
+
+    While their platform does not say whether they may, it says that, and nothing else.
+    """
 
     def __init__(self, pulse: Pulse, rights: Rights) -> None:
         self._pulse = pulse
@@ -78,21 +86,28 @@ class LiveStreams:
         try:
             async with self._pulse.listen() as beats:
                 administered = await visitor.administered()
-                sight, checked_at = _Sight(visitor), anyio.current_time()
-                missed = await sight.shown(self._pulse.since(last))
+                first, checked_at = _Sight(visitor), anyio.current_time()
+                sight: _Sight | None = first
+                missed = await first.shown(self._pulse.since(last))
                 yield b"retry: 2000\n" + _event(self._pulse.newest, missed)
                 while True:
                     beat, left = None, checked_at + CHECK_SECONDS - anyio.current_time()
                     with anyio.move_on_after(max(0, left)):
                         beat = await beats.receive()
-                    if beat is not None:
+                    if beat is not None and sight is not None:
                         yield _event(self._pulse.id_of(beat), await sight.shown(beat.changes))
+                    if beat is not None:
                         continue
-                    visitor = await self._rights.visitor(request)
-                    before, administered = administered, await visitor.administered()
-                    sight, checked_at = _Sight(visitor), anyio.current_time()
-                    yield b": still here\n\n"
-                    if administered != before:
+                    was_sure, before = sight is not None, administered
+                    try:
+                        visitor = await self._rights.visitor(request)
+                        administered = await visitor.administered()
+                        sight, says = _Sight(visitor), b": still here\n\n"
+                    except RightsUnknown:
+                        sight, says = None, UNSURE
+                    checked_at = anyio.current_time()
+                    yield says
+                    if sight is not None and not (was_sure and administered == before):
                         yield _event(self._pulse.newest, await sight.shown([ConsoleChange(ALL)]))
         except HTTPException:
             yield GONE

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from agent.tool import Role
 from channels.room.session import PageSession
+from gateway.access.administrators import RightsUnknown
 from gateway.access.console_door import ConsoleGuest
 from gateway.access.console_links import TapeLink
 from gateway.console.chats import ConsoleChat, session_of_key
@@ -33,6 +34,10 @@ LOG_IN: Final = (
 )
 NOT_FOR_YOU: Final = "The console is for owners and admins."
 NO_CHAT: Final = "There is no such chat, or you may not see it."
+LINK_UNKNOWN: Final = (
+    "The platform does not say just now whether the person who made your link may show this chat."
+    " This is tried again."
+)
 NOT_YOURS: Final = "Only the owner of this instance may do this."
 
 
@@ -44,7 +49,7 @@ class Rights:
     _recorded: dict[tuple[str, str, str], None] = field(default_factory=dict)
 
     async def visitor(self, request: Request) -> Visitor:
-        """Return who sent a request; raises HTTPException 401 or 403."""
+        """Return who sent a request; raises HTTPException 401 or 403, and RightsUnknown."""
         session: PageSession = request.state.session
         if session.owner:
             return self._visitor(f"web:{session.person}", Role.OWNER, None)
@@ -57,14 +62,17 @@ class Rights:
         raise HTTPException(401, LOG_IN)
 
     async def visitor_of(self, guest: ConsoleGuest) -> Visitor | None:
-        """Return a person of a platform with the role that they have now, or None without one."""
+        """Return a person of a platform with the role that they have now, or None without one.
+
+        Raises RightsUnknown if they may be an administrator, and their platform does not say so.
+        """
         visitor = self._guest(guest)
         if not visitor.is_named and not await visitor.administers_any():
             return None
         return visitor
 
     async def admits(self, guest: ConsoleGuest) -> bool:
-        """Return whether somebody of a platform may enter; raises TapeError and ConsoleBusy."""
+        """Return whether somebody of a platform may enter; raises TapeError and GatewayError."""
         return await self.visitor_of(guest) is not None
 
     async def owner(self, request: Request) -> Visitor:
@@ -90,7 +98,7 @@ class Rights:
         """
         try:
             _visitor, chat = await self.chat(request)
-        except HTTPException:
+        except (HTTPException, RightsUnknown):
             reader = await self.reader(request)
             if reader is None:
                 raise
@@ -98,24 +106,33 @@ class Rights:
         return None, chat
 
     async def reader(self, request: Request) -> LinkReader | None:
-        """Return who reads the chat whose key is `{chat}` by a link, or None; ConsoleBusy."""
+        """Return who reads the chat whose key is `{chat}` by a link, or None.
+
+        Raises what `admitted` does.
+        """
         link = await self._parts.links.find(request.cookies.get(READER_COOKIE, ""))
         if link is None or link.session_id != session_of_key(request.path_params["chat"]):
             return None
         return await self.admitted(link)
 
     async def admitted(self, link: TapeLink) -> LinkReader | None:
-        """Return what `reader_of` does, to somebody with a link; raises ConsoleBusy."""
+        """Return what `reader_of` does, to somebody with a link; raises ConsoleBusy, too."""
         if self._parts.reads.waiting >= READS_BEFORE_READERS:
             raise ConsoleBusy
         return await self.reader_of(link)
 
     async def reader_of(self, link: TapeLink) -> LinkReader | None:
-        """Return what a link shows, if the person who made it may show it now, or None."""
+        """Return what a link shows, if the person who made it may show it now, or None.
+
+        Raises RightsUnknown if their platform does not say so.
+        """
         maker = self._guest(link.maker)
         if link.by_holder:
             maker = self._visitor(f"web:{link.maker.person}", Role.OWNER, None)
-        chat = await maker.chat(link.session_id)
+        try:
+            chat = await maker.chat(link.session_id)
+        except RightsUnknown as cause:
+            raise RightsUnknown(LINK_UNKNOWN) from cause
         if chat is None or not await maker.may_share(chat):
             return None
         return LinkReader(link, chat)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from agent.tool import Role
 from channels.message import InboundMessage
 from gateway.access.access import ROLES, Access
-from gateway.access.administrators import AHEAD_SECONDS, Administrators
+from gateway.access.administrators import AHEAD_SECONDS, Administrators, RightsUnknown
 from gateway.access.console_door import ConsoleGuest
 from gateway.access.console_links import TapeLink
 from gateway.console.chats import ConsoleChat
@@ -63,7 +63,7 @@ class Visitor:
         return role == Role.OWNER
 
     async def sees_chat(self, session_id: str) -> bool:
-        """Return whether they may see a chat; without one of that id, only the owner may."""
+        """Return whether they may see a chat, as `sees`; without one of that id, only the owner."""
         if self.guest is None:
             return True
         return any([await self.sees(chat) for chat in await self._chats(session_id)])
@@ -71,7 +71,7 @@ class Visitor:
     async def chats(self) -> list[ConsoleChat]:
         """Return the chats that they may see."""
         if not self.is_named:
-            return await self._administered()
+            return [chat for chat in await self._asked() if await self.takes_part(chat)]
         found = await self._chats(EVERY_CHAT)
         if self.guest is None:
             return found
@@ -79,7 +79,7 @@ class Visitor:
         return [chat for chat in found if await self._sees(chat, named)]
 
     async def chat(self, session_id: str) -> ConsoleChat | None:
-        """Return a chat that they may see, or None."""
+        """Return a chat that they may see, or None; raises RightsUnknown."""
         found = await self._chats(session_id) if session_id else []
         return found[0] if found and await self.sees(found[0]) else None
 
@@ -89,11 +89,14 @@ class Visitor:
         return {"every": int(self.guest is None), "sessions": dump(known)}
 
     async def sees(self, chat: ConsoleChat) -> bool:
-        """Return whether they may see a chat."""
+        """Return whether they may see a chat; raises RightsUnknown if their platform is silent."""
         return self.guest is None or await self._sees(chat, await self._named(chat.session_id))
 
     async def administers_any(self) -> bool:
-        """Return whether they administer a chat of their account in which they have written."""
+        """Return whether they administer a chat of their account in which they have written.
+
+        Raises RightsUnknown if that is not known of one that they may administer, and of no other.
+        """
         left = await self._written_in()
         while left:
             await self._administrators.ask([self._asks(one) for one in left], one=True)
@@ -101,13 +104,22 @@ class Visitor:
             for chat in found:
                 if await self.takes_part(chat):
                     return True
-            left = [one for one in left if one not in found] if found else []
+            if not found:
+                break
+            left = [one for one in left if one not in found]
+        for chat in left:
+            if self._administrators.is_unknown(self._asks(chat)) and await self.takes_part(chat):
+                raise RightsUnknown
         return False
 
     async def administered(self) -> frozenset[str]:
-        """Return the sessions that they see as an administrator, asked for ahead of time."""
-        found = [] if self.is_named else await self._administered(AHEAD_SECONDS)
-        return frozenset(chat.session_id for chat in found)
+        """Return the sessions of the chats that they administer, asked for ahead of time.
+
+        Of these, they see those in which they have written: that is not read here, since an open
+        page asks every few seconds whether something has changed.
+        """
+        chats = [] if self.is_named else await self._asked(AHEAD_SECONDS)
+        return frozenset(chat.session_id for chat in chats)
 
     async def takes_part(self, chat: ConsoleChat) -> bool:
         """Return whether they have written in a chat."""
@@ -141,14 +153,17 @@ class Visitor:
             return False
         if self.is_named:
             return True
-        await self._administrators.ask([self._asks(chat)])
+        asks = self._asks(chat)
+        await self._administrators.ask([asks])
+        if self._administrators.is_unknown(asks):
+            raise RightsUnknown
         return self._administers(chat)
 
-    async def _administered(self, ahead: float = 0.0) -> list[ConsoleChat]:
+    async def _asked(self, ahead: float = 0.0) -> list[ConsoleChat]:
+        """Return the chats that they administer, once their platform was asked about them."""
         chats = await self._written_in()
         await self._administrators.ask([self._asks(chat) for chat in chats], ahead=ahead)
-        found = [chat for chat in chats if self._administers(chat)]
-        return [chat for chat in found if await self.takes_part(chat)]
+        return [chat for chat in chats if self._administers(chat)]
 
     async def _written_in(self) -> list[ConsoleChat]:
         """Return the newest chats that they may administer, perhaps also some of others' words."""

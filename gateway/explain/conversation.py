@@ -15,7 +15,7 @@ from typing import Any, Final
 from gateway.explain.facts import MessageFacts, TapeReads
 from gateway.explain.report import StoreReads
 from gateway.language.language import say
-from tape.deletions import deleted
+from tape.deletions import deleted, source_message
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.linking.utterance import NO_SIGN, NOTHING_BEFORE, SILENCE, THREAD
@@ -146,7 +146,9 @@ class _Said:
 
     async def text_of(self, entry: Entry) -> str:
         """Return the beginning of what an entry says now, "" if that must not be shown."""
-        if erased_on(entry) or await deleted(self._tape, about=(entry.id,)):
+        source = source_message(entry)  # what is made from a message is deleted with it
+        about = (entry.id,) if source is None else (entry.id, source)
+        if erased_on(entry) or await deleted(self._tape, about=about):
             return ""
         asked = edits_of(self._tape.name, [entry])
         edits = await self._tape.run_query(asked) if asked else []

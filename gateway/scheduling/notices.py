@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final
 
 from agent.tool import Role
@@ -62,9 +63,15 @@ class Notices:
     _stale: dict[str, int] = field(default_factory=dict)
 
     async def answer_command(self, question: Question, text: str) -> None:
-        """Reply to a command with the text; if the text is empty, only end the question."""
-        notice = _notice(question, text, "command") if text else None
-        await self._end(question, "done", notice)
+        """Reply to a command with the text; if the text is empty, only end the question.
+
+        In a closed chat, who has no role of their own to act on gets the same reply once a day.
+        """
+        decision = self._access.decide(question.message)
+        once = not decision.allowed and decision.role < Role.ADMIN
+        key = f"{self._today(question)}:{sha256(text.encode()).hexdigest()[:16]}" if once else ""
+        notice = _notice(question, text, "command", key) if text else None
+        await self._end(question, "done", notice, shared=once)
         if not text:
             await self._services.router.end_without_answer(question.message, silent=True)
 

@@ -110,6 +110,10 @@ async def test_a_chat_is_opened_and_closed_again_and_one_comes_back_to_its_place
         await expect(page.get_by_role("link", name="All chats")).to_be_visible()
         await page.go_back()
         await expect(link).to_be_focused()
+        async with page.expect_response("**/api/console/deck"):  # an address is anybody's text
+            await page.evaluate("location.hash = '#/deck/at/%22%5D%20x'")
+        await expect(page.locator(".deck > .note")).to_have_text("")
+        await expect(link).to_be_visible()
 
 
 async def test_the_deck_rests_between_two_rounds_of_changes(

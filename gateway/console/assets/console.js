@@ -20,10 +20,14 @@ const SLOW = 4000; // milliseconds without the stream before the page says so
 const LIVE_AFTER = 250; // milliseconds: what a screen asks for first goes before the stream
 const TRIES = 8; // requests for a link's cookie, before the page says that it did not get one
 const AGAIN = 1100; // milliseconds between two of them, at least
+const LATER = 5000; // milliseconds until the page asks again what could not be said
 let me = null;
 let reading = false;
 let atDoor = null; // what shows the door again, in another language
 let liveTimer = 0;
+let laterTimer = 0;
+let laterDoor = null;
+let kept = []; // a secret that could not be looked at
 
 function frame() {
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
@@ -75,6 +79,15 @@ const linkEnded = (sentence = '') => door({ title: 'read.ended', below: 'read.as
 const linkBusy = () => door({ title: 'read.busy', below: 'read.again' });
 const readerShut = () => door({ title: 'read.closed', below: 'read.again' });
 
+// What somebody may see cannot be said just now: the page asks again by itself.
+function notNow(sentence) {
+  if (!laterDoor?.isConnected) {
+    door({ title: 'later.title', below: 'later.again', sentence });
+    laterDoor = $('screen').firstChild;
+  }
+  laterTimer = setTimeout(enter, LATER);
+}
+
 // Ask the door, for a link several times: it admits one browser of an address in a second.
 async function ask(kind, secret, tries = kind === 'link' ? TRIES : 1) {
   const response = await fetch(`/console/${kind}`, {
@@ -88,14 +101,19 @@ async function ask(kind, secret, tries = kind === 'link' ? TRIES : 1) {
 // A link's secret stands in the fragment, which browsers do not send: it is taken out of the address.
 // Return which kind it is, whether it opened something, and what the gateway says if it did not.
 async function useSecret() {
-  const [, kind, secret] = /^#(code|link)=([\w-]+)$/.exec(location.hash) ?? [];
+  const [, kind, secret] = /^#(code|link)=([\w-]+)$/.exec(location.hash) ?? kept;
+  kept = [];
   if (!kind) return { kind: '', opened: false, refused: '' };
   history.replaceState(null, '', '/console');
   try {
     const response = await ask(kind, secret);
-    if (kind === 'link' && [429, 503].includes(response.status)) return { kind, opened: false, busy: true, refused: '' };
+    if (kind === 'link' && response.status === 429) return { kind, opened: false, busy: true, refused: '' };
     if (response.status === 429) return { kind, opened: false, refused: t('signed-out.used') };
     const { chat, error } = await response.json();
+    if (response.status === 503) {
+      kept = ['', kind, secret];
+      return { kind, opened: false, later: error, refused: '' };
+    }
     if (response.ok && chat) history.replaceState(null, '', `/console#/read/${chat}`);
     // That a link has ended stands on the page already.
     return { kind, opened: response.ok, refused: kind === 'link' && response.status === 403 ? '' : error ?? '' };
@@ -105,8 +123,10 @@ async function useSecret() {
 }
 
 async function enter() {
-  const { kind, opened, refused, busy = false } = await useSecret();
+  clearTimeout(laterTimer);
+  const { kind, opened, refused, busy = false, later = '' } = await useSecret();
   reading = kind === 'link' || READ.test(location.hash);
+  if (later) { notNow(later); return; }
   if (reading) {
     if (kind && !opened) {
       if (busy) linkBusy();
@@ -122,7 +142,8 @@ async function enter() {
     me = await get('me');
     setCurrency(me.currency);
   } catch (cause) {
-    signedOut(refused || (cause.status === 401 ? '' : cause.message));
+    if (cause.status === 503) notNow(cause.message);
+    else signedOut(refused || (cause.status === 401 ? '' : cause.message));
     return;
   }
   document.body.classList.remove('signed-out');
@@ -140,7 +161,7 @@ live.on('state', (state) => {
   clearTimeout(awayTimer);
   if (state === 'gone') enter();
   if (state === 'open') $('live').hidden = true;
-  else if (state === 'away') awayTimer = setTimeout(() => { $('live').textContent = t('live.away'); $('live').hidden = !me; }, SLOW);
+  else if (state !== 'gone') awayTimer = setTimeout(() => { $('live').textContent = t(`live.${state}`); $('live').hidden = !me; }, state === 'away' ? SLOW : 0);
 });
 
 $('language').addEventListener('click', () => {

@@ -7,8 +7,10 @@ export class Stream {
   #timer = 0;
   #tries = 0;
   #last = '';
+  #unsure = false;
 
-  // `onChanges` hears lists of { topic, data } and the id of the last; `onState` hears open, away, or gone: not let in.
+  // `onChanges` hears lists of { topic, data } and the id of the last; `onState` hears open, away, unsure:
+  // it is not known just now whether one is let in, or gone: not let in.
   constructor(onChanges, onState) {
     this.onChanges = onChanges;
     this.onState = onState;
@@ -20,12 +22,14 @@ export class Stream {
     if (last) this.#last = last;
     const source = new EventSource(`/api/console/live?last=${encodeURIComponent(this.#last)}`);
     this.#source = source;
-    source.onopen = () => { this.#tries = 0; this.onState('open'); };
+    source.onopen = () => { this.#tries = 0; this.#unsure = false; this.onState('open'); };
     source.onmessage = ({ data, lastEventId }) => {
       this.#last = lastEventId;
+      if (this.#unsure) { this.#unsure = false; this.onState('open'); }
       const changes = JSON.parse(data);
       if (changes.length) this.onChanges(changes, lastEventId);
     };
+    source.addEventListener('unsure', () => { this.#unsure = true; this.onState('unsure'); });
     source.addEventListener('gone', () => { this.stop(); this.onState('gone'); });
     source.onerror = () => {
       this.onState('away');

@@ -72,7 +72,10 @@ def turn_routes(parts: ConsoleParts, rights: Rights, reruns: RunAgain) -> list[B
 async def _said(
     parts: ConsoleParts, chat: ConsoleChat, view: ShownView, asked: Sequence[int]
 ) -> dict[str, Any]:
-    """Return what a turn was asked and what it answered, as far as it may be shown now."""
+    """Return what a turn was asked and what it answered, as far as it may be shown now.
+
+    No message is recorded for a turn whose question was asked again: that is the later turn's.
+    """
     tape = parts.reads.tape(chat.tape)
     finals = [one for one in view.own if one.kind == MESSAGE and one.meta.get("final")]
     found = await tape.entries(list(asked))
@@ -83,7 +86,7 @@ async def _said(
         if not is_ours(one)
     ]
     answers = [shown_text(one) for one in shown if is_ours(one)]
-    return {"question": question, "answer": answers[-1] if answers else ""}
+    return {"question": question, "recorded": bool(asked), "answer": answers[-1] if answers else ""}
 
 
 def _answer_of(view: ShownView) -> str:

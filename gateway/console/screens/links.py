@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from gateway.access.administrators import RightsUnknown
 from gateway.access.console_links import TapeLink
 from gateway.console.answers import console_route
 from gateway.console.chats import session_of_key
@@ -65,13 +66,17 @@ class LinksScreen:
         return {"links": links, "may": may}
 
     async def _shown(self, row: Row, visitor: Visitor) -> dict[str, Any]:
-        """Return what is shown of a link; its state is open, revoked, ended or lost.
+        """Return what is shown of a link; its state is open, revoked, ended, lost or unsure.
 
-        A lost one is refused because its maker may no longer show the chat.
+        A lost one is refused because its maker may no longer show the chat, an unsure one while
+        their platform does not say whether they may.
         """
         link, state = TapeLink.read(row), "revoked" if row["revoked_at"] else "ended"
         if row["usable"]:
-            state = "open" if await self._rights.reader_of(link) else "lost"
+            try:
+                state = "open" if await self._rights.reader_of(link) else "lost"
+            except RightsUnknown:
+                state = "unsure"
         maker, named = link.maker, self._parts.access.named
         person = f"{maker.channel}:{maker.person}"
         return {

@@ -75,7 +75,7 @@ class PeopleScreen:
                 for name, limit in zip(("member", "stranger"), limits, strict=True)
             },
             "openings": await self._openings(visitor, known),
-            "sessions": await open_sessions(self._parts, visitor),
+            **await open_sessions(self._parts, visitor),
             "may": await self._owns_any(visitor),
             "pairing": visitor.is_instance_owner and self._pairs(),
         }

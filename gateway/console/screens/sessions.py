@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -16,6 +17,7 @@ from gateway.console.visitor import Visitor
 from gateway.logs import get_log
 
 NO_SESSION: Final = "There is no such session, or you may not end it."
+MAX_LISTED: Final = 100
 ENDED: Final = "The session of {0} has ended."
 
 
@@ -24,37 +26,46 @@ def session_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
     async def end(request: Request) -> Any:
         visitor, wanted = await rights.visitor(request), request.path_params["session"]
-        found = [one for one in await _owned(parts, visitor) if one.name == wanted]
-        if not found or not await parts.door.end_session(found[0]):
+        found = None
+        async for one in _owned(parts, visitor):
+            if one.name == wanted:
+                found = one
+                break
+        if found is None or not await parts.door.end_session(found):
             raise HTTPException(404, NO_SESSION)
-        person = _person(found[0])
+        person = _person(found)
         get_log().info("console.session_ended", person=person, by=visitor.person)
         return {"done": ENDED.format(person)}
 
     return [console_route("/people/sessions/{session}/end", end, "POST")]
 
 
-async def open_sessions(parts: ConsoleParts, visitor: Visitor) -> list[dict[str, Any]]:
-    """Return the sessions of the accounts that a visitor owns, the newest first."""
-    named = parts.access.named
-    return [
-        {
-            "session": one.name,
-            "person": _person(one),
-            "name": named(one.guest.channel, one.guest.account, one.guest.person),
-            "account": one.guest.account,
-            "since": one.opened_at,
-            "until": one.expires_at,
-        }
-        for one in await _owned(parts, visitor)
-    ]
+async def open_sessions(parts: ConsoleParts, visitor: Visitor) -> dict[str, Any]:
+    """Return the newest sessions of a visitor's accounts, and whether there are more."""
+    named, found = parts.access.named, list[dict[str, Any]]()
+    async for one in _owned(parts, visitor):
+        if len(found) == MAX_LISTED:
+            return {"sessions": found, "more_sessions": True}
+        found.append(
+            {
+                "session": one.name,
+                "person": _person(one),
+                "name": named(one.guest.channel, one.guest.account, one.guest.person),
+                "account": one.guest.account,
+                "since": one.opened_at,
+                "until": one.expires_at,
+            }
+        )
+    return {"sessions": found, "more_sessions": False}
 
 
-async def _owned(parts: ConsoleParts, visitor: Visitor) -> list[ConsoleSession]:
-    found = await parts.door.sessions()
-    return [
-        one for one in found if await visitor.sees_account(one.guest.channel, one.guest.account)
-    ]
+async def _owned(parts: ConsoleParts, visitor: Visitor) -> AsyncIterator[ConsoleSession]:
+    last = None
+    while page := await parts.door.sessions(last):
+        for one in page:
+            if await visitor.sees_account(one.guest.channel, one.guest.account):
+                yield one
+        last = page[-1]
 
 
 def _person(session: ConsoleSession) -> str:

@@ -286,6 +286,24 @@ async def test_an_administrator_who_lost_the_role_is_none_at_once(stage: Stage) 
     assert await stage.channel.administers(stage.asks(stage.ada)) is False
 
 
+async def test_who_was_removed_from_a_private_thread_does_not_administer_it(stage: Stage) -> None:
+    fake = stage.fake
+    owner = fake.world.users[stage.guild.owner_id]
+    thread = fake.thread(stage.room, owner, "Layoffs", private=True)
+    for user in (fake.bot, stage.ada):
+        fake.add_to_thread(thread, user)
+    inside, above = str(thread.id), str(stage.room.id)
+    asks = [replace(stage.asks(one), chat_id=inside, parent_id=above) for one in (owner, stage.ada)]
+    assert [await stage.channel.administers(one) for one in asks] == [True, False]
+    assert stage.channel.administered_as(asks[0]) == str(thread.id)
+    assert stage.channel.administered_as(stage.asks(owner)) == str(stage.guild.id)
+    thread.members.remove(owner.id)
+    assert await stage.channel.administers(asks[0]) is False
+    assert await stage.channel.administers(stage.asks(owner)) is True  # but not the thread
+    fake.delete_channel(thread)
+    assert await stage.channel.administers(asks[0]) is False
+
+
 async def test_a_webhook_with_an_administrators_id_administers_nothing(stage: Stage) -> None:
     asked = stage.asks(stage.fake.world.users[stage.guild.owner_id])
     hook = replace(asked.sender, acts_as="other")

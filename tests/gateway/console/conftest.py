@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
-from tests.gateway.console.scene import LeapingClock, Scene, scene_of
+from tests.gateway.console.court import Townhall, WatchClock, court_of
+from tests.gateway.console.scene import ADMIN, OWNER, STRANGER, LeapingClock, Scene, scene_of
 from tests.postgres import owned_database
 
 
@@ -32,3 +34,28 @@ async def scene(
 ) -> AsyncIterator[Scene]:
     async with scene_of(tmp_path, clock=clock, **database) as found:
         yield found
+
+
+@pytest.fixture
+async def owner(scene: Scene) -> AsyncIterator[httpx2.AsyncClient]:
+    """Have the owner's browser, and a group in which the admin, too, has written."""
+    await scene.say(STRANGER, "plums are ripe")
+    await scene.say(ADMIN, "so are pears")
+    async with scene.enter(OWNER) as browser:
+        yield browser
+
+
+@pytest.fixture
+def hall() -> Townhall:
+    return Townhall()
+
+
+@pytest.fixture
+def watch() -> WatchClock:
+    return WatchClock()
+
+
+@pytest.fixture
+async def court(tmp_path: Path, hall: Townhall, watch: WatchClock) -> AsyncIterator[Scene]:
+    async with court_of(tmp_path, hall, watch) as scene:
+        yield scene

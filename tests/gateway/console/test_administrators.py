@@ -2,120 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import anyio
 import httpx2
 import pytest
 
-from channels.base import Capability
-from channels.errors import ChannelDown
-from channels.message import InboundMessage, Quote
-from gateway.access.administrators import AT_ONCE, MAX_ASKED, Administrators
-from gateway.access.console_door import FOR_WHOM, NOT_NOW
+from channels.message import Quote
+from gateway.access.administrators import AT_ONCE, MAX_ASKED
+from gateway.access.console_door import FOR_WHOM, ConsoleGuest
 from gateway.access.roles import KNOWN_SECONDS
-from gateway.console.reads import ConsoleBusy
+from gateway.app import console_parts
+from gateway.console.rights import Rights
 from gateway.console.screens.links import NOT_SHARED
+from tape.entry import Entry
+from tape.query import Query
 from tests.clock import ManualClock, settle
 from tests.fakes.openai.script import Failure
+from tests.gateway.console.court import (
+    ANN,
+    BOB,
+    ME,
+    Townhall,
+    WatchClock,
+    administrators_of,
+    court_of,
+    status_of,
+    until_asked,
+)
 from tests.gateway.console.scene import (
     GROUP,
     MEMBER,
     OTHER_GROUP,
     OWNER,
     STRANGER,
-    LeapingClock,
     Scene,
     key,
     running_scene,
 )
 from tests.gateway.console.test_live import following
 from tests.gateway.console.test_rights import titles
-from tests.gateway.intake.test_access import PlainChannel
 
 pytestmark = pytest.mark.anyio
-
-ME, DECK = "/api/console/me", "/api/console/deck"
-ANN, BOB = "7", "8"
-
-
-class WatchClock(LeapingClock):
-    """The system's clock, whose seconds a test can let pass, too."""
-
-    passed = 0.0
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.passed
-
-
-class Townhall(PlainChannel):
-    """A platform that says who administers a chat; it can be away, and take its time."""
-
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"admins"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.admins: set[tuple[str, str]] = set()
-        self.asked: list[str] = []
-        self.away = False
-        self.gate: anyio.Event | None = None
-
-    async def administers(self, message: InboundMessage) -> bool:
-        self.asked.append(message.chat_id)
-        if self.gate is not None:
-            await self.gate.wait()
-        if self.away:
-            raise ChannelDown("the platform is away")
-        return (message.chat_id, message.sender.id) in self.admins
-
-
-@pytest.fixture
-def hall() -> Townhall:
-    return Townhall()
-
-
-@pytest.fixture
-def watch() -> WatchClock:
-    return WatchClock()
-
-
-@pytest.fixture
-async def court(tmp_path: Path, hall: Townhall, watch: WatchClock) -> AsyncIterator[Scene]:
-    async with court_of(tmp_path, hall, watch) as scene:
-        yield scene
-
-
-@asynccontextmanager
-async def court_of(
-    home: Path, hall: Townhall, watch: WatchClock, **database: str
-) -> AsyncIterator[Scene]:
-    """Have a scene in which only two groups are open, and Ann administers one of them."""
-    more = {"ACCESS__MODE": "paired", **database}
-    async with running_scene(Scene, home, more, watch, hall) as scene:
-        for chat in (GROUP, OTHER_GROUP):
-            await scene.grant(chat, "member")
-            for person in (ANN, BOB):
-                await scene.say(person, f"{person} is here", chat)
-        hall.admins.add((GROUP, ANN))
-        yield scene
-
-
-def administrators_of(scene: Scene, clock: ManualClock | None = None) -> Administrators:
-    openings = scene.gateway.parts.requests.openings
-    return Administrators(openings.access, openings.roles, clock or ManualClock())
-
-
-async def until_asked(hall: Townhall) -> None:
-    while not hall.asked:  # noqa: ASYNC110 - what is waited for is in another task
-        await anyio.sleep(0.01)
-
-
-async def status_of(browser: httpx2.AsyncClient, path: str = ME) -> int:
-    return (await browser.get(path)).status_code
 
 
 async def test_an_administrator_sees_the_chat_as_an_admin_and_nothing_else(
@@ -258,22 +187,6 @@ async def test_who_is_no_administrator_any_more_is_out_once_the_answer_has_ended
         assert await status_of(browser, f"/api/console/chats/{key(OTHER_GROUP)}") == 403
 
 
-async def test_a_platform_that_is_away_lets_nobody_in(
-    court: Scene, hall: Townhall, watch: WatchClock
-) -> None:
-    async with court.enter(ANN) as browser:
-        hall.away = True
-        assert await status_of(browser) == 200  # it has answered of late
-        watch.passed += KNOWN_SECONDS
-        assert await status_of(browser) == 403
-        asked = len(hall.asked)
-        assert await status_of(browser) == 403
-        assert len(hall.asked) == asked  # it is left alone for some seconds
-        hall.away = False
-        watch.passed += KNOWN_SECONDS
-        assert await status_of(browser) == 200
-
-
 async def test_many_chats_are_asked_about_little_by_little(court: Scene, hall: Townhall) -> None:
     said, clock = await court.say(ANN, "here", GROUP), ManualClock()
     chats = [str(-1000 - number) for number in range(60)]
@@ -345,6 +258,28 @@ async def test_an_open_stream_hears_of_chats_that_come_and_ends_with_the_last_on
         assert await status_of(browser, "/api/console/live") == 403
 
 
+async def test_an_open_stream_reads_no_tape_to_find_out_what_is_administered(
+    court: Scene, hall: Townhall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall.admins.add((OTHER_GROUP, ANN))
+    read: list[Query] = []
+    reads = court.gateway.pulse.reads
+    ask = reads.query
+
+    async def counted(query: Query) -> list[Entry]:
+        read.append(query)
+        return await ask(query)
+
+    monkeypatch.setattr(reads, "query", counted)
+    visitor = await Rights(console_parts(court.gateway)).visitor_of(ConsoleGuest("plain", ANN))
+    assert visitor is not None
+    read.clear()
+    assert await visitor.administered() == {f"plain:{GROUP}", f"plain:{OTHER_GROUP}"}
+    assert read == []
+    assert {chat.title for chat in await visitor.chats()} == {"Group -100", "Group -200"}
+    assert len(read) == 2
+
+
 async def test_a_link_of_an_administrator_is_shut_with_the_role(
     court: Scene, hall: Townhall, watch: WatchClock
 ) -> None:
@@ -374,13 +309,3 @@ async def test_a_private_thread_is_seen_by_who_has_written_there_and_not_shown_b
         body = {"chat": key("-102"), "hours": 1}
         refused = await browser.post("/api/console/links", json=body)
     assert (refused.status_code, refused.json()) == (403, {"error": NOT_SHARED})
-
-
-async def test_a_busy_console_says_so_to_an_administrator(
-    court: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refuse(*_: object) -> None:
-        raise ConsoleBusy
-
-    monkeypatch.setattr(court.gateway.pulse.reads, "select", refuse)
-    assert await court.ask_for_link(ANN) == NOT_NOW

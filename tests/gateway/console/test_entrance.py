@@ -8,10 +8,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from gateway.access.console_door import LINK_SECONDS, SESSION_HOURS
+from gateway.access.console_door import LINK_SECONDS, NO_PAGE, SESSION_HOURS
 from gateway.console.entrance import ADMITTED_EACH_SECONDS, MAX_ADDRESSES, Admissions
 from gateway.console.rights import COOKIE
 from tests.clock import ManualClock
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -24,6 +25,8 @@ from tests.gateway.console.scene import (
     scene_of,
     until,
 )
+from tests.gateway.intake.test_access import Brings, PlainChannel
+from tests.gateways import make_settings, running, with_plugins
 
 pytestmark = pytest.mark.anyio
 
@@ -112,6 +115,16 @@ async def test_members_strangers_and_groups_get_no_link(scene: Scene) -> None:
     said = [post.text for post in scene.channel.posts[before:]]
     assert len(said) == 2
     assert all("#code=" not in text and "in private" in text for text in said)
+
+
+async def test_a_process_without_a_page_says_so_to_everybody(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    settings, plugins = make_settings(tmp_path, None), with_plugins(Brings(channel))
+    async with running(settings, plugins=plugins, http=False) as gateway:
+        scene = Scene(gateway, channel, FakeOpenAI())
+        await scene.grant(ADMIN, "admin")
+        for person in (ADMIN, STRANGER):
+            assert await scene.ask_for_link(person) == NO_PAGE
 
 
 async def test_the_code_stands_on_no_tape(scene: Scene) -> None:

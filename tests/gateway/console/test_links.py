@@ -1,24 +1,16 @@
-"""Read-only links: who may make them, what a reader gets, and how they end."""
+"""Read-only links: who may make them, and what a reader gets."""
 
 from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import timedelta
-from itertools import count
-from typing import Any
 
 import anyio
 import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.access.console_door import OPENING_DAYS
-from gateway.access.console_links import MAX_LINKS, MAX_READERS, READER_HOURS
+from gateway.access.console_links import MAX_LINKS, READER_HOURS
 from gateway.console.rights import READER_COOKIE, READS_BEFORE_READERS
-from gateway.storage.holding import hold_all
 from tape.deletions import deletion
-from tape.unit_of_work import Unit
+from tests.gateway.console.readers import API, listed, made, reading, secret_of, tape, trade
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -26,66 +18,14 @@ from tests.gateway.console.scene import (
     OTHER_GROUP,
     OWNER,
     STRANGER,
-    LeapingClock,
     Scene,
     key,
-    until,
 )
 from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
 
-API = "/api/console"
-DAY = 24
 THREAD = "99"
-NUMBERS = count()
-
-
-async def made(
-    browser: httpx2.AsyncClient, chat: str = GROUP, hours: object = DAY
-) -> httpx2.Response:
-    """Have somebody make a link to a chat."""
-    return await browser.post(f"{API}/links", json={"chat": key(chat), "hours": hours})
-
-
-async def secret_of(browser: httpx2.AsyncClient, chat: str = GROUP, hours: int = DAY) -> str:
-    answer = await made(browser, chat, hours)
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["secret"])
-
-
-async def trade(browser: httpx2.AsyncClient, secret: str, address: str = "") -> httpx2.Response:
-    """Trade a secret, from an address where nobody else is unless one is given."""
-    number = next(NUMBERS)
-    headers = {"X-Forwarded-For": address or f"198.18.{number // 250}.{number % 250}"}
-    return await browser.post("/console/link", json={"link": secret}, headers=headers)
-
-
-async def listed(browser: httpx2.AsyncClient, query: str = "") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await browser.get(f"{API}/links{query}")).json()["links"]
-    return found
-
-
-def tape(chat: str = GROUP, rest: str = "/page") -> str:
-    return f"{API}/tape/{key(chat)}{rest}"
-
-
-@asynccontextmanager
-async def reading(scene: Scene, secret: str) -> AsyncIterator[httpx2.AsyncClient]:
-    """Have a browser, which is nobody's, that traded the secret of a link."""
-    async with scene.outside() as browser:
-        answer = await trade(browser, secret)
-        assert answer.status_code == 200, answer.text
-        yield browser
-
-
-@pytest.fixture
-async def owner(scene: Scene) -> AsyncIterator[httpx2.AsyncClient]:
-    """Have the owner's browser, and a group in which the admin, too, has written."""
-    await scene.say(STRANGER, "plums are ripe")
-    await scene.say(ADMIN, "so are pears")
-    async with scene.enter(OWNER) as browser:
-        yield browser
 
 
 async def test_a_reader_sees_the_tape_and_nothing_else(
@@ -203,72 +143,6 @@ async def test_several_browsers_use_a_link_and_how_often_is_counted(
         )
 
 
-async def test_a_revoked_link_is_shut_at_once_and_who_did_it_is_known(
-    scene: Scene, owner: httpx2.AsyncClient
-) -> None:
-    secret = await secret_of(owner)
-    async with scene.enter(ADMIN) as admin, reading(scene, secret) as reader:
-        (link,) = await listed(admin)
-        assert (await reader.get(tape())).is_success
-        found: list[bool] = []
-
-        async def revoke(browser: httpx2.AsyncClient) -> None:
-            answer = await browser.post(f"{API}/links/{link['link']}/revoke", json={})
-            found.append(answer.json()["revoked"])
-
-        async with anyio.create_task_group() as group:
-            for browser in (admin, owner, admin, owner):
-                group.start_soon(revoke, browser)
-        assert sorted(found) == [False, False, False, True]
-        assert (await reader.get(tape())).status_code == 401
-        assert (await reader.get(tape(rest="/reader"))).status_code == 403
-        assert (await trade(reader, secret)).status_code == 403
-        (link,) = await listed(owner)
-        assert link["state"] == "revoked"
-        assert link["revoked"]
-        assert link["revoker"] in ("plain:1", "plain:2")
-
-
-async def test_links_and_cookies_end_by_themselves(
-    scene: Scene, owner: httpx2.AsyncClient, clock: LeapingClock
-) -> None:
-    short, long = await secret_of(owner, hours=1), await secret_of(owner, hours=7 * DAY)
-    async with reading(scene, short) as hour, reading(scene, long) as week:
-        clock.ahead += timedelta(minutes=59)
-        assert (await hour.get(tape())).is_success
-        clock.ahead += timedelta(minutes=2)
-        assert (await hour.get(tape())).status_code == 401
-        assert (await trade(hour, short)).status_code == 403
-        clock.ahead += timedelta(hours=READER_HOURS)
-        assert (await week.get(tape())).status_code == 401
-        assert (await trade(week, long)).is_success
-        assert (await week.get(tape())).is_success
-        clock.ahead += timedelta(days=7)
-        assert (await week.get(tape())).status_code == 401
-    async with scene.enter(OWNER) as again:
-        assert [one["state"] for one in await listed(again)] == ["ended", "ended"]
-        clock.ahead += timedelta(days=90)
-    async with scene.enter(OWNER) as again:
-        await secret_of(again)
-        assert [one["state"] for one in await listed(again)] == ["open"]
-
-
-async def test_a_link_is_dead_while_its_maker_may_not_see_the_chat(
-    scene: Scene, owner: httpx2.AsyncClient
-) -> None:
-    async with scene.enter(ADMIN) as admin:
-        secret = await secret_of(admin)
-    async with reading(scene, secret) as reader:
-        await scene.grant(ADMIN, "member")
-        assert (await reader.get(tape())).status_code == 401
-        assert (await reader.get(tape(rest="/reader"))).status_code == 403
-        async with scene.outside() as other:
-            assert (await trade(other, secret)).status_code == 403
-        assert [one["state"] for one in await listed(owner)] == ["lost"]
-        await scene.grant(ADMIN, "admin")
-        assert (await reader.get(tape())).is_success
-
-
 async def test_a_private_chat_is_shown_by_its_person_alone(
     scene: Scene, owner: httpx2.AsyncClient
 ) -> None:
@@ -362,42 +236,6 @@ async def test_what_was_deleted_is_not_shown_by_a_link(
         assert "plums are ripe" not in (await reader.get(tape())).text
 
 
-async def test_who_is_erased_leaves_no_link(scene: Scene, owner: httpx2.AsyncClient) -> None:
-    async with scene.enter(ADMIN) as admin, scene.holder() as holder:
-        for revoking in (admin, owner):
-            await secret_of(owner)
-            (link,) = [one for one in await listed(owner) if one["state"] == "open"]
-            await revoking.post(f"{API}/links/{link['link']}/revoke", json={})
-        revokers = {one["revoker"] for one in await listed(owner)}
-        assert revokers == {f"plain:{ADMIN}", f"plain:{OWNER}"}
-        secret = await secret_of(admin)
-        async with reading(scene, secret) as reader:
-            body = {"what": "person", "name": f"plain:{ADMIN}", "sure": "erase"}
-            begun = await holder.post(f"{API}/people/erase", json=body)
-            path = f"{API}/people/erasures/{begun.json()['erasure']}"
-
-            async def is_done() -> bool:
-                return bool((await holder.get(path)).json()["state"] == "done")
-
-            await until(is_done)
-            assert (await reader.get(tape())).status_code == 401
-        found = await listed(owner)
-        assert [one["by"] for one in found] == [f"plain:{OWNER}"] * 2
-        assert {one["revoker"] for one in found} == {"", f"plain:{OWNER}"}
-
-
-async def test_links_of_long_ago_are_dropped_when_links_are_listed(
-    scene: Scene, owner: httpx2.AsyncClient, clock: LeapingClock
-) -> None:
-    every = {"every": 1, "sessions": "[]", "now": "", "token": "", "limit": 9}
-    await secret_of(owner)
-    async with scene.holder() as holder:
-        for days, left in ((OPENING_DAYS - 1, 1), (2, 0)):
-            clock.ahead += timedelta(days=days)
-            assert len(await listed(holder)) == left
-            assert len(await scene.rows("console_links", **every)) == left
-
-
 async def test_of_links_made_at_once_a_chat_has_no_more_than_it_may(
     scene: Scene, owner: httpx2.AsyncClient
 ) -> None:
@@ -416,19 +254,6 @@ async def test_of_links_made_at_once_a_chat_has_no_more_than_it_may(
     assert (await owner.post(f"{API}/links/{first['link']}/revoke", json={})).is_success
 
 
-async def test_one_browser_more_than_a_link_admits_ends_the_oldest(
-    scene: Scene, owner: httpx2.AsyncClient
-) -> None:
-    secret = await secret_of(owner)
-    async with reading(scene, secret) as oldest, scene.outside() as browser:
-        for _ in range(MAX_READERS - 1):
-            assert (await trade(browser, secret)).is_success
-        assert (await oldest.get(tape())).is_success
-        assert (await trade(browser, secret)).is_success
-        assert (await oldest.get(tape())).status_code == 401
-        assert (await browser.get(tape())).is_success
-
-
 async def test_readers_come_back_later_when_the_console_reads_much(
     scene: Scene, owner: httpx2.AsyncClient
 ) -> None:
@@ -444,18 +269,3 @@ async def test_readers_come_back_later_when_the_console_reads_much(
         assert (await trade(other, secret)).is_success
         (link,) = await listed(owner, f"?chat={key(GROUP)}")
         assert link["opened"] == 2
-
-
-async def test_a_restore_ends_all_links(scene: Scene, owner: httpx2.AsyncClient) -> None:
-    services, unit = scene.gateway.services, Unit()
-    async with reading(scene, await secret_of(owner)) as reader:
-        hold_all(unit, services.clock.now(), "2026-01-02T00:00:00+00:00")
-        await services.store.commit(unit)
-        assert (await reader.get(tape())).status_code == 401
-    assert [(one["state"], one["revoker"]) for one in await listed(owner)] == [("revoked", "")]
-
-
-async def test_another_access_token_ends_links(scene: Scene, owner: httpx2.AsyncClient) -> None:
-    async with reading(scene, await secret_of(owner)) as reader:
-        scene.gateway.parts.door.open(scene.gateway.url, "another-token-of-sixteen")
-        assert (await reader.get(tape())).status_code == 401

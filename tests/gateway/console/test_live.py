@@ -27,6 +27,7 @@ class Follower:
         self.words = ""
         self.last = ""
         self.is_gone = False
+        self.unsure = 0
         self._changed = anyio.Event()
 
     async def read(self, response: httpx2.Response) -> None:
@@ -36,6 +37,8 @@ class Follower:
                 self.last = line[4:]
             elif line == "event: gone":
                 self.is_gone = True
+            elif line == "event: unsure":
+                self.unsure += 1
             elif line.startswith("data: ["):
                 changes: list[dict[str, Any]] = orjson.loads(line[6:])
                 self.heard += [(one["topic"], one["data"].get("chat", "")) for one in changes]
@@ -46,6 +49,10 @@ class Follower:
 
     async def hears(self, wanted: tuple[str, str], since: int = 0) -> None:
         while wanted not in self.heard[since:]:
+            await self._changed.wait()
+
+    async def is_unsure(self, times: int = 1) -> None:
+        while self.unsure < times:
             await self._changed.wait()
 
     async def is_sent_away(self) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
 import pytest
 
 from gateway.console.rights import COOKIE
-from tests.gateway.console.scene import ADMIN, OWNER, Scene
+from tests.gateway.console.scene import ADMIN, GROUP, OWNER, LeapingClock, Scene, key
 from tests.gateway.console.test_live import following
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +39,51 @@ async def test_an_owner_ends_a_session_and_what_is_open_by_it(
         assert again.status_code == 404
         (left,) = (await owner.get(PEOPLE)).json()["sessions"]
         assert left["person"] == "plain:1"
+
+
+async def test_ending_a_session_ends_its_person_s_unused_link_but_not_what_they_show(
+    scene: Scene,
+) -> None:
+    async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin, scene.outside() as other:
+        await scene.say(ADMIN, "here I am")
+        body = {"chat": key(GROUP), "hours": 1}
+        shown = (await admin.post("/api/console/links", json=body)).json()["secret"]
+        codes = {person: await scene.code(person) for person in (ADMIN, OWNER)}
+        found = (await owner.get(PEOPLE)).json()["sessions"]
+        (name,) = [one["session"] for one in found if one["person"] == "plain:2"]
+        assert (await owner.post(end(name), json={})).is_success
+        for person, status in ((ADMIN, 403), (OWNER, 200)):
+            used = await other.post("/console/code", json={"code": codes[person]})
+            assert used.status_code == status
+        assert (await other.post("/console/link", json={"link": shown})).is_success
+
+
+async def test_of_many_sessions_the_newest_are_listed_and_each_can_be_ended(
+    scene: Scene, clock: LeapingClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.access.console_door.SESSIONS_PAGE", 2)
+    monkeypatch.setattr("gateway.console.screens.sessions.MAX_LISTED", 3)
+    await scene.grant("5", "owner", account="second")
+    async with AsyncExitStack() as stack:
+        other = await stack.enter_async_context(scene.enter("5", account="second"))
+        owner = await stack.enter_async_context(scene.enter(OWNER))
+        people = (await owner.get(PEOPLE)).json()
+        own = people["sessions"][0]["session"]
+        assert people["sessions"][0]["person"] == "plain:1"
+        assert people["more_sessions"] is False
+        for _ in range(3):
+            clock.ahead += timedelta(seconds=1)
+            await stack.enter_async_context(scene.enter(ADMIN))
+        people = (await owner.get(PEOPLE)).json()
+        assert [one["person"] for one in people["sessions"]] == ["plain:2"] * 3
+        assert people["more_sessions"] is True
+        since = [one["since"] for one in people["sessions"]]
+        assert since == sorted(since, reverse=True)
+        behind = (await other.get(PEOPLE)).json()  # others' sessions come before the only one
+        assert [one["person"] for one in behind["sessions"]] == ["plain:5"]
+        assert behind["more_sessions"] is False
+        assert (await owner.post(end(own), json={})).is_success
+        assert (await owner.get(ME)).status_code == 401
 
 
 async def test_each_owner_sees_the_sessions_of_their_account_and_an_admin_none(

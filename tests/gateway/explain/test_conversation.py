@@ -110,6 +110,18 @@ async def test_what_was_deleted_or_erased_is_not_quoted(tmp_path: Path) -> None:
     assert "most likely continues an earlier message" in gone.says
 
 
+async def test_what_was_made_from_a_deleted_message_is_not_quoted(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        (first, *_rest) = await talk(gateway)
+        made = message("user", "plums, please", prompt_of=first.id, lane="said:1/7")
+        _made, own = await tape_of(gateway, "x:1").append(made, later("reply", lane="said:1/7"))
+        assert "plums, please" in (await of(gateway, own)).says
+        await tape_of(gateway, "x:1").append(deletion(first.id, "1"))
+        found = await of(gateway, own)
+    assert "with a message that is not shown" in found.says
+    assert ("plums" in found.says, found.first) == (False, 0)
+
+
 async def test_an_edited_beginning_is_quoted_as_it_is_now(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
         first, _answer, own = await talk(gateway, later("reply"))

@@ -11,8 +11,12 @@ import httpx2
 
 from gateway.app import Gateway
 from gateway.settings import load_settings
+from tests.canaries import KEY
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import OUTSIDE, TOKEN
 from tests.gateways import make_environ, running, with_plugins
+
+OTHER_KEY = "sk-canary-of-another-server-77aa"
 
 
 @asynccontextmanager
@@ -63,3 +67,19 @@ async def save(
 async def try_out(client: httpx2.AsyncClient, part: str, **values: str) -> httpx2.Response:
     """Try values."""
     return await client.post(f"/api/console/settings/{part}/try", json={"values": values})
+
+
+def stored(server: FakeOpenAI, model: str = "first") -> str:
+    """Return the lines of a `.env` with a model."""
+    return (
+        f"# mine\nTAPEWAY_AGENT__MODEL={model}\nTAPEWAY_AGENT__BASE_URL={server.base_url}\n"
+        f"TAPEWAY_AGENT__API_KEY={KEY}\n"
+    )
+
+
+def fields(may: dict[str, object], part: str = "model") -> dict[str, dict[str, object]]:
+    """Return what is shown of a part's fields, by name."""
+    parts = may["parts"]
+    assert isinstance(parts, list)
+    (found,) = [one for one in parts if one["name"] == part]
+    return {field["name"]: field for field in found["fields"]}

@@ -71,11 +71,12 @@ export function mount(root, { chat: from = '' } = {}) {
   function draw({ chats, total, waiting }) {
     const focused = document.activeElement?.closest?.('[data-chat]')?.dataset.chat;
     shelf.replaceChildren(...waiting.map(closed), ...chats.map(strip));
-    const back = from && shelf.querySelector(`[data-chat="${from}"]:not(.wants) a`);
+    const of = (chat) => [...shelf.children].filter((one) => one.dataset.chat === chat);
+    const back = from && of(from).find((one) => !one.classList.contains('wants'))?.querySelector('a');
     if (back) {
       back.focus({ preventScroll: true });
       back.closest('li').scrollIntoView({ block: 'center' });
-    } else if (focused) shelf.querySelector(`[data-chat="${focused}"] a`)?.focus({ preventScroll: true });
+    } else if (focused) of(focused)[0]?.querySelector('a')?.focus({ preventScroll: true });
     more.textContent = total > chats.length ? t('deck.more', total - chats.length) : total ? '' : t('deck.empty');
   }
 

@@ -14,7 +14,7 @@ addWords({
     'links.make': 'Make a link', 'links.made': 'The new link, which is shown only now', 'links.copy': 'Copy', 'links.copied': 'Copied.', 'links.ready': 'The link is ready.',
     'links.list': 'Links to this tape', 'links.all': 'Links that show a tape', 'links.none': 'There are no links to this tape.', 'links.you': 'you', 'links.holder': 'the holder of the access token', 'links.nobody': 'a restore, or somebody who was erased',
     'links.by': 'made by {0}, {1}', 'links.until': 'until {0}', 'links.opened': 'opened {0} time|opened {0} times', 'links.revoke': 'Revoke', 'links.revoked': 'The link is revoked.', 'links.gone': 'Somebody else has revoked it already.',
-    'links.state.open': 'open', 'links.state.lost': 'shut', 'links.state.ended': 'ended', 'links.state.revoked': 'revoked', 'links.lost': 'The person who made it may no longer show this chat.', 'links.revoked.by': 'revoked by {0}, {1}',
+    'links.state.open': 'open', 'links.state.lost': 'shut', 'links.state.unsure': 'not sure', 'links.state.ended': 'ended', 'links.state.revoked': 'revoked', 'links.lost': 'The person who made it may no longer show this chat.', 'links.unsure': 'The platform does not say just now whether the person who made it may show this chat. Until it does, the link shows nothing.', 'links.revoked.by': 'revoked by {0}, {1}',
   },
   zh: {
     'links.title': '用链接展示此磁带', 'links.about': '持有链接的人无需账号即可阅读此磁带，范围以您可展示的为限：看不到其他内容，也看不到已删除的内容。',
@@ -22,12 +22,12 @@ addWords({
     'links.make': '创建链接', 'links.made': '新链接，仅此时显示', 'links.copy': '复制', 'links.copied': '已复制。', 'links.ready': '链接已就绪。',
     'links.list': '此磁带的链接', 'links.all': '展示磁带的链接', 'links.none': '此磁带没有链接。', 'links.you': '您', 'links.holder': '访问令牌持有者', 'links.nobody': '一次恢复或已被清除的人',
     'links.by': '由{0}创建，{1}', 'links.until': '至 {0}', 'links.opened': '打开过 {0} 次', 'links.revoke': '撤销', 'links.revoked': '链接已撤销。', 'links.gone': '已被他人撤销。',
-    'links.state.open': '有效', 'links.state.lost': '已关闭', 'links.state.ended': '已到期', 'links.state.revoked': '已撤销', 'links.lost': '创建者已无权展示此聊天。', 'links.revoked.by': '由{0}撤销，{1}',
+    'links.state.open': '有效', 'links.state.lost': '已关闭', 'links.state.unsure': '尚不确定', 'links.state.ended': '已到期', 'links.state.revoked': '已撤销', 'links.lost': '创建者已无权展示此聊天。', 'links.unsure': '平台目前没有告知创建者是否有权展示此聊天。在得到答复之前，此链接不展示任何内容。', 'links.revoked.by': '由{0}撤销，{1}',
   },
 });
 
-const LAMPS = { open: 'good', lost: 'warn' };
-const isOpen = ({ state }) => state === 'open' || state === 'lost';
+const LAMPS = { open: 'good', lost: 'warn', unsure: 'warn' };
+const isOpen = ({ state }) => state in LAMPS;
 
 const makerOf = (link) => (link.own ? t('links.you') : link.holder ? t('links.holder') : link.name || link.by);
 
@@ -40,7 +40,7 @@ function rowOf(link, titled, revoke) {
     make('span', { class: 'lamp', 'data-kind': LAMPS[link.state] ?? '' }, t(`links.state.${link.state}`)),
     make('div', { class: 'row-main' },
       make('p', { class: 'row-head' }, name), make('p', { class: 'row-about' }, about),
-      link.state === 'lost' ? make('p', { class: 'row-why' }, t('links.lost')) : null),
+      ['lost', 'unsure'].includes(link.state) ? make('p', { class: 'row-why' }, t(`links.${link.state}`)) : null),
     isOpen(link) ? make('p', { class: 'row-buttons' }, make('button', { type: 'button', class: 'quiet', 'aria-label': `${t('links.revoke')}: ${link.title}, ${t('links.until', when(link.until))}`, onclick: (event) => revoke(link, event.currentTarget) }, t('links.revoke'))) : null);
 }
 

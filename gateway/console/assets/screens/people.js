@@ -16,7 +16,7 @@ addWords({
     'people.erase.sentence': 'What this person wrote in this chat, and what quotes it, is taken out of the tape, the search and the ledger for good. This cannot be undone.',
     'people.erase.yes': 'Erase for good', 'people.erase.no': 'Keep', 'people.erase.done': 'Being erased.', 'people.erase.open': 'Being erased…', 'people.erase.ended': 'Erased: {0} entry.|Erased: {0} entries.',
     'people.opened': '{0} opened {1}, {2}', 'people.mode.open': 'Access is open to everybody.', 'people.account': 'Account (if there are several)',
-    'people.sessions': 'Who is in the console', 'people.session': 'since {0}, until {1}', 'people.session.end': 'End',
+    'people.sessions': 'Who is in the console', 'people.session': 'since {0}, until {1}', 'people.session.end': 'End', 'people.sessions.more': 'The {0} newest are shown.',
   },
   zh: {
     'people.title': '人员', 'people.waiting': '等待开放的聊天', 'people.rules': '权限', 'people.used': '今日使用', 'people.openings': '在此打开过的私聊',
@@ -27,7 +27,7 @@ addWords({
     'people.erase.sentence': '此人在该聊天中写下的内容及其引用将从磁带、搜索和账本中永久移除，无法恢复。',
     'people.erase.yes': '永久清除', 'people.erase.no': '保留', 'people.erase.done': '正在清除。', 'people.erase.open': '正在清除…', 'people.erase.ended': '已清除 {0} 条记录。',
     'people.opened': '{0} 打开了 {1}，{2}', 'people.mode.open': '所有人都可访问。', 'people.account': '账号（如有多个）',
-    'people.sessions': '正在使用控制台的人', 'people.session': '{0} 起，至 {1}', 'people.session.end': '结束',
+    'people.sessions': '正在使用控制台的人', 'people.session': '{0} 起，至 {1}', 'people.session.end': '结束', 'people.sessions.more': '仅显示最新的 {0} 个。',
   },
 });
 
@@ -113,7 +113,7 @@ export function mount(root) {
     body.replaceChildren(
       found.mode === 'open' ? make('p', { class: 'row-why' }, t('people.mode.open')) : '',
       found.may ? group('waiting', rows(waiting)) : '', found.may ? group('rules', rows(rules)) : '',
-      sessions.length ? group('sessions', rows(sessions)) : '',
+      sessions.length ? group('sessions', make('div', {}, found.more_sessions ? make('p', { class: 'more' }, t('people.sessions.more', sessions.length)) : null, rows(sessions))) : '',
       group('used', make('div', {}, make('p', { class: 'more' }, t('people.limit', limit('member'), limit('stranger'))), usedOf(found))),
       found.openings.length ? group('openings', make('ul', { class: 'notes' }, found.openings.map((one) => make('li', {}, t('people.opened', one.person, one.title, when(one.date)))))) : '');
   }

@@ -48,6 +48,7 @@ class TapeScreen {
   #selected = 0;
   #loading = false;
   #jump = 0;
+  #wanted;           // the place that is shown first
   #address = location.hash;
   #frame = 0;
   #timers = new Set();
@@ -68,7 +69,8 @@ class TapeScreen {
     this.entries = new Entries(chat, base);
     this.#parts = this.#build(root, canvas);
     this.#listen(canvas);
-    this.jump(placeOf({ entry })).then(() => this.#about());
+    this.#wanted = placeOf({ entry });
+    this.jump(this.#wanted).then(() => this.#about());
   }
 
   update({ chat, entry }) {
@@ -371,6 +373,7 @@ class TapeScreen {
   async #news() {
     const strip = this.#strip;
     this.#soon('map', MAP_EVERY, () => this.#about());
+    if (!strip.rows.length) { this.jump(this.#wanted); return; } // what was refused at first
     if (this.#loading || strip.last < strip.size) { strip.size = Math.max(strip.size, strip.last + 1); return; }
     this.#loading = true;
     const round = this.#jump;
@@ -379,8 +382,7 @@ class TapeScreen {
     if (!page?.rows.length || round !== this.#jump) return;
     if (page.rows.some(({ kind }) => kind === 'delete')) this.#names.clear(); // a name may be what was deleted
     const following = this.#following;
-    if (strip.rows.length) this.#extend(page, false);
-    else strip.replace(page);
+    this.#extend(page, false);
     if (following) this.#select(strip.last);
     else this.#dirty();
     if (page.last < page.size) this.#soon('live', LIVE_EVERY, () => this.#news());

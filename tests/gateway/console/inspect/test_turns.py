@@ -15,7 +15,7 @@ from gateway.console.inspect.view_parts import shares
 from gateway.explain.facts import turn_entries
 from tape.deletions import ELSEWHERE_RESULT
 from tape.entry import TOOL_RESULT, utc_iso
-from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.gateway.console.inspect.people import GROUP, House, get, house, said
 from tests.gateways import tape_of
 
@@ -111,6 +111,26 @@ async def test_the_question_and_the_answer_are_shown_first_unless_deleted(tmp_pa
     assert view["question"] == [{"name": "Alice", "text": "who has the spare key?"}]
     assert view["answer"] == later["answer"] == "Anna has it."
     assert later["question"] == []
+    assert view["recorded"] is later["recorded"] is True
+
+
+async def test_a_turn_whose_question_was_asked_again_says_that_none_is_recorded(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home, home.owner() as owner:
+        search = Call("call-1", "tape_search", '{"query": "spare key"}')
+        home.server.enqueue(ToolCalls((search,)), Failure(400, "no"))
+        await home.hear(said(2, "who has the spare key?"))
+        (row,) = (await get(owner, "ledger"))["failed"]
+        home.server.enqueue(Text(("Anna has it.",)))
+        await owner.post(f"api/console/ledger/{row['row']}/retry", json={})
+        await home.gateway.idle()
+        first, second = await turns_of(home)
+        views = [await get(owner, f"chats/{home.chat}/turns/{one}") for one in (first, second)]
+    assert [(bool(one["question"]), one["recorded"]) for one in views] == [
+        (False, False),
+        (True, True),
+    ]
 
 
 async def test_the_next_turn_of_a_lane_is_compared_with_the_last_call_of_the_one_before(

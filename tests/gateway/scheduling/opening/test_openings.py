@@ -114,6 +114,26 @@ async def test_a_stranger_s_open_opens_nothing(tmp_path: Path) -> None:
         assert "not enabled" in channel.in_group()[0]
 
 
+async def test_in_a_closed_chat_a_stranger_reads_each_sentence_once_a_day(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        for _ in range(3):
+            for text in (",open", ",open server", ",open -100", ',open "'):
+                await channel.whisper(gateway, text, "7")
+        texts = [post.text for post in channel.to("7")]
+        assert len(texts) == 2
+        assert texts[0] == "Only my owner may open chats from here."
+        assert texts[1].startswith("A quotation mark is not closed.")
+        for _ in range(2):
+            await channel.say(gateway, ",open everything", "7")
+        assert len(channel.in_group()) == 1
+        openings = gateway.parts.requests.openings
+        await openings.apply(AccessRule("plain", "7", "member"))
+        for _ in range(2):  # their private chat is open: each command gets its answer
+            await channel.whisper(gateway, ",open", "7")
+        assert len(channel.to("7")) == 4
+
+
 async def test_who_administers_a_group_of_their_own_does_not_open_it(tmp_path: Path) -> None:
     async with court(tmp_path) as (gateway, channel):
         await channel.pair(gateway)

@@ -26,10 +26,12 @@ SELECT account_id, person FROM console_session
 WHERE digest = :digest AND token = :token AND expires_at > :now
 
 -- name: console_sessions
--- The sessions that hold, opened with the present access token, the newest first.
+-- The sessions that hold, opened with the present access token, the newest first: of those behind
+-- a session, the first ones.
 SELECT digest, account_id, person, opened_at, expires_at FROM console_session
 WHERE token = :token AND expires_at > :now
-ORDER BY opened_at DESC, digest
+    AND (opened_at < :opened_at OR (opened_at = :opened_at AND digest > :digest))
+ORDER BY opened_at DESC, digest LIMIT :limit
 
 -- name: end_console_session
 DELETE FROM console_session WHERE digest = :digest

@@ -209,7 +209,10 @@ class HistoryHost(Protocol):
         """Return the lanes of a chat's newest messages, and its splices among them, as JSON."""
 
     async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
-        """Return what an answer with an id was made of, as JSON; None if it is no answer."""
+        """Return what an answer with an id was made of, as JSON; None if it is no answer.
+
+        Its `session`, by which the console finds the chat, is for owners only.
+        """
 
     async def react(
         self, channel: str, chat_id: str, answer: str, person: str, value: str

@@ -157,11 +157,13 @@ def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         return JSONResponse([{"usage": usage, "about": what} for usage, what in offered.items()])
 
     async def why(request: Request) -> Response:
-        room, _session = room_of(channel, request)
+        room, session = room_of(channel, request)
         answer = request.query_params.get("answer", "")
         found = await channel.host.figures(channel.name, room, answer)
         if found is None:
             return JSONResponse({"error": "This is no answer of this room."}, status_code=404)
+        if not session.owner:  # the console, to which it leads, is not for members
+            del found["session"]
         return JSONResponse(found, headers={"Cache-Control": "no-store"})
 
     return [

@@ -272,8 +272,13 @@ class GatewayHost(FullHost):
 
     async def figures(self, channel: str, chat_id: str, answer: str) -> dict[str, Any] | None:
         turn = answer.rpartition(":")[0]
-        tape = await self._tape_of(channel, chat_id)
-        return await figures_of(self._services, tape, turn) if turn else None
+        if not turn:
+            return None
+        session_id = await self._session_at(channel, chat_id)
+        found = await figures_of(
+            self._services, self._services.tapes.session_tape(session_id), turn
+        )
+        return None if found is None else {**found, "session": session_id}
 
     async def react(
         self, channel: str, chat_id: str, answer: str, person: str, value: str

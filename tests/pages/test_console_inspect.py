@@ -63,7 +63,7 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await expect(page.get_by_role("dialog")).to_have_count(0)
         assert len(server.requests) == 2
         await page.get_by_role("button", name="Ask this model…").press("Enter")
-        await page.get_by_role("button", name="Send it").press("Enter")
+        await page.get_by_role("button", name="Ask the model").press("Enter")
         await expect(page.locator(".answers")).to_contain_text("It is red.")
         await expect(page.locator(".answers")).to_contain_text("It is blue.")
 

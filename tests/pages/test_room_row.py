@@ -32,12 +32,20 @@ async def test_the_row_under_an_answer_says_why_and_is_used_by_keyboard(
 
         row = answers.first.get_by_role("toolbar")
         await answers.first.hover()
-        await expect(row.locator(".why")).to_contain_text("1 message read · 1 search · model · 0")
+        before = await row.locator(".thumb.down").bounding_box()
+        figures = row.locator(".figures")
+        await expect(figures).to_contain_text("1 message read · 1 search · model · 0")
+        assert await row.locator(".thumb.down").bounding_box() == before, "it ran from the mouse"
         await page.mouse.move(1, 1)
 
         await row.locator(".why").press("Enter")
         panel = answers.first.get_by_label("Why this answer")
         await expect(panel).to_contain_text("tape.search")
+        more = panel.get_by_role("link", name="All that the model was shown")
+        shown = await context.new_page()
+        await shown.goto(f"{gateway.url}{(await more.get_attribute('href') or '')[1:]}")
+        await expect(shown.locator("main")).to_contain_text("What color is the kettle?")
+        await shown.close()
         await panel.get_by_role("button", name="What color is the kettle?").press("Enter")
         await expect(page.locator("[data-role=person].found")).to_be_focused()
 

@@ -94,3 +94,9 @@ export function arrange(container, wanted) {
     else place(container, node, at);
   }
 }
+
+// The key under which the console has a session: the session's id in base64.
+export function consoleKey(session) {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(session));
+  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}

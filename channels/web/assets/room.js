@@ -97,7 +97,8 @@ function refresh() {
   wasRunning = running;
   $('empty').hidden = !historySeen || !transcript.isEmpty || running;
   $('counter').textContent = String(transcript.size % 10000).padStart(4, '0');
-  $('counter').setAttribute('aria-label', t('{0} shown', counted(transcript.size, 'message')));
+  $('counter').title = t('{0} shown', counted(transcript.size, 'message'));
+  $('counter').setAttribute('aria-label', $('counter').title);
 }
 
 function showTitle() {
@@ -129,7 +130,7 @@ const handlers = {
     agent = event.agent || agent;
     me = event.you ?? me;
     transcript.refreshOwn();
-    $('access-button').hidden = !me?.owner;
+    for (const id of ['access-button', 'console-link']) $(id).hidden = !me?.owner;
     rooms.offer(Boolean(me?.owner));
     $('leave-button').hidden = !me?.id.startsWith('w-');
     for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;

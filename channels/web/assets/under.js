@@ -2,7 +2,7 @@
 // One stop of the Tab key; the arrow keys go on from there.
 
 import { amount } from './money.js';
-import { copyText, excerpt, icon, make } from './parts.js';
+import { consoleKey, copyText, excerpt, icon, make } from './parts.js';
 import { counted, locale, t } from './words.js';
 
 const MAX_READ = 12;
@@ -43,6 +43,7 @@ export class Under {
       return button;
     }));
     row.querySelector('.why')?.setAttribute('aria-expanded', 'false');
+    row.append(make('span', 'figures')); // last, so that no button moves away from the mouse when they come
     for (const thumb of row.querySelectorAll('.thumb')) thumb.append(icon('i-thumb'), make('span', 'thumb-count'));
     this.#showThumbs(row, id);
   }
@@ -121,9 +122,11 @@ export class Under {
     const chip = row.querySelector('.why');
     if (!chip || chip.dataset.known || this.get(id)?.role !== 'agent' || row.closest('.draft')) return;
     try {
-      chip.textContent = chipText(await this.#figuresOf(id));
+      const shown = row.querySelector('.figures');
+      shown.textContent = chipText(await this.#figuresOf(id));
+      shown.title = shown.textContent;
       chip.dataset.known = 'true';
-      chip.setAttribute('aria-label', t('Why: {0}', chip.textContent));
+      chip.setAttribute('aria-label', t('Why: {0}', shown.textContent));
     } catch { /* a click says what is wrong */ }
   }
 
@@ -173,6 +176,11 @@ export class Under {
     }
     if (figures.cost) line(t('Cost'), money(figures));
     panel.append(list);
+    if (figures.session) {
+      const more = make('a', 'why-more', t('All that the model was shown, in the console'));
+      more.href = `/console#/turn/${consoleKey(figures.session)}/${encodeURIComponent(figures.turn)}`;
+      panel.append(more);
+    }
     return panel;
   }
 

@@ -61,6 +61,14 @@ export function whenExactly(iso) {
     : format('day and second', (l) => new Intl.DateTimeFormat(l, { dateStyle: 'medium', timeStyle: 'medium' })).format(date);
 }
 
+const UNITS = [['day', 86_400], ['hour', 3600], ['minute', 60], ['second', 1]];
+
+// How long ago something was: "9 minutes ago".
+export function ago(seconds) {
+  const [unit, size] = UNITS.find(([, least]) => seconds >= least) ?? UNITS.at(-1);
+  return format('ago', (l) => new Intl.RelativeTimeFormat(l)).format(-Math.round(seconds / size), unit);
+}
+
 export const number = (value) => format('number', (l) => new Intl.NumberFormat(l)).format(value ?? 0);
 export const short = (value) => format('short', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumFractionDigits: 1 })).format(value ?? 0);
 

@@ -48,6 +48,7 @@ async def test_an_answer_s_figures_say_what_was_read_called_and_used(tmp_path: P
         assert found["currency"] == "USD"
         assert found["estimated"] is False
         assert found["seconds"] >= 0
+        assert found["session"] == "web:lobby"
 
         # What was deleted since then was read, but is not shown.
         number = next(entry.id for entry in entries if entry.meta.get("message_id") == first)

@@ -3,18 +3,18 @@
 import { coded, lamp, make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { gauge } from '../svg.js';
-import { addWords, number, t, when } from '../words.js';
+import { addWords, ago, number, t, when } from '../words.js';
 
 addWords({
   en: {
     'channels.title': 'Channels', 'lamp.ready': 'connected', 'lamp.starting': 'starting', 'lamp.waiting': 'reconnecting', 'lamp.unfit': 'not set up', 'lamp.stopped': 'stopped', 'lamp.deaf': 'stalled',
-    'channels.since': 'since {0}', 'channels.heard': 'last sign of life {0} s ago', 'channels.elsewhere': 'another process listens', 'channels.never': 'no sign of life yet',
+    'channels.since': 'since {0}', 'channels.heard': 'last sign of life {0}', 'channels.asked': 'last message {0}', 'channels.elsewhere': 'another process listens', 'channels.never': 'no sign of life yet',
     'channels.limits': 'refused {0} time for its limits|refused {0} times for its limits', 'channels.edits': '{0} update of drafts|{0} updates of drafts',
     'channels.left': '{0} of {1} messages left within {2} s', 'channels.again': 'all again in {0} s', 'channels.limit': 'What the platform still lets it send now', 'channels.bot': 'all chats', 'channels.model': 'Model', 'channels.missing': 'What to do',
   },
   zh: {
     'channels.title': '渠道', 'lamp.ready': '已连接', 'lamp.starting': '正在启动', 'lamp.waiting': '正在重新连接', 'lamp.unfit': '未配置', 'lamp.stopped': '已停止', 'lamp.deaf': '停滞',
-    'channels.since': '自 {0}', 'channels.heard': '{0} 秒前有活动', 'channels.elsewhere': '由另一进程接收', 'channels.never': '尚无活动',
+    'channels.since': '自 {0}', 'channels.heard': '最近活动：{0}', 'channels.asked': '最近消息：{0}', 'channels.elsewhere': '由另一进程接收', 'channels.never': '尚无活动',
     'channels.limits': '因限额被拒 {0} 次', 'channels.edits': '草稿更新 {0} 次',
     'channels.left': '{2} 秒内还可发送 {0} / {1} 条', 'channels.again': '{0} 秒后全部恢复', 'channels.limit': '平台目前还允许发送的数量', 'channels.bot': '所有聊天', 'channels.model': '模型', 'channels.missing': '处理办法',
   },
@@ -40,7 +40,9 @@ export function mount(root) {
 }
 
 function cardOf(channel) {
-  const life = channel.elsewhere ? t('channels.elsewhere') : channel.heard_seconds === null ? t('channels.never') : t('channels.heard', number(Math.round(channel.heard_seconds)));
+  // On a page and in a terminal nothing but messages is a sign of life.
+  const heard = ['web', 'cli'].includes(channel.channel) ? 'channels.asked' : 'channels.heard';
+  const life = channel.elsewhere ? t('channels.elsewhere') : channel.heard_seconds === null ? t('channels.never') : t(heard, ago(channel.heard_seconds));
   return make('li', { class: 'card', 'data-channel': channel.channel },
     make('p', { class: 'card-head' }, make('strong', {}, channel.channel), lamp(KINDS[channel.lamp] ?? '', t(`lamp.${channel.lamp}`))),
     make('p', { class: 'row-about' }, [channel.since ? t('channels.since', when(channel.since)) : '', life].filter(Boolean).join(' · ')),

@@ -7,17 +7,17 @@ import { took } from './durations.js';
 
 addWords({
   en: {
-    'rerun.title': 'Run it again', 'rerun.about': 'One call on a fork, with the results that the tools had then. No tool runs, and nothing is sent.',
+    'rerun.title': 'Run it again', 'rerun.about': 'The model is asked once more, with the results that the tools had then. No tool runs, nothing is sent to the chat, and its tape stays as it is.',
     'rerun.model': 'Model', 'rerun.open': 'Run it again…', 'rerun.go': 'Ask this model…', 'rerun.choose': 'Choose a model, and tick above what it is not to be shown.', 'rerun.leave': 'leave out',
-    'rerun.ask': '{0} sees about {1} tokens of this chat.', 'rerun.local': 'The text stays in this gateway.', 'rerun.cost': 'About {0}, counted as yours.', 'rerun.default': 'The default server', 'rerun.without': 'Without {0} message.|Without {0} messages.',
-    'rerun.yes': 'Send it', 'rerun.no': 'Cancel', 'rerun.runs': 'The model is asked…', 'rerun.then': 'The answer then', 'rerun.now': 'The answer of {0}', 'rerun.empty': 'It wrote no text.', 'rerun.called': 'It wanted to call {0}, which was not run.',
+    'rerun.ask': '{0} sees about {1} tokens of this chat, without descriptions of tools.', 'rerun.local': 'The text stays in this gateway.', 'rerun.cost': 'About {0} if the answer is long; it is counted among your own costs.', 'rerun.default': 'The default server', 'rerun.without': 'Without {0} message.|Without {0} messages.',
+    'rerun.yes': 'Ask the model', 'rerun.no': 'Cancel', 'rerun.runs': 'The model is asked…', 'rerun.then': 'The answer then', 'rerun.now': 'The answer of {0}', 'rerun.empty': 'It wrote no text.', 'rerun.called': 'It wanted to call {0}, which was not run.',
     'rerun.took': 'Took', 'rerun.tokens': 'Tokens', 'rerun.price': 'Cost',
   },
   zh: {
-    'rerun.title': '再运行一次', 'rerun.about': '在分支上调用一次，使用当时工具的结果。不运行任何工具，也不发送任何内容。',
+    'rerun.title': '再运行一次', 'rerun.about': '再询问模型一次，使用当时工具的结果。不运行任何工具，不向聊天发送任何内容，其磁带保持不变。',
     'rerun.model': '模型', 'rerun.open': '再运行一次…', 'rerun.go': '询问此模型…', 'rerun.choose': '选择模型，并在上方勾选不给它看的内容。', 'rerun.leave': '省略',
-    'rerun.ask': '{0} 会看到此聊天约 {1} 个词元。', 'rerun.local': '文字不会离开本网关。', 'rerun.cost': '约 {0}，计入您的费用。', 'rerun.default': '默认服务器', 'rerun.without': '省略 {0} 条消息。',
-    'rerun.yes': '发送', 'rerun.no': '取消', 'rerun.runs': '正在询问模型…', 'rerun.then': '当时的回答', 'rerun.now': '{0} 的回答', 'rerun.empty': '没有文字。', 'rerun.called': '它想调用 {0}，但未运行。',
+    'rerun.ask': '{0} 会看到此聊天约 {1} 个词元，不含工具说明。', 'rerun.local': '文字不会离开本网关。', 'rerun.cost': '若回答较长，约 {0}，计入您本人的费用。', 'rerun.default': '默认服务器', 'rerun.without': '省略 {0} 条消息。',
+    'rerun.yes': '询问模型', 'rerun.no': '取消', 'rerun.runs': '正在询问模型…', 'rerun.then': '当时的回答', 'rerun.now': '{0} 的回答', 'rerun.empty': '没有文字。', 'rerun.called': '它想调用 {0}，但未运行。',
     'rerun.took': '用时', 'rerun.tokens': '词元', 'rerun.price': '费用',
   },
 });

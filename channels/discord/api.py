@@ -98,8 +98,8 @@ class DiscordApi:
         """Set once Discord has rejected the token for good."""
 
     def check_token(self) -> None:
-        """Raise ChannelUnfit if the token is another platform's, which must not get it."""
-        if what := misplaced(self.token, DISCORD):
+        """Raise ChannelUnfit if the token is another platform's, which must not get it, or none."""
+        if what := misplaced(self.token, DISCORD) or ("" if self.token else "it is empty"):
             raise ChannelUnfit(trouble=WRONG_TOKEN, detail=what)
 
     async def open(

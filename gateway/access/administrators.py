@@ -26,9 +26,7 @@ MAX_ASKED: Final = 20
 """Maximum questions to a platform about an account at once; one more is allowed each second."""
 
 AT_ONCE: Final = 4
-UNKNOWN: Final = (
-    "The platform does not say just now which chats you administer. This is tried again."
-)
+UNKNOWN: Final = "The platform does not say just now which chats you administer."
 AHEAD_SECONDS: Final = 30.0
 """Seconds before an answer ends from which on an open page asks once more."""
 

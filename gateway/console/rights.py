@@ -36,7 +36,6 @@ NOT_FOR_YOU: Final = "The console is for owners and admins."
 NO_CHAT: Final = "There is no such chat, or you may not see it."
 LINK_UNKNOWN: Final = (
     "The platform does not say just now whether the person who made your link may show this chat."
-    " This is tried again."
 )
 NOT_YOURS: Final = "Only the owner of this instance may do this."
 

@@ -46,6 +46,8 @@ ELSEWHERE: Final = (
     " TAPEWAY_AGENT__MODEL, TAPEWAY_AGENT__API_KEY and the tokens for all of them, and restart them"
 )
 OF_A_PLUGIN: Final = "A plugin brings this channel: its settings are the plugin's"
+NOT_REMOVED: Final = "Only the tokens of a channel can be removed here"
+NONE_SAVED: Final = "No token of this channel is saved"
 CHANGED: Final = "The settings have changed meanwhile: look at them, and save once more"
 NAME_A_MODEL: Final = "Name a model, such as gpt-5-mini"
 NEW_ADDRESS: Final = (
@@ -109,8 +111,8 @@ class SettingsDesk:
         """
         async with self._turn:
             loaded, files, newest = await run_sync(self._read)
-            if version is not None and not hmac.compare_digest(version.encode(), newest.encode()):
-                raise SettingsStale(CHANGED)
+            if version is not None:
+                _refuse_stale(version, newest)
             changes, wanted = await run_sync(lambda: self._changes(part, given, loaded, files))
             trial = await self._tried(part, wanted, changes)
             if not trial.well:
@@ -121,6 +123,39 @@ class SettingsDesk:
                 get_log().info("settings.saved", person=by, part=part, names=changes.names())
                 await self._use(part, wanted, trial)
             return trial
+
+    async def remove(self, part: str, by: str, version: str) -> None:
+        """Take a channel's tokens out of the file, and stop the channel; `version` as in `save`."""
+        async with self._turn:
+            loaded, files, newest = await run_sync(self._read)
+            _refuse_stale(version, newest)
+            changes, wanted = await run_sync(lambda: self._removal(part, loaded, files))
+            with anyio.CancelScope(shield=True):
+                await run_sync(lambda: _write(changes))
+                get_log().info("settings.removed", person=by, part=part, names=changes.names())
+                self._renewal.use_channel(part, wanted)
+
+    def _removal(
+        self, part: str, loaded: LoadedSettings, files: SettingsFiles
+    ) -> tuple[Changes, Settings]:
+        """Return what is to be written so that a channel has no token, and the settings then."""
+        if part == MODEL:
+            raise AdminError(NOT_REMOVED)
+        tokens, changes = _fields(part), _no_changes(files, loaded)
+        if not self._renewal.is_replaceable(part):
+            raise AdminError(OF_A_PLUGIN)
+        for path in tokens.values():
+            source = _source(path, loaded)
+            if source is None:
+                continue
+            if _is_fixed(source, files):
+                raise AdminError(FIXED.format(variable(path), source.place))
+            changes.set_secret(path, "")
+        if not changes.names():
+            raise AdminError(NONE_SAVED)
+        for sentence in changes.overruled():
+            raise AdminError(sentence)
+        return changes, _or_refused(changes.settings)
 
     def _read(self) -> tuple[LoadedSettings, SettingsFiles, str]:
         """Return the settings as the next start would have them, their files and a version."""
@@ -275,6 +310,11 @@ class SettingsDesk:
                 await self._renewal.use_model(wanted, trial.probed)
             except AgentError as cause:
                 raise AdminError(f"It is saved, but not in use before a restart: {cause}") from None
+
+
+def _refuse_stale(version: str, newest: str) -> None:
+    if not hmac.compare_digest(version.encode(), newest.encode()):
+        raise SettingsStale(CHANGED)
 
 
 def _no_changes(files: SettingsFiles, loaded: LoadedSettings) -> Changes:

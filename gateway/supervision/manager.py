@@ -93,6 +93,11 @@ class ChannelManager:
         self._status.begin(channel)
         self._start(channel)
 
+    def leave_out(self, name: str) -> None:
+        """Report a channel no more that has ended, until one of its name starts."""
+        self._supervised.pop(name, None)
+        self._status.leave_out(name)
+
     def _start(self, channel: Channel) -> None:
         if self._group is not None and not self._stopped.is_set():
             one = self._supervised[channel.name] = _Supervised(channel)

@@ -98,7 +98,10 @@ class Renewal:
         get_log().info("model.replaced", model=changed.agent.model)
 
     def use_channel(self, name: str, settings: Settings) -> None:
-        """Restart a channel in the background, with other settings."""
+        """Restart a channel in the background, with other settings; without a token, it stops.
+
+        What is to be sent then waits until it has a token again.
+        """
         changed = self._services.settings.with_section(name, settings)
         self._adopt(changed)
         self._services.spawn("settings", partial(self._replace, name))
@@ -117,7 +120,8 @@ class Renewal:
     async def _replace(self, name: str) -> None:
         async with self._one:
             former = self._channels.get(name)
-            channel = make_channel(name, getattr(self._services.settings, name))
+            chosen = getattr(self._services.settings, name)
+            channel = make_channel(name, chosen)
             try:
                 await self._manager.end(name)
                 if former is not None:
@@ -131,8 +135,14 @@ class Renewal:
             try:
                 await self._hand_over(former, channel)
             finally:
-                self._manager.start(channel)
-            get_log().info("channel.replaced", channel=name)
+                if chosen.enabled:
+                    self._manager.start(channel)
+                else:
+                    self._manager.leave_out(name)
+            if chosen.enabled:
+                get_log().info("channel.replaced", channel=name)
+            else:
+                get_log().info("channel.removed", channel=name)
 
     async def _end_turns(self, name: str) -> None:
         with anyio.move_on_after(QUIET_SECONDS):

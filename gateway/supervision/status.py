@@ -32,6 +32,7 @@ class StatusBoard:
     def __init__(self, clock: Clock, channels: Sequence[Channel]) -> None:
         self._clock = clock
         self._channels = list(channels)
+        self._left_out: set[str] = set()
         self._settled = anyio.Event()
         self.elsewhere: dict[str, ChannelState] = {}  # where another process listens
         self.states = {channel.name: ChannelState() for channel in channels}
@@ -42,6 +43,12 @@ class StatusBoard:
         others = [one for one in self._channels if one.name != channel.name]
         self._channels = [*others, channel]
         self.states[channel.name] = ChannelState()
+        self._left_out.discard(channel.name)
+
+    def leave_out(self, name: str) -> None:
+        """Show a channel no more, which is not set up any more, until it begins again."""
+        self._channels = [one for one in self._channels if one.name != name]
+        self._left_out.add(name)
 
     async def settled(self) -> None:
         """Wait until every channel has connected or failed once."""
@@ -65,9 +72,9 @@ class StatusBoard:
     def everywhere(self) -> dict[str, ChannelState]:
         """Return the state of each channel where it listens: here, or at another process."""
         stalled = self.stalled()
-        shown = dict(self.states)
+        shown = {name: one for name, one in self.states.items() if name not in self._left_out}
         for name, there in self.elsewhere.items():
-            own = self.states.get(name)
+            own = shown.get(name)
             if own is not None and (
                 self.waits(name)
                 or (there.state == "ready" and (own.state != "ready" or name in stalled))

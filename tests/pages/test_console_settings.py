@@ -1,4 +1,4 @@
-"""The console's settings in a browser: a model is tried, refused, saved and shown."""
+"""The console's settings in a browser: a model is set, and a token removed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ async def test_the_owner_tries_a_model_saves_it_and_sees_what_it_takes_to_move_i
     tmp_path: Path, chromium: Browser
 ) -> None:
     token = {"TELEGRAM__BASE_URL": "http://127.0.0.1:9/bot", "TELEGRAM__TOKEN": "1:fixed-here"}
+    stored = "TAPEWAY_DISCORD__TOKEN=of-a-bot-that-is-not-used-any-more\n"
     async with (
         FakeOpenAI(api_key=KEY) as server,
-        set_up(tmp_path / "h", only=["web"], **token) as (gateway, _client),
+        set_up(tmp_path / "h", stored, only=["web"], **token) as (gateway, _client),
         browsing(chromium) as opened,
     ):
         context = await opened.new_context(extra_http_headers=OUTSIDE)
@@ -32,6 +33,17 @@ async def test_the_owner_tries_a_model_saves_it_and_sees_what_it_takes_to_move_i
         await expect(telegram).to_contain_text("TAPEWAY_TELEGRAM__TOKEN")
         await expect(telegram).to_contain_text("from the environment: change it there")
         await expect(telegram.get_by_role("button")).to_have_count(0)
+
+        discord = page.locator("[data-part=discord]")
+        for answer in ("Keep it", "Disconnect"):
+            await discord.get_by_role("button", name="Disconnect: Discord").click()
+            dialog = page.get_by_role("dialog", name="Disconnect: Discord")
+            await expect(dialog).to_contain_text("the channel stops")
+            await dialog.get_by_role("button", name=answer).click()
+            gone = answer == "Disconnect"
+            await expect(discord.locator(".lamp")).to_have_text("not set" if gone else "set")
+        await expect(discord.locator(".set-result")).to_contain_text("The token is removed")
+        await expect(discord.get_by_role("button", name="Disconnect: Discord")).to_have_count(0)
 
         model = page.locator("[data-part=model]")
         await model.get_by_label("Address of the server").fill(server.base_url)

@@ -60,6 +60,7 @@ async def test_pages_say_that_nothing_is_known_and_try_again_by_themselves(
         while not await note.text_content():
             await reader.clock.fast_forward(1000)
         await expect(note).to_contain_text("whether the person who made your link may show")
+        await expect(note).to_contain_text("This page tries again by itself.")
         await expect(entry).to_have_count(0)
         hall.away = False
         watch.passed += FAILED_SECONDS

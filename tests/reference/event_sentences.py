@@ -38,6 +38,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "settings.tried": "Somebody tried a model or a bot's tokens; nothing was written.",
     "settings.saved": "Somebody saved a model or a bot's tokens; the names of the settings are"
     " beside it, never their values.",
+    "settings.removed": "Somebody removed a bot's tokens; the names of the settings are beside it.",
+    "channel.removed": "A channel stopped, because its token was removed; the others went on.",
     "channel.replaced": "A channel began again with other settings; the others went on.",
     "model.replaced": "Another model answers from now on; running answers keep the former one.",
     "console.erase": "Somebody began, in the console, to erase a message, a person or a chat.",

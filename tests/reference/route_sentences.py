@@ -88,6 +88,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/api/console/settings"): "The settings in force, for the instance's owner.",
     ("POST", "/api/console/settings/{part}/try"): "Tries a model or a bot's tokens, for the"
     " instance's owner; nothing is written.",
+    ("POST", "/api/console/settings/{part}/remove"): "Removes a channel's saved tokens, and stops"
+    " that channel, for the instance's owner.",
     ("POST", "/api/console/settings/{part}"): "Tries a model or a bot's tokens, saves them, and"
     " restarts that model or channel, for the instance's owner.",
     ("GET", "/api/access"): "Who may talk to the agent, and what waits to be opened.",

@@ -62,3 +62,20 @@ export function section(title, name) {
   const note = make('p', { class: 'note', role: 'status' });
   return { note, root: make('section', { class: `column ${name}` }, make('h1', {}, title), note) };
 }
+
+// Ask somebody first, in a dialog of some sentences; resolve to whether they agree.
+export function asked(title, sentences, no, yes) {
+  const dialog = make('dialog', { class: 'agree', 'aria-labelledby': 'agree-title' },
+    make('form', { method: 'dialog' },
+      make('h2', { id: 'agree-title' }, title), sentences.filter(Boolean).map((sentence) => make('p', {}, sentence)),
+      make('p', { class: 'agree-buttons' },
+        make('button', { class: 'quiet', value: 'no' }, no), make('button', { class: 'button', value: 'yes' }, yes))));
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'yes');
+    });
+    dialog.showModal();
+  });
+}

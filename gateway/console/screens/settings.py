@@ -52,6 +52,13 @@ def settings_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
         return await answer(request, run)
 
+    async def remove(request: Request) -> Any:
+        async def run(desk: SettingsDesk, part: str, body: dict[str, Any], by: str) -> Trial:
+            await desk.remove(part, by, str(body.get("version") or ""))
+            return Trial(well=True, lines=[])
+
+        return await answer(request, run)
+
     async def answer(
         request: Request, run: Callable[[SettingsDesk, str, dict[str, Any], str], Awaitable[Trial]]
     ) -> Any:
@@ -68,6 +75,7 @@ def settings_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     return [
         console_route("/settings", settings),
         console_route("/settings/{part}/try", try_out, "POST"),
+        console_route("/settings/{part}/remove", remove, "POST"),
         console_route("/settings/{part}", save, "POST"),
     ]
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_only_the_owner_of_the_instance_sets_anything(tmp_path: Path) -> None:
     async with scene_of(tmp_path) as scene, scene.enter(OWNER) as owner_of_account:
-        for path in ("model", "model/try", "telegram"):
+        for path in ("model", "model/try", "telegram", "telegram/remove"):
             body = {"values": {"model": "m"}, "version": ""}
             answer = await owner_of_account.post(f"/api/console/settings/{path}", json=body)
             assert answer.status_code == 403, answer.text

@@ -84,6 +84,11 @@ async def test_what_one_platform_s_chat_is_unknown_hides_that_chat_alone(
         assert await titles(browser) == {"Group -100"}
         assert await status_of(browser, f"/api/console/chats/{key(OTHER_GROUP)}") == 503
         assert await status_of(browser, f"/api/console/chats/{key('-999')}") == 404
+        async with following(browser) as follower:
+            await court.say(BOB, "of which nothing is known", OTHER_GROUP)
+            await court.say(BOB, "of hers", GROUP)
+            await follower.hears(("chat", key(GROUP)))
+            assert ("chat", key(OTHER_GROUP)) not in follower.heard
         hall.silent.clear()
         watch.passed += FAILED_SECONDS
         assert await titles(browser) == {"Group -100", "Group -200"}
@@ -151,11 +156,19 @@ async def test_a_link_of_an_administrator_waits_for_a_platform_that_is_away(
         assert link["state"] == "unsure"
         async with court.outside() as other:
             assert await status_of(other, f"{path}/page") == 401
+        body = {"chat": key(GROUP), "hours": 1}
+        shown = (await owner.post("/api/console/links", json=body)).json()
+        assert await status_of(ann, f"{path}/page") == 503
+        headers = {"X-Forwarded-For": "203.0.113.10"}
+        both = await ann.post("/console/link", json={"link": shown["secret"]}, headers=headers)
+        assert both.is_success
+        assert await status_of(ann, f"{path}/page") == 200  # by the owner's link
         hall.away = False
         watch.passed += FAILED_SECONDS
         for rest in ("/reader", "/page", ""):
             assert await status_of(reader, f"{path}{rest}") == 200
-        assert (await owner.get("/api/console/links")).json()["links"][0]["state"] == "open"
+        links = (await owner.get("/api/console/links")).json()["links"]
+        assert [link["state"] for link in links] == ["open", "open"]
 
 
 async def test_a_busy_console_says_so_to_an_administrator(

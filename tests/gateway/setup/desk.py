@@ -64,6 +64,15 @@ async def save(
     return await client.post(f"/api/console/settings/{part}", json=body)
 
 
+async def remove(
+    client: httpx2.AsyncClient, part: str, version: str | None = None
+) -> httpx2.Response:
+    """Remove a channel's tokens; without a version, of the settings as they are shown now."""
+    if version is None:
+        version = (await shown(client))["version"]
+    return await client.post(f"/api/console/settings/{part}/remove", json={"version": version})
+
+
 async def try_out(client: httpx2.AsyncClient, part: str, **values: str) -> httpx2.Response:
     """Try values."""
     return await client.post(f"/api/console/settings/{part}/try", json={"values": values})

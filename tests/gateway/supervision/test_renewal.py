@@ -168,7 +168,7 @@ async def test_a_running_answer_ends_once_beside_the_change(
         first, second = (message.text for message in telegram.messages(chat.id))
         assert first == "the beginning and the end"
         assert "and this?" in second
-        assert await _open_sends(gateway) == 0
+        assert await open_sends(gateway) == 0
 
 
 async def test_messages_for_a_bot_that_was_refused_are_sent_by_its_next_token(
@@ -188,12 +188,12 @@ async def test_messages_for_a_bot_that_was_refused_are_sent_by_its_next_token(
         await becomes(lambda: state(gateway) == "unfit")
         gate.set()
         await gateway.idle()
-        assert (telegram.messages(chat.id), await _open_sends(gateway)) == ([], 1)
+        assert (telegram.messages(chat.id), await open_sends(gateway)) == ([], 1)
         assert (await save(client, "telegram", token=NEWER)).json()["well"]
         await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
         await gateway.idle()
         assert telegram.text_of(chat.id) == "an answer"
-        assert await _open_sends(gateway) == 0
+        assert await open_sends(gateway) == 0
 
 
 async def test_a_token_of_another_bot_is_refused_also_after_a_restart(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ async def test_a_token_of_the_environment_is_not_changed(tmp_path: Path) -> None
         assert "TAPEWAY_TELEGRAM__TOKEN is set in the environment" in answer.json()["error"]
 
 
-async def _open_sends(gateway: Gateway) -> int:
+async def open_sends(gateway: Gateway) -> int:
     return len(await gateway.services.ledger.outbox.open_rows())
 
 

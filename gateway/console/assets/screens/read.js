@@ -34,7 +34,7 @@ export function mount(root, params) {
       tape.grown(size);
     } catch (cause) {
       if (cause.name === 'AbortError') return;
-      if (cause.status === 503) note.textContent = cause.message;
+      if (cause.status === 503) note.textContent = `${cause.message} ${t('later.again')}`;
       if (ENDED.has(cause.status)) { window.dispatchEvent(new CustomEvent('console:signed-out')); return; }
     }
     looking = false;

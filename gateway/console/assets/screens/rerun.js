@@ -85,22 +85,11 @@ function leaveOut(parts, list, without) {
 
 // Resolve to whether the person agrees that another server sees the text, and that it costs.
 function agreed(offer, left) {
-  const dialog = make('dialog', { class: 'agree', 'aria-labelledby': 'agree-title' },
-    make('form', { method: 'dialog' },
-      make('h2', { id: 'agree-title' }, `${t('rerun.title')}: ${offer.model}`),
-      make('p', {}, offer.local ? t('rerun.local') : t('rerun.ask', offer.server || t('rerun.default'), number(offer.tokens))),
-      left ? make('p', {}, t('rerun.without', left)) : null,
-      make('p', {}, t('rerun.cost', money(offer.cost))),
-      make('p', { class: 'agree-buttons' },
-        make('button', { class: 'quiet', value: 'no' }, t('rerun.no')), make('button', { class: 'button', value: 'yes' }, t('rerun.yes')))));
-  document.body.append(dialog);
-  return new Promise((resolve) => {
-    dialog.addEventListener('close', () => {
-      dialog.remove();
-      resolve(dialog.returnValue === 'yes');
-    });
-    dialog.showModal();
-  });
+  return asked(`${t('rerun.title')}: ${offer.model}`, [
+    offer.local ? t('rerun.local') : t('rerun.ask', offer.server || t('rerun.default'), number(offer.tokens)),
+    left ? t('rerun.without', left) : '',
+    t('rerun.cost', money(offer.cost)),
+  ], t('rerun.no'), t('rerun.yes'));
 }
 
 function then(text) {

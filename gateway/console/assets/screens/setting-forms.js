@@ -2,6 +2,7 @@
 
 import { post } from '../api.js';
 import { announce, lamp, make } from '../dom.js';
+import { asked } from '../screen.js';
 import { addWords, t } from '../words.js';
 
 addWords({
@@ -10,6 +11,7 @@ addWords({
     'set.model': 'Model', 'set.field.base_url': 'Address of the server', 'set.field.model': 'Name of the model', 'set.field.key': 'API key', 'set.field.token': 'Token', 'set.field.bot_token': 'Bot token (xoxb-…)', 'set.field.app_token': 'App-level token (xapp-…)',
     'set.keyless': 'This server needs no key', 'set.own': 'empty: OpenAI’s own', 'set.keep': 'set; empty keeps it', 'set.again': 'A stored key is sent to no other address: enter the key for this one.',
     'set.is': 'set', 'set.is-not': 'not set', 'set.try': 'Try', 'set.save': 'Save', 'set.trying': 'Asking…', 'set.saved': 'Saved, and in use: the next answer comes with it.', 'set.saved.channel': 'Saved: the channel connects with it now.', 'set.works': 'This works. Nothing is saved yet.', 'set.fails': 'This does not work, so nothing is saved.',
+    'set.remove': 'Disconnect', 'set.remove.ask': 'The token is taken out of the file, and the channel stops: the agent hears and answers nobody there. Everything that was said stays. What is still to be sent waits for another token of the same bot.', 'set.remove.no': 'Keep it', 'set.removed': 'The token is removed, and the channel stops.',
     'set.where.telegram': 'From @BotFather in Telegram.', 'set.where.discord': 'From the developer portal: Bot, Reset Token.', 'set.where.slack': 'From your app’s pages: OAuth & Permissions, and Basic Information.',
   },
   zh: {
@@ -17,6 +19,7 @@ addWords({
     'set.model': '模型', 'set.field.base_url': '服务器地址', 'set.field.model': '模型名称', 'set.field.key': 'API 密钥', 'set.field.token': '令牌', 'set.field.bot_token': '机器人令牌（xoxb-…）', 'set.field.app_token': '应用级令牌（xapp-…）',
     'set.keyless': '此服务器不需要密钥', 'set.own': '留空：OpenAI 官方地址', 'set.keep': '已设置；留空则保留', 'set.again': '已保存的密钥不会发往其他地址：请输入此地址的密钥。',
     'set.is': '已设置', 'set.is-not': '未设置', 'set.try': '测试', 'set.save': '保存', 'set.trying': '正在询问…', 'set.saved': '已保存并生效：下一个回答将使用它。', 'set.saved.channel': '已保存：渠道正在用它连接。', 'set.works': '可以使用。尚未保存。', 'set.fails': '无法使用，因此没有保存。',
+    'set.remove': '断开连接', 'set.remove.ask': '令牌将从文件中移除，渠道随即停止：助手在那里不再接收消息，也不再回答任何人。已说过的内容都会保留。尚未发送的内容会等待同一机器人的新令牌。', 'set.remove.no': '保留', 'set.removed': '令牌已移除，渠道正在停止。',
     'set.where.telegram': '来自 Telegram 的 @BotFather。', 'set.where.discord': '来自开发者门户：Bot，Reset Token。', 'set.where.slack': '来自应用页面：OAuth & Permissions 与 Basic Information。',
   },
 });
@@ -61,11 +64,13 @@ function cardOf(part, stored, saved) {
     make('p', { class: 'field check' }, keyless, make('label', { for: keyless.id }, t('set.keyless'))));
   const tryIt = make('button', { type: 'button', class: 'quiet', onclick: () => send(`settings/${part.name}/try`, false) }, t('set.try'));
   const save = make('button', { class: 'button' }, t('set.save'));
+  const isSaved = part.name !== 'model' && part.fields.some((field) => field.set) && !part.fields.some((field) => field.fixed);
+  const remove = make('button', { type: 'button', class: 'quiet', 'aria-label': `${t('set.remove')}: ${title}`, onclick: disconnect }, t('set.remove'));
 
   const form = make('form', { class: 'set-form', autocomplete: 'off', oninput: showAgain, onsubmit: (event) => { event.preventDefault(); send(`settings/${part.name}`, true); } },
     part.fields.map((field) => rowOf(part, field, inputs.find(([one]) => one === field)?.[1])),
     part.name === 'model' ? again : make('p', { class: 'row-about' }, t(`set.where.${part.name}`)),
-    inputs.length ? make('p', { class: 'row-buttons' }, tryIt, save) : null);
+    inputs.length ? make('p', { class: 'row-buttons' }, isSaved ? remove : null, tryIt, save) : null);
 
   function showAgain() {
     again.hidden = !hasNewAddress();
@@ -101,6 +106,21 @@ function cardOf(part, stored, saved) {
       if (cause.status === 409) saved();
     } finally {
       tryIt.disabled = save.disabled = false;
+    }
+  }
+
+  async function disconnect() {
+    if (!await asked(`${t('set.remove')}: ${title}`, [t('set.remove.ask')], t('set.remove.no'), t('set.remove'))) return;
+    tryIt.disabled = save.disabled = remove.disabled = true;
+    try {
+      await post(`settings/${part.name}/remove`, { version: stored.version });
+      show(t('set.removed'));
+      saved();
+    } catch (cause) {
+      show(cause.message, [], false);
+      if (cause.status === 409) saved();
+    } finally {
+      tryIt.disabled = save.disabled = remove.disabled = false;
     }
   }
 

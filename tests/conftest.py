@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import structlog
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from tests import quick  # noqa: F401 - for what it does
+from tests.examples import SEARCHES, number
 from tests.fakes.base.traffic import forget_traffic
 from tests.loops import LEFT, TidyLoop
 
@@ -23,9 +23,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
 # TEST_SEARCH=1 make test
-hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=number())
 hypothesis.settings.register_profile("search", deadline=None)
-hypothesis.settings.load_profile("search" if os.environ.get("TEST_SEARCH") else "same")
+hypothesis.settings.load_profile("search" if SEARCHES else "same")
 
 
 @pytest.fixture(scope="session")

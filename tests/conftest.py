@@ -38,6 +38,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    _log_plainly()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,8 +62,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def _logs() -> Iterator[None]:
     """Log as the program does; what a test binds or captures is gone after it."""
-    set_up_logs(LogSettings(level="info", format="text"))
     yield
     forget_traffic()
     structlog.contextvars.clear_contextvars()
-    structlog.reset_defaults()
+    _log_plainly()
+
+
+def _log_plainly() -> None:
+    """Log as the program does, for what a whole module shares as well: a coloured traceback with
+    its variables, as structlog has it by itself, takes a second or more.
+    """
+    set_up_logs(LogSettings(level="info", format="text"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import structlog
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from tests import quick  # noqa: F401 - for what it does
+from tests.examples import SEARCHES, number
 from tests.fakes.base.traffic import forget_traffic
 from tests.loops import LEFT, TidyLoop
 
@@ -23,9 +23,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
 # TEST_SEARCH=1 make test
-hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=number())
 hypothesis.settings.register_profile("search", deadline=None)
-hypothesis.settings.load_profile("search" if os.environ.get("TEST_SEARCH") else "same")
+hypothesis.settings.load_profile("search" if SEARCHES else "same")
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +38,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    _log_plainly()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,8 +62,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def _logs() -> Iterator[None]:
     """Log as the program does; what a test binds or captures is gone after it."""
-    set_up_logs(LogSettings(level="info", format="text"))
     yield
     forget_traffic()
     structlog.contextvars.clear_contextvars()
-    structlog.reset_defaults()
+    _log_plainly()
+
+
+def _log_plainly() -> None:
+    """Log as the program does, for what a whole module shares as well: a coloured traceback with
+    its variables, as structlog has it by itself, takes a second or more.
+    """
+    set_up_logs(LogSettings(level="info", format="text"))

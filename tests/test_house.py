@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import statistics
@@ -11,6 +12,7 @@ import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -33,6 +35,7 @@ TWICE = {"Raw", "Row"}
 """Names of classes that may stand in several modules: each platform's JSON, each table's row."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+INDENTED_IMPORT = re.compile(r"^ +.*\b(import|from) ", re.MULTILINE)
 BANNED = {
     pattern: re.compile(pattern)
     for pattern in (
@@ -53,13 +56,60 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def functions_of(path: Path) -> list[Function]:
-    return [node for node in ast.walk(tree_of(path.read_text())) if isinstance(node, Function)]
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What the rules ask of a file, read in one go."""
+
+    functions: list[tuple[str, int, int]]
+    """The name, the first line and the length of each."""
+    constructors: dict[int, list[str]]
+    """By line, the types of the parameters."""
+    classes: list[str]
+    aliases: set[str]
+    """The names of types that stand for a callable."""
+    strings: list[tuple[int, str]]
+    """The strings that stand by themselves, docstrings among them."""
+    imports_inside: list[int]
+    """The lines of imports within functions."""
 
 
-def length(function: Function) -> int:
-    assert function.end_lineno is not None
-    return function.end_lineno - function.lineno + 1
+@functools.cache
+def code_of(path: Path) -> Code:
+    text = path.read_text()
+    tree = tree_of(text)
+    code = Code([], {}, [], set(), [], [])
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            code.classes.append(node.name)
+        elif isinstance(node, ast.Assign) and stands_for_a_callable(node, text):
+            names = (target.id for target in node.targets if isinstance(target, ast.Name))
+            code.aliases.update(names)
+    for node in ast.walk(tree):
+        if isinstance(node, Function):
+            assert node.end_lineno is not None
+            length = node.end_lineno - node.lineno + 1
+            code.functions.append((node.name, node.lineno, length))
+            if node.name == "__init__":
+                code.constructors[node.lineno] = types_of(node)
+            inner = ast.walk(node) if INDENTED_IMPORT.search(text) else ()
+            imports = (one for one in inner if isinstance(one, (ast.Import, ast.ImportFrom)))
+            code.imports_inside.extend(one.lineno for one in imports)
+        elif (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            code.strings.append((node.lineno, node.value.value))
+    return code
+
+
+def stands_for_a_callable(node: ast.Assign, text: str) -> bool:
+    return "Callable[" in text and "Callable[" in ast.unparse(node.value)
+
+
+def types_of(constructor: Function) -> list[str]:
+    given = [*constructor.args.args[1:], *constructor.args.kwonlyargs]
+    return [ast.unparse(one.annotation) if one.annotation else "" for one in given]
 
 
 def tracked() -> list[Path]:
@@ -86,9 +136,9 @@ def test_no_test_bench_or_asset_is_longer_than_600_lines() -> None:
 
 def test_functions_are_short() -> None:
     lengths = {
-        f"{name_of(path)}:{function.name}": length(function)
+        f"{name_of(path)}:{name}": length
         for path in SOURCES
-        for function in functions_of(path)
+        for name, _line, length in code_of(path).functions
     }
     assert {name: n for name, n in lengths.items() if n > MAX_FUNCTION_LINES} == {}
     assert statistics.quantiles(lengths.values(), n=20)[-1] <= MAX_P95_FUNCTION_LINES
@@ -97,9 +147,8 @@ def test_functions_are_short() -> None:
 def test_a_class_has_its_name_to_itself() -> None:
     found = defaultdict(list)
     for path in SOURCES:
-        for node in tree_of(path.read_text()).body:
-            if isinstance(node, ast.ClassDef):
-                found[node.name].append(name_of(path))
+        for name in code_of(path).classes:
+            found[name].append(name_of(path))
     twice = {name: paths for name, paths in found.items() if len(paths) > 1}
     assert {name: paths for name, paths in twice.items() if name not in TWICE} == {}
 
@@ -118,41 +167,21 @@ def test_folders_of_the_gateway_are_small() -> None:
     assert {name: n for name, n in folders.items() if n > MAX_FOLDER_FILES} == {}
 
 
-def callable_aliases() -> set[str]:
-    """Return the names of type aliases that stand for a callable."""
-    found = {"Callable"}
-    for path in SOURCES:
-        for node in tree_of(path.read_text()).body:
-            if isinstance(node, ast.Assign) and "Callable[" in ast.unparse(node.value):
-                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found
-
-
 def test_constructors_take_few_parameters_and_fewer_callables() -> None:
-    aliases = callable_aliases()
+    aliases = {"Callable"}.union(*(code_of(path).aliases for path in SOURCES))
     wide = {}
     for path in SOURCES:
-        for function in functions_of(path):
-            if function.name != "__init__":
-                continue
-            given = [*function.args.args[1:], *function.args.kwonlyargs]
-            types = [ast.unparse(one.annotation) if one.annotation else "" for one in given]
+        for line, types in code_of(path).constructors.items():
             callables = [name for name in types if set(re.findall(r"\w+", name)) & aliases]
-            if len(given) > MAX_PARAMETERS or len(callables) > MAX_CALLABLES:
-                wide[f"{name_of(path)}:{function.lineno}"] = (len(given), callables)
+            if len(types) > MAX_PARAMETERS or len(callables) > MAX_CALLABLES:
+                wide[f"{name_of(path)}:{line}"] = (len(types), callables)
     assert wide == {}
 
 
 def prose_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the docstrings, the strings that stand by themselves, and the comments of a file."""
+    yield from code_of(path).strings
     text = path.read_text()
-    for node in ast.walk(tree_of(text)):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
-            yield node.lineno, node.value.value
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.lstrip("# ")
@@ -175,15 +204,16 @@ def test_prose_is_plain_english(package: str) -> None:
 def test_names_are_plain_english(package: str) -> None:
     banned = re.compile(r"(^|_)(told|tells?|anew)(_|$)")
     found = [
-        f"{name_of(path)}:{function.lineno}: {function.name}"
+        f"{name_of(path)}:{line}: {name}"
         for path in SOURCES
         if name_of(path).startswith(f"{package}/")
-        for function in functions_of(path)
-        if banned.search(function.name)
+        for name, line, _length in code_of(path).functions
+        if banned.search(name)
     ]
     assert found == []
 
 
+@functools.cache
 def exporting() -> list[str]:
     return [
         name_of(path)[: -len(".py")].replace("/", ".").removesuffix(".__init__")
@@ -222,15 +252,14 @@ def test_an_exported_function_has_its_name_to_itself(package: str) -> None:
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_our_own_modules_are_imported_at_the_top_of_a_file_only(path: Path) -> None:
-    inside = [
-        node.lineno
-        for function in functions_of(path)
-        for node in ast.walk(function)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
-    assert inside == []
+@pytest.mark.parametrize("package", PACKAGES)
+def test_our_own_modules_are_imported_at_the_top_of_a_file_only(package: str) -> None:
+    inside = {
+        name_of(path): lines
+        for path in SOURCES
+        if name_of(path).startswith(f"{package}/") and (lines := code_of(path).imports_inside)
+    }
+    assert inside == {}
 
 
 def test_nothing_committed_holds_a_path_of_a_machine_or_a_registry_s_address() -> None:

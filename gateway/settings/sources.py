@@ -181,7 +181,7 @@ def _of_variables(
     ours = (name for name in given if name.startswith(PREFIX) and name not in OF_THE_FILES)
     written = tuple(sorted(name for name in ours if not FOREIGN.fullmatch(name)))
     try:
-        values = _Variables(settings, given)()
+        values = _Variables(settings, given)() if written else {}
     except SourceError as cause:
         raise _unreadable(path or "the environment", cause) from cause
     return _source(kind, path, values, written)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.mentions import begins_with_mention, calls, mentions
@@ -55,6 +55,5 @@ def test_b2_a_mention_is_an_at_and_the_whole_name(text: str, found: bool, begins
 
 
 @given(text=st.text(), name=st.text(min_size=1, max_size=5))
-@settings(deadline=None)
 def test_a_name_between_blanks_always_calls(text: str, name: str) -> None:
     assert calls(f"{text} {name} {text}", [name])

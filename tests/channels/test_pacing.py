@@ -8,7 +8,7 @@ from itertools import pairwise
 import anyio
 import pytest
 from anyio.abc import TaskGroup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.pacing import (
@@ -23,6 +23,7 @@ from channels.pacing import (
     Priority,
 )
 from tests.clock import ManualClock, settle
+from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -246,7 +247,7 @@ WRITE = st.tuples(
 
 
 @given(writes=st.lists(WRITE, max_size=40), count=st.integers(1, 5))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 async def test_d3_whatever_comes_no_window_is_exceeded_and_finals_go_before_edits(
     writes: list[tuple[str, Priority, float, float | None]], count: int
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from channels.base import Channel
@@ -19,6 +19,7 @@ from gateway.settings import Settings
 from tests.contracts.play import Play, playing
 from tests.contracts.promised import promises
 from tests.contracts.stages import STAGES
+from tests.examples import examples
 from tests.fakes.openai.script import Request, Text
 
 pytestmark = pytest.mark.anyio
@@ -103,7 +104,7 @@ def made(channel: str) -> tuple[Channel, Stage]:
 
 
 @promises("E2")
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 @given(blocks=texts())
 def test_e2_the_pieces_of_any_text_fit_and_are_the_text(channel: str, blocks: list[Block]) -> None:
     made_channel, stage = made(channel)

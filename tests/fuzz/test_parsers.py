@@ -6,11 +6,12 @@ import contextlib
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
+from tests.examples import examples
 from tests.fuzz.parsers import PARSERS
 
-SHORT = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SHORT = examples(60, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", PARSERS)

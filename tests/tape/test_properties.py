@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tape.entry import KINDS, Entry, NewEntry, bootstrap, from_line, to_line, utc_iso
@@ -21,6 +21,7 @@ from tape.store import TapeStore
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
+from tests.examples import examples
 from tests.tape.plain import MOMENT, Model, NoSuchAnchor, answer, put
 
 pytestmark = pytest.mark.anyio
@@ -235,13 +236,13 @@ TAKE = NewEntry("event", {"name": "turn.start", "data": {"turn": "a", "takes": [
 @given(operations)
 @example(start_of_fork(NewEntry("message", {"role": "user", "content": "own"}), EDIT, TAKE))
 @example(start_of_fork(TAKE))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 async def test_the_memory_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
     await follow(MemoryStore(now=lambda: MOMENT), steps)
 
 
 @given(operations)
-@settings(deadline=None, max_examples=40)
+@examples(40)
 async def test_the_sqlite_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
     with TemporaryDirectory() as folder:
         store = SqliteStore.open(Path(folder) / "tapeway.db", now=lambda: MOMENT)
@@ -252,7 +253,7 @@ async def test_the_sqlite_store_is_a_plain_list_to_everybody(steps: list[Operati
 
 
 @given(operations)
-@settings(deadline=None, max_examples=30)
+@examples(30)
 async def test_the_file_store_is_a_plain_list_to_everybody_and_so_are_its_files(
     steps: list[Operation],
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.context import default_tape_context, view
@@ -64,7 +64,6 @@ async def is_only_appended_to(entries: list[NewEntry]) -> None:
 
 
 @given(allowed_appends())
-@settings(deadline=None)
 async def test_a_view_is_the_same_bytes_twice_and_is_only_appended_to(
     entries: list[NewEntry],
 ) -> None:
@@ -72,7 +71,6 @@ async def test_a_view_is_the_same_bytes_twice_and_is_only_appended_to(
 
 
 @given(allowed_appends())
-@settings(deadline=None)
 async def test_a_view_of_a_tape_without_turns_is_only_appended_to(entries: list[NewEntry]) -> None:
     await is_only_appended_to(
         [new for new in entries if "takes" not in new.payload.get("data", {})]
@@ -80,7 +78,6 @@ async def test_a_view_of_a_tape_without_turns_is_only_appended_to(entries: list[
 
 
 @given(allowed_appends(), allowed_appends())
-@settings(deadline=None)
 async def test_a_view_is_only_appended_to_also_behind_an_anchor_in_a_turn(
     earlier: list[NewEntry], later: list[NewEntry]
 ) -> None:

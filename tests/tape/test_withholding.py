@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.entry import Entry, NewEntry, anchor, event, message, tool_call, tool_result
@@ -15,6 +15,7 @@ from tape.service import TapeService
 from tape.store import TapeStore
 from tape.stores.memory import MemoryStore
 from tape.withholding import WithheldThreads, WithholdingStore
+from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -124,7 +125,7 @@ CONDITIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(conditions=CONDITIONS)
 async def test_a_limit_counts_what_is_shown(conditions: dict[str, object]) -> None:
     plain = MemoryStore()

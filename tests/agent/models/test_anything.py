@@ -7,12 +7,13 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import AnswerBroken, ModelError
 from agent.model import ModelReply, Piece, ResetPiece, TextPiece
 from agent.models.openai_stream import StreamReader
+from tests.examples import examples
 
 WORDS = "choices delta message content tool_calls function name arguments id index type text"
 MORE = "thinking usage prompt_tokens error code model finish_reason reasoning_details refusal"
@@ -61,7 +62,7 @@ def shown(pieces: list[Piece]) -> str:
     return text
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(CHUNKS, max_size=4), st.booleans(), st.integers(1, 40))
 def test_any_chunks_are_an_answer_or_an_error_of_the_model(
     chunks: list[dict[str, Any]], whole: bool, size: int
@@ -76,7 +77,7 @@ def test_any_chunks_are_an_answer_or_an_error_of_the_model(
         orjson.dumps([reply.text, dict(reply.extra), dict(reply.usage)])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(
         st.binary(max_size=30)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.discord.format import LIMIT, pieces, render, render_partial, size
@@ -11,11 +11,12 @@ from channels.markdown.split import cut
 from channels.web.format import to_html
 from tests.channels.markdown.samples import has_in_order, letters, markdowns, rejoin
 from tests.channels.web.test_format import Reader
+from tests.examples import examples
 
 texts = markdowns | st.text(max_size=200)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(texts)
 def test_every_piece_fits_and_together_they_are_the_text(markdown: str) -> None:
     for limit in (LIMIT, 120):
@@ -24,7 +25,7 @@ def test_every_piece_fits_and_together_they_are_the_text(markdown: str) -> None:
         assert rejoin(found) == (markdown if markdown.strip() else "")
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(texts)
 def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
     markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")
@@ -32,7 +33,7 @@ def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
     assert has_in_order(letters("".join(map(render, pieces(markdown)))), shown)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(texts, st.integers(0, 300))
 def test_an_unfinished_text_is_always_within_the_limit(markdown: str, end: int) -> None:
     assert len(render_partial(markdown[:end])) <= LIMIT

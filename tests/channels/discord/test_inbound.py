@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.discord.inbound import DiscordSelf, parse, unreadable, without_code
@@ -28,6 +28,7 @@ from tests.channels.discord.raw import (
     message,
     replying,
 )
+from tests.examples import examples
 
 MENTION: Any = {"mentions": [BOT]}
 
@@ -307,7 +308,7 @@ def test_an_unreadable_event_is_kept() -> None:
     assert same.ext_id == unreadable("MESSAGE_CREATE", {"a": 1}, "y").ext_id != found.ext_id
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.text(alphabet="`<@>1!& https://a.\n", max_size=60))
 def test_the_text_without_code_is_a_part_of_the_text(text: str) -> None:
     rest = iter(text)

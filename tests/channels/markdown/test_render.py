@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.autoclose import close_open_marks
@@ -12,6 +12,7 @@ from channels.markdown.tree import parse
 from channels.web.format import to_html
 from tests.channels.markdown.samples import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_the_text_outside_code_has_no_code_and_no_marks() -> None:
     assert found.split() == ["@a", "@d", "<b>"]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(markdowns)
 def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
     markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")  # which it renders differently
@@ -95,7 +96,7 @@ def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
     assert has_in_order(letters(to_text(markdown)), shown)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(markdowns | st.text())
 def test_events_lie_within_the_text_and_containers_are_closed(markdown: str) -> None:
     opened: list[str] = []

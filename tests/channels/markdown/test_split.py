@@ -6,7 +6,7 @@ import time
 
 import pytest
 import regex  # type: ignore[import-untyped]
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from channels.markdown.render import to_text
@@ -21,6 +21,7 @@ from tests.channels.markdown.samples import (
     markdowns,
     rejoin,
 )
+from tests.examples import examples
 
 limits = st.sampled_from([60, 100, 250, 600])
 WORD = "word "
@@ -31,7 +32,7 @@ def words_of(text: str) -> list[str]:
     return code_of(text).split()
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(markdowns | st.text(), limits)
 @example(" \n\t\n", 60)
 @example("\n\na\n\n", 60)
@@ -42,14 +43,14 @@ def test_the_pieces_are_the_text(text: str, limit: int) -> None:
     assert all(0 < len(piece.text) <= limit and piece.text.strip() for piece in pieces)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(markdowns, limits)
 def test_no_letter_is_lost_between_the_pieces(text: str, limit: int) -> None:
     shown = " ".join(map(to_text, split(text, limit, len)))
     assert has_in_order(letters(shown), letters(to_text(text)))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(markdowns, limits)
 def test_no_grapheme_is_cut(text: str, limit: int) -> None:
     ends = {found.end() for found in regex.finditer(r"\X", text)}
@@ -59,7 +60,7 @@ def test_no_grapheme_is_cut(text: str, limit: int) -> None:
         assert place in ends
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(markdowns, limits)
 def test_code_stays_code_and_no_piece_is_left_in_it(text: str, limit: int) -> None:
     infos = [
@@ -74,7 +75,7 @@ def test_code_stays_code_and_no_piece_is_left_in_it(text: str, limit: int) -> No
     assert cut_code == "".join(words_of(text))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(markdowns, limits)
 def test_a_link_is_not_cut_if_it_fits(text: str, limit: int) -> None:
     whole = [e.end - e.start for e in parse(text) if e.name == "Link"]
@@ -310,7 +311,7 @@ def test_text_that_is_nested_deeper_than_anybody_reads_is_cut_like_plain_text() 
     assert sum(len(piece.text) for piece in pieces) <= len(text)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(markdowns | st.text(), limits)
 def test_the_first_piece_is_the_same_alone(text: str, limit: int) -> None:
     assert [first(text, limit, len)][: bool(text.strip())] == split(text, limit, len)[:1]

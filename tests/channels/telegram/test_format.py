@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.split import split
@@ -22,6 +22,7 @@ from channels.telegram.format import (
 from channels.web.format import to_html
 from tests.channels.markdown.samples import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader
+from tests.examples import examples
 
 texts = markdowns | st.text(max_size=200)
 
@@ -70,7 +71,7 @@ def drawn(markdown: str) -> list[tuple[str, str]]:
     return [(entity["type"], part(text, entity)) for entity in entities]
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(texts)
 def test_no_text_makes_what_telegram_refuses(markdown: str) -> None:
     check(*render(markdown))
@@ -81,7 +82,7 @@ def test_no_text_makes_what_telegram_refuses(markdown: str) -> None:
         assert len(entities) <= MAX_ENTITIES
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(texts)
 def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
     markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")
@@ -90,7 +91,7 @@ def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
     assert has_in_order(letters("".join(text for text, _ in plain(markdown))), shown)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(texts, st.integers(0, 300))
 def test_a_text_that_is_being_written_is_fit_at_any_moment(markdown: str, end: int) -> None:
     text, entities = render_partial(markdown[:end])

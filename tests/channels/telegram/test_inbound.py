@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Quote
@@ -28,6 +28,7 @@ from tests.channels.telegram.raw import (
     entity,
     said,
 )
+from tests.examples import examples
 
 
 def read(update: Json, me: TelegramSelf = ME) -> InboundMessage:
@@ -374,7 +375,7 @@ KINDS = st.sampled_from(ALLOWED_UPDATES)
 
 
 @given(kind=KINDS, broken=st.dictionaries(FIELDS, ODD, max_size=4), chat=ODD, number=ODD)
-@settings(deadline=None, max_examples=150)
+@examples(150)
 def test_whatever_comes_is_read_whole_or_raises(
     kind: str, broken: Json, chat: Any, number: Any
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Media, Quote
@@ -75,7 +75,6 @@ def test_nul_and_lone_surrogates_are_taken_out() -> None:
 
 
 @given(text=ANY_TEXT, size=st.integers())
-@settings(deadline=None)
 def test_d7_whatever_a_platform_says_can_be_written_down(text: str, size: int) -> None:
     media = Media("file", text, text, text, text, size, size, size, size, text)
     quote = Quote(text, text, text)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.message import Author, Media, Quote
@@ -29,7 +29,6 @@ def test_a_message_has_its_own_time_its_author_s_number_and_name_and_quoted_furt
 
 
 @given(text=TEXT, name=TEXT, title=TEXT, kind=st.sampled_from(["group", "private"]))
-@settings(deadline=None)
 def test_g2_nothing_that_a_person_writes_or_is_called_looks_like_a_header(
     text: str, name: str, title: str, kind: str
 ) -> None:
@@ -43,7 +42,6 @@ def test_g2_nothing_that_a_person_writes_or_is_called_looks_like_a_header(
 
 
 @given(text=TEXT)
-@settings(deadline=None)
 def test_g3_the_frame_of_a_message_is_the_same_each_time(text: str) -> None:
     message = replace(MESSAGE, text=text)
     assert frame(message, NUMBERS) == frame(message, NUMBERS)
@@ -112,7 +110,6 @@ def test_e8_media_are_named_by_what_is_known(media: Media, told: str) -> None:
 
 
 @given(text=TEXT)
-@settings(deadline=None)
 def test_g2_nothing_of_media_quotes_and_forwards_looks_like_a_header(text: str) -> None:
     media = Media("file", "file", text, text, text, detail=text)
     quote = Quote(text, text, text)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from anyio.abc import TaskGroup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Media
@@ -16,6 +16,7 @@ from gateway.intake.reassembly import MAX_PART_LENGTH, MAX_PARTS, Parts, Reassem
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock, settle
+from tests.examples import examples
 from tests.gateway.intake.test_access import MESSAGE, PlainChannel
 
 pytestmark = pytest.mark.anyio
@@ -182,7 +183,7 @@ PART = st.tuples(st.sampled_from(["", "rest", "album:1", "album:2"]), st.sampled
 
 
 @given(parts=st.lists(PART, max_size=12), pauses=st.lists(st.sampled_from([0.0, 0.6, 1.5])))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 async def test_d_nothing_is_lost_or_told_twice_and_each_person_s_words_keep_their_order(
     parts: list[tuple[str, str]], pauses: list[float]
 ) -> None:

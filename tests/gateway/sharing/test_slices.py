@@ -9,11 +9,12 @@ from typing import Any
 import anyio
 import psycopg
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.pacing import RESERVED_SHARES, Budget, Priority
 from tests.clock import settle
+from tests.examples import examples
 from tests.gateway.sharing.budget_servers import Processes, budget_server, most_within
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -151,7 +152,7 @@ async def test_an_answer_alone_waits_for_one_reservation_and_nothing_else(
     dies=st.lists(st.floats(0.05, 2.0), max_size=3),
     bot=st.sampled_from([TELEGRAM, Budget(0.0, 5, 1.1), Budget(0.0, 45, 1.05)]),
 )
-@settings(deadline=None, max_examples=25)
+@examples(25)
 async def test_whoever_is_late_or_dies_no_window_is_exceeded(
     server: psycopg.Connection[dict[str, Any]],
     seed: int,

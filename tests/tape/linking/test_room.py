@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
+from tests.examples import examples
 
 Chat: TypeAlias = list[tuple[Utterance, LaneLink]]
 
@@ -52,7 +53,7 @@ def play(linker: Linker, lines: list[tuple[object, ...]]) -> tuple[LinkerRoom, C
 
 
 @pytest.mark.parametrize("linker", [LINKER, Linker()], ids=["model", "rules"])
-@settings(max_examples=60)
+@examples(60)
 @given(LINES, LINE)
 def test_a_room_that_was_replayed_links_as_the_one_that_was_kept(
     linker: Linker, lines: list[tuple[object, ...]], last: tuple[object, ...]
@@ -71,7 +72,7 @@ def test_a_room_that_was_replayed_links_as_the_one_that_was_kept(
     assert linker.chosen(again, "last") == linker.chosen(kept, "last")
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(LINES)
 def test_what_a_room_counts_is_of_what_it_remembers(lines: list[tuple[object, ...]]) -> None:
     room, _ = play(LINKER, lines)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.database.connection import Database
@@ -21,6 +21,7 @@ from tape.search.index_reader import Lookup
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_here, scanning
 from tape.stores.sqlite import SqliteStore, tape_schema
+from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -96,7 +97,7 @@ narrow = st.builds(
     st.lists(entries, min_size=1, max_size=3),
     st.lists(st.tuples(questions, plain | narrow), min_size=5, max_size=15),
 )
-@settings(deadline=None, max_examples=30)
+@examples(30)
 def test_the_index_answers_as_the_reference_does(
     batches: list[list[NewEntry]], asked: list[tuple[str | Piece, Query]]
 ) -> None:

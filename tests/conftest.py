@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import hypothesis
 import pytest
@@ -27,6 +28,10 @@ hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("search", deadline=None)
 hypothesis.settings.load_profile("search" if os.environ.get("TEST_SEARCH") else "same")
 
+MANY_MODULES: Final = 100
+_frozen: Final[list[int]] = []
+"""How many modules were loaded when the garbage collector was freed of them."""
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, Any]]:
@@ -35,9 +40,20 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 def pytest_collection_finish() -> None:
     """Search for garbage less often, and not in what is loaded by now: it stays to the end."""
+    _freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
+def pytest_runtest_logstart() -> None:
+    """Do the same with what the tests so far have loaded, such as the client of a model."""
+    if _frozen and len(sys.modules) > _frozen[-1] + MANY_MODULES:
+        _freeze()
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    _frozen.append(len(sys.modules))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -20,6 +20,7 @@ from tape.tails import Tails
 from tape.unit_of_work import Framing, Outcome, Prepare, Row, Unit
 from tests.clock import errand
 from tests.fakes.base.traffic import WITNESSES, Asked
+from tests.kept_connections import keep_connections, kept_connections
 from tests.postgres import owned_database
 
 TABLES: Final = """
@@ -37,51 +38,51 @@ AS 'SELECT to_timestamp(last_value / 1e6) FROM stage.microseconds'
 """Has the server go by the stage's clock, as leases and rate limits go by the server's."""
 
 EMPTY: Final = """
-CREATE PROCEDURE stage.empty() LANGUAGE plpgsql AS $$
-DECLARE
-    one record;
-    filled boolean;
+CREATE PROCEDURE stage.empty(kept integer[]) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid();
-    FOR one IN SELECT oid::regclass AS name, relkind, relhastriggers FROM pg_class
-               WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace
-                 AND relname NOT IN ('migration', 'fact_version')
-    LOOP
-        IF one.relkind = 'S' THEN
-            PERFORM setval(one.name, 1, false);
-            CONTINUE;
-        END IF;
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', one.name) INTO filled;
-        CONTINUE WHEN NOT filled;
-        IF one.relhastriggers THEN
-            EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', one.name);
-        END IF;
-        IF pg_relation_size(one.name) > 65536 THEN
-            EXECUTE format('TRUNCATE %s', one.name);
-        ELSE
-            EXECUTE format('DELETE FROM %s', one.name);
-        END IF;
-        IF one.relhastriggers THEN
-            EXECUTE format('ALTER TABLE %s ENABLE TRIGGER USER', one.name);
-        END IF;
-    END LOOP;
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (kept);
+    PERFORM set_config('stage.empties', 'on', true);
+    {steps}
     UPDATE fact_version SET number = 0;
 END
 $$
 """
-"""Makes a database as it was when its tables were made, which is quicker than another one.
+"""Makes a database as it was when its tables were made, which is quicker than another one."""
 
-To remove a few rows is quicker than to give a table and its indexes new files.
+EMPTY_TABLE: Final = """
+    IF EXISTS (SELECT FROM {name}) THEN
+        IF pg_relation_size('{name}') > 65536 THEN TRUNCATE {name}; ELSE DELETE FROM {name}; END IF;
+    END IF;
+"""
+"""To remove a few rows is quicker than to give a table and its indexes new files."""
+
+FIRST_AGAIN: Final = "PERFORM setval('{name}', 1, false);"
+
+STEPS: Final = """
+SELECT relkind, relname FROM pg_class
+WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace
+    AND relname NOT IN ('migration', 'fact_version')
 """
 
+CHANGED: Final = (
+    ("utc_after", "clock_timestamp()", "stage.clock_timestamp()"),
+    (
+        "refuse_change",
+        "BEGIN",
+        "BEGIN IF current_setting('stage.empties', true) = 'on' THEN RETURN NULL; END IF;",
+    ),
+)
+"""What functions of the product say, and say on a stage: its clock, and what empties the tables."""
+
 LEFT: Final = """
-CREATE PROCEDURE stage.left() LANGUAGE plpgsql AS $$
+CREATE PROCEDURE stage.left(kept integer[]) LANGUAGE plpgsql AS $$
 DECLARE
     until timestamptz := pg_catalog.clock_timestamp() + '60 s';
 BEGIN
     WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-                  AND backend_type = 'client backend' AND pid <> pg_backend_pid())
+                  AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+                  AND pid <> ALL (kept))
     LOOP
         IF pg_catalog.clock_timestamp() > until THEN
             RAISE 'a gateway that has ended keeps its connections';
@@ -116,7 +117,7 @@ class LastingDatabase:
         self._now = now
         self._listening: list[_Listening] = []
         self._server = server
-        self._server.execute("CALL stage.empty()")
+        self._server.execute("CALL stage.empty(%s)", (kept_connections(url),))
         self._set_at = ""
         WITNESSES.append(self)
 
@@ -140,7 +141,7 @@ class LastingDatabase:
         What a killed one had asked for may be under way. Whoever looks meanwhile does not see the
         sessions that are locked, and on a stage the next look is far away.
         """
-        self._server.execute("CALL stage.left()")
+        self._server.execute("CALL stage.left(%s)", (kept_connections(self.url),))
 
     def close(self) -> None:
         """Watch it no longer; the gateways on it have ended."""
@@ -346,13 +347,17 @@ def _staged() -> tuple[str, Connected]:
     stack = ExitStack()
     atexit.register(stack.close)
     url = stack.enter_context(owned_database())
+    keep_connections(url)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(CLOCK.encode())
-        connection.execute(EMPTY.encode())
+        kinds = {"r": EMPTY_TABLE, "S": FIRST_AGAIN}
+        steps = [kinds[kind].format(name=name) for kind, name in connection.execute(STEPS)]
+        connection.execute(EMPTY.format(steps="".join(steps)).encode())
         connection.execute(LEFT.encode())
-        for (made,) in connection.execute("SELECT pg_get_functiondef('utc_after'::regproc)"):
-            staged = str(made).replace("clock_timestamp()", "stage.clock_timestamp()")
-            connection.execute(staged.encode())
+        for name, said, staged in CHANGED:
+            (made,) = connection.execute("SELECT pg_get_functiondef(%s::regproc)", (name,))
+            assert said in made[0], made
+            connection.execute(made[0].replace(said, staged, 1).encode())
         change = f"ALTER DATABASE {connection.info.dbname}"
         connection.execute(f"{change} SET search_path = public, stage, pg_catalog".encode())
     return url, stack.enter_context(psycopg.connect(url, autocommit=True))

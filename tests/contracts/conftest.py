@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             and item.originalname in SHARED
             and item.get_closest_marker("postgresql")
         ):
-            channel = item.callspec.params["channel"]
+            channel = str(item.callspec.params["channel"])
             case = item.callspec.id.replace(channel, "")
             tests[item.originalname].append((item, channel, case))
     others = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.console.scene import LeapingClock, Scene, scene_of
-from tests.postgres import owned_database
+from tests.kept_databases import kept_database
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
@@ -17,7 +17,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     if request.param == "sqlite":
         yield {}
         return
-    with owned_database() as url:
+    with kept_database() as url:
         yield {"TAPE__URL": url}
 
 

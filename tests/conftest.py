@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import hypothesis
 import pytest
@@ -27,6 +28,10 @@ hypothesis.settings.register_profile("same", derandomize=True, deadline=None, ma
 hypothesis.settings.register_profile("search", deadline=None)
 hypothesis.settings.load_profile("search" if SEARCHES else "same")
 
+MANY_MODULES: Final = 100
+_frozen: Final[list[int]] = []
+"""How many modules were loaded when the garbage collector was freed of them."""
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, Any]]:
@@ -35,10 +40,21 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 def pytest_collection_finish() -> None:
     """Search for garbage less often, and not in what is loaded by now: it stays to the end."""
-    gc.collect()
-    gc.freeze()
+    _freeze()
     gc.set_threshold(20_000, 20, 50)
     _log_plainly()
+
+
+def pytest_runtest_logstart() -> None:
+    """Do the same with what the tests so far have loaded, such as the client of a model."""
+    if _frozen and len(sys.modules) > _frozen[-1] + MANY_MODULES:
+        _freeze()
+
+
+def _freeze() -> None:
+    gc.collect()
+    gc.freeze()
+    _frozen.append(len(sys.modules))
 
 
 @pytest.hookimpl(tryfirst=True)

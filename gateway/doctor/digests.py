@@ -54,10 +54,9 @@ def digests_of(
     Only AGENTS.md is read each time, as turns do.
     """
     found = {"version": own_version(), "terms": VERSION}
-    versions = {one.name: one.dist.version for one in entry_points(group=GROUP) if one.dist}
-    for name in hooks.names():
-        if name != BUILTIN:
-            found[f"{PLUGIN}{name}"] = versions.get(name, "")
+    if names := [name for name in hooks.names() if name != BUILTIN]:
+        versions = {one.name: one.dist.version for one in entry_points(group=GROUP) if one.dist}
+        found |= {f"{PLUGIN}{name}": versions.get(name, "") for name in names}
     for path, value in _shared_settings(settings):
         found[f"{SETTING}{variable(path)}"] = _digest(dump(redactor.value(value, lines=True)))
     place = settings.workspace_path

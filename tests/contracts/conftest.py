@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
 
-from tests.contracts.promised import on_a_server
+from tests.contracts.promised import SHARED, on_a_server, share
 
 
 @pytest.fixture(autouse=True)
 def _store_of_the_stage(request: pytest.FixtureRequest) -> Iterator[None]:
     with on_a_server(request.node.get_closest_marker("postgresql") is not None):
         yield
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have the channels share the cases of a test on a server."""
+    tests: dict[str, list[tuple[pytest.Function, str, str]]] = defaultdict(list)
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and item.originalname in SHARED
+            and item.get_closest_marker("postgresql")
+        ):
+            channel = str(item.callspec.params["channel"])
+            case = item.callspec.id.replace(channel, "")
+            tests[item.originalname].append((item, channel, case))
+    others = [
+        item
+        for runs in tests.values()
+        for (item, _, _), mine in zip(runs, share([run[1:] for run in runs]), strict=True)
+        if not mine
+    ]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        left_out = set(others)
+        items[:] = [item for item in items if item not in left_out]

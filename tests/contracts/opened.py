@@ -13,7 +13,8 @@ from _pytest.mark import ParameterSet
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import TAPE_STORES, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
-from tests.postgres import application_database
+from tests.kept_databases import kept_database
+from tests.postgres import APPLICATION
 
 NEEDS_A_SERVER: Final = frozenset({"postgresql"})
 """The schemes whose tests `make test-postgres` runs."""
@@ -44,7 +45,7 @@ async def opened_with_units(scheme: str, folder: Path) -> AsyncIterator[UnitStor
     """Open an empty store that has units of work."""
     with ExitStack() as stack:
         if scheme in NEEDS_A_SERVER:
-            url = stack.enter_context(application_database())
+            url = stack.enter_context(kept_database(APPLICATION))
         else:
             url = {"memory": "memory:", "sqlite": f"sqlite://{folder / 'tapeway.db'}"}[scheme]
         store = open_store(url, [tape_schema()] if scheme == "memory" else [])

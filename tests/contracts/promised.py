@@ -48,6 +48,9 @@ STORELESS: Final[Mapping[str, str]] = {
 STORELESS_TESTS: Final[dict[str, str]] = {}
 """The tests of other lines that a store has no part in, and why."""
 
+SHARED: Final[set[str]] = set()
+"""The tests whose cases the channels share on a server."""
+
 AT_LENGTH: Final = "telegram"
 """The channel on which hours, crowds and companies have their full size."""
 
@@ -82,7 +85,8 @@ def promises(
 
     It runs in memory and, marked `postgresql`, on a server, unless the line or the test is
     `storeless`, with the reason. A test that has `parts` runs once for each in memory, and once
-    for all of them on a server.
+    for all of them on a server. What else it is parametrized with are its cases: in memory, each
+    runs on every channel, and on a server on one of them.
     """
 
     def declare(test: Test) -> Test:
@@ -90,6 +94,8 @@ def promises(
         assert test.__name__.startswith(named), f"{test.__name__} must begin with {named}"
         if storeless:
             STORELESS_TESTS[test.__name__] = storeless
+        elif not parts:
+            SHARED.add(test.__name__)
         runs: list[ParameterSet] = []
         for channel in sorted(CHANNELS):
             kind = class_of(channel)
@@ -110,6 +116,17 @@ def promises(
         return marked
 
     return declare
+
+
+def share(runs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Return for each run of a test, of a channel and a case, whether it is needed on a server.
+
+    Each channel has a case, each case has a channel, and there are no more than that takes.
+    """
+    channels = list(dict.fromkeys(channel for channel, _ in runs))
+    cases = list(dict.fromkeys(case for _, case in runs))
+    every = min(len(channels), len(cases))
+    return [(channels.index(one) - cases.index(case)) % every == 0 for one, case in runs]
 
 
 def _run(

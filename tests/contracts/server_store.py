@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
 from typing import Any, Final
 
 import orjson
-import psycopg
 
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
@@ -20,7 +18,8 @@ from tape.tails import Tails
 from tape.unit_of_work import Framing, Outcome, Prepare, Row, Unit
 from tests.clock import errand
 from tests.fakes.base.traffic import WITNESSES, Asked
-from tests.postgres import owned_database
+from tests.kept_connections import kept_connections
+from tests.kept_databases import KeptDatabase
 
 TABLES: Final = """
 SELECT relname FROM pg_class
@@ -29,59 +28,20 @@ WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'en
 
 
 CLOCK: Final = """
-CREATE SCHEMA stage;
 CREATE SEQUENCE stage.microseconds MAXVALUE 9000000000000000;
 CREATE FUNCTION stage.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
 AS 'SELECT to_timestamp(last_value / 1e6) FROM stage.microseconds'
 """
 """Has the server go by the stage's clock, as leases and rate limits go by the server's."""
 
-EMPTY: Final = """
-CREATE PROCEDURE stage.empty() LANGUAGE plpgsql AS $$
-DECLARE
-    one record;
-    filled boolean;
-BEGIN
-    PERFORM pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid();
-    FOR one IN SELECT oid::regclass AS name, relkind, relhastriggers FROM pg_class
-               WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace
-                 AND relname NOT IN ('migration', 'fact_version')
-    LOOP
-        IF one.relkind = 'S' THEN
-            PERFORM setval(one.name, 1, false);
-            CONTINUE;
-        END IF;
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', one.name) INTO filled;
-        CONTINUE WHEN NOT filled;
-        IF one.relhastriggers THEN
-            EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', one.name);
-        END IF;
-        IF pg_relation_size(one.name) > 65536 THEN
-            EXECUTE format('TRUNCATE %s', one.name);
-        ELSE
-            EXECUTE format('DELETE FROM %s', one.name);
-        END IF;
-        IF one.relhastriggers THEN
-            EXECUTE format('ALTER TABLE %s ENABLE TRIGGER USER', one.name);
-        END IF;
-    END LOOP;
-    UPDATE fact_version SET number = 0;
-END
-$$
-"""
-"""Makes a database as it was when its tables were made, which is quicker than another one.
-
-To remove a few rows is quicker than to give a table and its indexes new files.
-"""
-
 LEFT: Final = """
-CREATE PROCEDURE stage.left() LANGUAGE plpgsql AS $$
+CREATE PROCEDURE stage.left(kept integer[]) LANGUAGE plpgsql AS $$
 DECLARE
     until timestamptz := pg_catalog.clock_timestamp() + '60 s';
 BEGIN
     WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-                  AND backend_type = 'client backend' AND pid <> pg_backend_pid())
+                  AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+                  AND pid <> ALL (kept))
     LOOP
         IF pg_catalog.clock_timestamp() > until THEN
             RAISE 'a gateway that has ended keeps its connections';
@@ -100,23 +60,21 @@ SELECT EXISTS (
         owner = '' AND ready_at <> '' OR owner <> '' AND lease_until <= utc_after(0)))
 """
 
-Connected = psycopg.Connection[Any]
-
-_UNUSED: Final[list[tuple[str, Connected]]] = []
-"""Databases that no test of this process uses, each with a connection that knows its tables."""
+_unused: Final[list[KeptDatabase]] = []
+"""Databases that no test of this process uses."""
 
 
 class LastingDatabase:
     """A database with the tables of a gateway, in which every byte can be searched."""
 
-    def __init__(self, url: str, server: Connected, now: Now) -> None:
-        self.url = url
-        self.reached_at = url
+    def __init__(self, database: KeptDatabase, now: Now) -> None:
+        self.url = database.url
+        self.reached_at = self.url
         """What gateways are given: there may be something in between."""
         self._now = now
         self._listening: list[_Listening] = []
-        self._server = server
-        self._server.execute("CALL stage.empty()")
+        self._server = database.server
+        database.empty()
         self._set_at = ""
         WITNESSES.append(self)
 
@@ -140,7 +98,7 @@ class LastingDatabase:
         What a killed one had asked for may be under way. Whoever looks meanwhile does not see the
         sessions that are locked, and on a stage the next look is far away.
         """
-        self._server.execute("CALL stage.left()")
+        self._server.execute("CALL stage.left(%s)", (kept_connections(self.url),))
 
     def close(self) -> None:
         """Watch it no longer; the gateways on it have ended."""
@@ -331,28 +289,21 @@ class DistantStore:
 @contextmanager
 def lasting_database(now: Now) -> Iterator[LastingDatabase]:
     """Have a database for one test, empty but for its tables."""
-    url, server = _UNUSED.pop() if _UNUSED else _staged()
-    database = LastingDatabase(url, server, now)
+    kept = _unused.pop() if _unused else _staged()
+    database = LastingDatabase(kept, now)
     try:
         yield database
     finally:
         database.close()
-        if not server.closed:
-            _UNUSED.append((url, server))
+        _unused.append(kept)
 
 
-def _staged() -> tuple[str, Connected]:
-    """Make a database that is there until this process ends; return its URL, and connect to it."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    url = stack.enter_context(owned_database())
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(CLOCK.encode())
-        connection.execute(EMPTY.encode())
-        connection.execute(LEFT.encode())
-        for (made,) in connection.execute("SELECT pg_get_functiondef('utc_after'::regproc)"):
-            staged = str(made).replace("clock_timestamp()", "stage.clock_timestamp()")
-            connection.execute(staged.encode())
-        change = f"ALTER DATABASE {connection.info.dbname}"
-        connection.execute(f"{change} SET search_path = public, stage, pg_catalog".encode())
-    return url, stack.enter_context(psycopg.connect(url, autocommit=True))
+def _staged() -> KeptDatabase:
+    """Make a database that goes by a stage's clock."""
+    made = KeptDatabase()
+    made.server.execute(CLOCK.encode())
+    made.server.execute(LEFT.encode())
+    made.change("utc_after", "clock_timestamp()", "stage.clock_timestamp()")
+    change = f"ALTER DATABASE {made.server.info.dbname}"
+    made.server.execute(f"{change} SET search_path = public, stage, pg_catalog".encode())
+    return made

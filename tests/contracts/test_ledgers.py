@@ -30,7 +30,8 @@ from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tape
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Run, Unit
 from tests.clock import ManualClock
-from tests.postgres import application_database
+from tests.kept_databases import kept_database
+from tests.postgres import APPLICATION
 
 pytestmark = pytest.mark.anyio
 
@@ -70,7 +71,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         if request.param in OPENED:
             store = OPENED[request.param](tmp_path)
         else:
-            url = stack.enter_context(application_database())
+            url = stack.enter_context(kept_database(APPLICATION))
             store = open_store(url, [ledger_schema("postgres")])
         yield store
         await store.close()

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.postgres import owned_database
+from tests.kept_databases import kept_database
 
 
 @pytest.fixture
 def tape_url() -> Iterator[str]:
     """The address of a database without any rows."""
-    with owned_database() as url:
+    with kept_database() as url:
         yield url

@@ -10,7 +10,7 @@ import pytest
 
 from tests.gateway.console.court import Townhall, WatchClock, court_of
 from tests.gateway.console.scene import ADMIN, OWNER, STRANGER, LeapingClock, Scene, scene_of
-from tests.postgres import owned_database
+from tests.kept_databases import kept_database
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
@@ -19,7 +19,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     if request.param == "sqlite":
         yield {}
         return
-    with owned_database() as url:
+    with kept_database() as url:
         yield {"TAPE__URL": url}
 
 

@@ -28,7 +28,7 @@ from gateway.supervision.status import StatusBoard
 from tape.store import SharedStore, UnitStore
 from tape.stores.registry import open_store
 from tests.clock import ManualClock
-from tests.postgres import owned_database
+from tests.kept_databases import kept_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -37,7 +37,7 @@ LEASE = 30.0
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with owned_database() as url:
+    with kept_database() as url:
         yield url
 
 

@@ -122,6 +122,17 @@ async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(tmp_path: 
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 403
 
 
+async def test_a_member_sees_why_but_not_where_the_console_has_it(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+        await owner.post("/api/rooms/lobby/messages", json=post("hello"))
+        entries = await settled(gateway)
+        turn = next(entry.meta["turn"] for entry in entries if entry.meta.get("final"))
+        address = f"/api/rooms/lobby/why?answer={turn}:0"
+        shown, known = (await guest.get(address)).json(), (await owner.get(address)).json()
+        assert known.pop("session") == "web:lobby"
+        assert shown == known
+
+
 async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(tmp_path: Path) -> None:
     room = "a b&c=é"
     async with gateway_of(tmp_path) as gateway, member_of(gateway, room) as (owner, guest):

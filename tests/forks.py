@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import anyio
 
@@ -53,13 +53,23 @@ def fork(
     err: IO[bytes],
 ) -> Fork:
     """Run `tapeway` with these arguments and standard streams."""
-    end, code = os.pipe()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    request = json.dumps({"environ": dict(environ), "arguments": arguments}).encode()
-    source = given.fileno() if given is not None else nothing
-    template = _template(str(Path(__file__).resolve().parent.parent))
-    socket.send_fds(template, [request], [source, out.fileno(), err.fileno(), code])
+    streams = (given.fileno() if given is not None else nothing, out.fileno(), err.fileno())
+    forked = _fork({"environ": dict(environ), "arguments": arguments}, *streams)
     os.close(nothing)
+    return forked
+
+
+def fork_at_terminal(terminal: int, environ: Mapping[str, str], *arguments: str) -> Fork:
+    """Run `tapeway` with these arguments in a session of its own, on a terminal."""
+    request = {"environ": dict(environ), "arguments": arguments, "at_terminal": True}
+    return _fork(request, terminal, terminal, terminal)
+
+
+def _fork(request: Mapping[str, Any], given: int, out: int, err: int) -> Fork:
+    end, code = os.pipe()
+    template = _template(str(Path(__file__).resolve().parent.parent))
+    socket.send_fds(template, [json.dumps(request).encode()], [given, out, err, code])
     os.close(code)
     return Fork(int(template.recv(16)), end)
 

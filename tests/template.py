@@ -7,12 +7,14 @@ exit code goes in the end (negative for a signal). The answer is the process id.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
 import sys
+import termios
 from importlib import invalidate_caches
 from typing import Any
 
@@ -69,6 +71,9 @@ def _become(request: dict[str, Any], given: list[int]) -> None:
         os.dup2(descriptor, number)
     for descriptor in given:
         os.close(descriptor)
+    if request.get("at_terminal"):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.environ.clear()
     os.environ.update(request["environ"])
     sys.path[1:1] = filter(None, request["environ"].get("PYTHONPATH", "").split(os.pathsep))

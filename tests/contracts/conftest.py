@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contracts.promised import SHARED, on_a_server, share
+from tests.contracts.promised import SHARED, needed_on_a_server, on_a_server
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = [
         item
         for runs in tests.values()
-        for (item, _, _), mine in zip(runs, share([run[1:] for run in runs]), strict=True)
+        for (item, _, _), mine in zip(
+            runs, needed_on_a_server([run[1:] for run in runs]), strict=True
+        )
         if not mine
     ]
     if others:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -57,6 +57,17 @@ AT_LENGTH: Final = "telegram"
 _server: list[bool] = [False]
 
 
+class Share(NamedTuple):
+    """What one of several channels has of the cases of a test."""
+
+    index: int
+    channels: int
+
+    def has(self, number: int) -> bool:
+        """Return whether a case is this channel's, by its number."""
+        return number % self.channels == self.index
+
+
 @contextmanager
 def on_a_server(wanted: bool) -> Iterator[None]:
     """Have houses keep everything in PostgreSQL, or in memory."""
@@ -79,14 +90,14 @@ def is_at_length(channel: str) -> bool:
 
 
 def promises(
-    line: str, *needs: Need, storeless: str = "", parts: Sequence[int] = ()
+    line: str, *needs: Need, storeless: str = "", shared: bool = False
 ) -> Callable[[Test], Test]:
     """Run a test of a line on every channel that has what it needs.
 
     It runs in memory and, marked `postgresql`, on a server, unless the line or the test is
-    `storeless`, with the reason. A test that has `parts` runs once for each in memory, and once
-    for all of them on a server. What else it is parametrized with are its cases: in memory, each
-    runs on every channel, and on a server on one of them.
+    `storeless`, with the reason. A test that is `shared` is given its channel's `Share`, for the
+    cases that are the same on all of them. What else a test is parametrized with are its cases,
+    too: in memory, each runs on every channel, and on a server on one of them.
     """
 
     def declare(test: Test) -> Test:
@@ -94,31 +105,40 @@ def promises(
         assert test.__name__.startswith(named), f"{test.__name__} must begin with {named}"
         if storeless:
             STORELESS_TESTS[test.__name__] = storeless
-        elif not parts:
+        elif not shared:
             SHARED.add(test.__name__)
+        channels = list(_channels_of(line, needs))
         runs: list[ParameterSet] = []
-        for channel in sorted(CHANNELS):
-            kind = class_of(channel)
-            whole = skip_reason(PROMISES[line].needs, kind)
-            part = skip_reason(needs, kind)
-            if whole is not None:
-                LEFT_OUT.setdefault(channel, {})[line] = whole
-            elif part is not None:
-                LEFT_OUT.setdefault(channel, {})[f"{line} {' '.join(needs)}"] = part
-            else:
-                PROMISED.setdefault((line, channel), []).append(test.__name__)
-                runs += [_run(channel, str(part), (part,)) for part in parts] or [_run(channel)]
-                if line not in STORELESS and not storeless:
-                    ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
-                    runs.append(_run(channel, "postgresql", parts, pytest.mark.postgresql))
-        names = ("channel", "parts") if parts else ("channel",)
+        for index, channel in enumerate(channels):
+            values = (channel, Share(index, len(channels))) if shared else (channel,)
+            runs.append(pytest.param(*values, id=channel))
+            PROMISED.setdefault((line, channel), []).append(test.__name__)
+            if line not in STORELESS and not storeless:
+                ON_A_SERVER.setdefault((line, channel), []).append(test.__name__)
+                mark, name = pytest.mark.postgresql, f"{channel}-postgresql"
+                runs.append(pytest.param(*values, marks=mark, id=name))
+        names = ("channel", "share") if shared else ("channel",)
         marked: Test = pytest.mark.parametrize(names, runs)(test)
         return marked
 
     return declare
 
 
-def share(runs: Sequence[tuple[str, str]]) -> list[bool]:
+def _channels_of(line: str, needs: Sequence[Need]) -> Iterator[str]:
+    """Yield the channels that have what a test needs; note for the others why they have not."""
+    for channel in sorted(CHANNELS):
+        kind = class_of(channel)
+        whole = skip_reason(PROMISES[line].needs, kind)
+        part = skip_reason(needs, kind)
+        if whole is not None:
+            LEFT_OUT.setdefault(channel, {})[line] = whole
+        elif part is not None:
+            LEFT_OUT.setdefault(channel, {})[f"{line} {' '.join(needs)}"] = part
+        else:
+            yield channel
+
+
+def needed_on_a_server(runs: Sequence[tuple[str, str]]) -> list[bool]:
     """Return for each run of a test, of a channel and a case, whether it is needed on a server.
 
     Each channel has a case, each case has a channel, and there are no more than that takes.
@@ -127,13 +147,6 @@ def share(runs: Sequence[tuple[str, str]]) -> list[bool]:
     cases = list(dict.fromkeys(case for _, case in runs))
     every = min(len(channels), len(cases))
     return [(channels.index(one) - cases.index(case)) % every == 0 for one, case in runs]
-
-
-def _run(
-    channel: str, name: str = "", parts: Sequence[int] = (), *marks: pytest.MarkDecorator
-) -> ParameterSet:
-    values = (channel, parts) if parts else (channel,)
-    return pytest.param(*values, marks=marks, id="-".join(filter(None, (channel, name))))
 
 
 def class_of(channel: str) -> type[Channel]:

@@ -18,7 +18,7 @@ from tests.contracts.promised import (
     STORELESS,
     STORELESS_TESTS,
     class_of,
-    share,
+    needed_on_a_server,
 )
 from tests.contracts.stages import STAGES
 
@@ -109,7 +109,7 @@ def test_every_line_that_a_store_has_a_part_in_runs_on_a_server_with_every_test(
 @pytest.mark.parametrize("count", range(1, 12))
 def test_on_a_server_each_channel_has_a_case_and_each_case_a_channel(count: int) -> None:
     runs = [(channel, str(case)) for case in range(count) for channel in CHANNELS]
-    shared = [run for run, needed in zip(runs, share(runs), strict=True) if needed]
+    shared = [run for run, needed in zip(runs, needed_on_a_server(runs), strict=True) if needed]
     assert {channel for channel, _ in shared} == set(CHANNELS)
     assert {case for _, case in shared} == {case for _, case in runs}
     assert len(shared) == max(count, len(CHANNELS))

@@ -20,16 +20,12 @@ from tape.handle import find_fork
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore
-from tape.stores.registry import is_tapes_only, open_store, open_tapes
+from tests.tape.durable import opened
 
 pytestmark = pytest.mark.anyio
 
 T: Final = "chat"
 ROOT: Final = Path(__file__).parents[2]
-
-
-def opened(url: str) -> TapeStore:
-    return open_tapes(url) if is_tapes_only(url) else open_store(url)
 
 
 @pytest.fixture(params=["sqlite", "file"])
@@ -42,7 +38,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 APPENDING: Final = """
 import sys, anyio
 from tape.entry import message
-from tests.tape.test_crashes import opened
+from tests.tape.durable import opened
 
 async def main():
     store = opened(sys.argv[1])
@@ -64,7 +60,7 @@ import sys, anyio
 from pathlib import Path
 from tape.entry import message
 from tape.service import TapeService
-from tests.tape.test_crashes import opened
+from tests.tape.durable import opened
 
 async def main():
     service = TapeService(opened(sys.argv[1]), Path("workspace"))
@@ -84,7 +80,7 @@ import sys, anyio
 from tape.entry import message
 from tape.errors import ForkClosed, TapeError
 from tape.handle import Tape, find_fork
-from tests.tape.test_crashes import opened
+from tests.tape.durable import opened
 
 async def main():
     store = opened(sys.argv[1])
@@ -126,7 +122,7 @@ IMPORTING: Final = """
 import sys, anyio
 from tape.entry import bootstrap, message
 from tape.unit_of_work import Batch
-from tests.tape.test_crashes import opened
+from tests.tape.durable import opened
 
 def entries():
     yield from bootstrap()
@@ -149,7 +145,7 @@ CONTINUING: Final = """
 import os, sys, signal, threading, anyio
 from tape.entry import message
 from tape.unit_of_work import Batch
-from tests.tape.test_crashes import opened
+from tests.tape.durable import opened
 
 url, line, keyed = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "keyed"
 after = None

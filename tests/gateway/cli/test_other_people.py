@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import sys
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from tests.gateway.cli.test_backup import OLD
 from tests.gateway.cli.test_tape import ROOM, a_tape
-from tests.gateways import clean_environ, gateway_process, make_environ, run_tapeway
+from tests.gateways import gateway_process, make_environ, run_process, run_tapeway
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
@@ -74,13 +73,8 @@ async def test_neither_settings_nor_the_doctor_s_report_drive_a_terminal(tmp_pat
     environ = make_environ(tmp_path / "home", AGENT__NAME=EVIL, AGENT__MODEL=EVIL)
     for command in ("config show", "config show --json", "doctor", "doctor --json"):
         # A process of its own: doctor ends without waiting for its threads.
-        done = await anyio.run_process(
-            [sys.executable, "-c", "from gateway.cli.main import main; main()", *command.split()],
-            env=clean_environ(environ),
-            check=False,
-        )
-        out = done.stdout.decode()
-        assert is_harmless(out + done.stderr.decode()), command
+        _code, out, err = await run_process(environ, *command.split())
+        assert is_harmless(out + err), command
         assert "\\u001b]0;owned" in out
         if command == "config show --json":
             assert EVIL in [row["value"] for row in json.loads(out)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import termios
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from pyte import ByteStream, HistoryScreen
 
+from tests.forks import Fork
 from tests.gateway.cli.setup.person import Person, terminal_of
 
 
@@ -25,7 +25,7 @@ class AnsweringScreen(HistoryScreen):
 class Window(Person):
     """Reads what a command draws; `text` has the lines above the screen, too."""
 
-    def __init__(self, master: int, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, master: int, process: Fork) -> None:
         super().__init__(master, process)
         rows, columns = termios.tcgetwinsize(master)
         self.screen = AnsweringScreen(columns, rows, history=10_000)

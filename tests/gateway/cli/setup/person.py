@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
-import subprocess
-import sys
 import termios
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
 import anyio
 import psutil
 
-from tests.gateways import APART, clean_environ
-
-COMMAND = (sys.executable, "-c", "from gateway.cli.main import main; main()")
+from tests.forks import Fork, fork_at_terminal
+from tests.gateways import clean_environ
 
 
 class Person:
     """What a person sees on a terminal, and types there."""
 
-    def __init__(self, master: int, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, master: int, process: Fork) -> None:
         self.master = master
         self._process = process
         self._read = 0
@@ -50,7 +46,7 @@ class Person:
         """Read to the end, and return the exit code."""
         while await self._more():
             pass
-        return await anyio.to_thread.run_sync(self._process.wait)
+        return await self._process.wait()
 
     async def _more(self) -> bool:
         await anyio.wait_readable(self.master)
@@ -76,34 +72,16 @@ async def terminal_of(
     """Run a command in a terminal of its own, with a size in rows and columns."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, size)
-    process = _start(slave, environ, arguments)
+    process = fork_at_terminal(slave, clean_environ(dict(environ)), *arguments)
     os.close(slave)
     try:
         yield kind(master, process)
     finally:
-        process.kill()
-        process.wait()
+        with anyio.CancelScope(shield=True):
+            await process.end()
         os.close(master)
 
 
 def at_terminal(environ: Mapping[str, str], *arguments: str) -> AbstractAsyncContextManager[Person]:
     """Run a command in a terminal of its own."""
     return terminal_of(Person, environ, *arguments)
-
-
-def _start(
-    slave: int, environ: Mapping[str, str], arguments: Sequence[str]
-) -> subprocess.Popen[bytes]:
-    def own_terminal() -> None:
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-    return subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=clean_environ(dict(environ)),
-        cwd=APART,
-        start_new_session=True,
-        preexec_fn=own_terminal,
-    )

@@ -220,6 +220,7 @@ export class Drawing {
     else if (row.kind === 'reaction') notch(pen, x, at - size - 2, size, c.accent);
     else if (row.kind === 'edit') notch(pen, x, at - size - 2, size, c.amber);
     else if (row.kind === 'delete') notch(pen, x, at - size - 2, size, c['ink-3']);
+    else if (row.kind === 'notice') ring(pen, x, at, size * 0.75, c.ink, c.surface);
     else if (row.kind === 'tool') {
       pen.fillStyle = hue(row.on);
       pen.fillRect(x, at - size, 1.5, size * 2);
@@ -311,6 +312,16 @@ function notch(pen, x, y, size, colour) {
   pen.lineTo(x + size, y - size);
   pen.lineTo(x, y + size * 0.6);
   pen.fill();
+}
+
+function ring(pen, x, y, size, colour, ground) {
+  pen.beginPath();
+  pen.arc(x, y, size, 0, 2 * Math.PI);
+  pen.fillStyle = ground;
+  pen.fill();
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.5;
+  pen.stroke();
 }
 
 function clipped(pen, text, most) {

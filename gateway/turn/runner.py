@@ -46,6 +46,7 @@ from gateway.turn.transactions import (
 from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError, UnitFailed
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
+SORRY: Final = "Sorry, I couldn't answer: "  # with which the notice of a failed turn begins
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
@@ -333,4 +334,4 @@ def error_sentence(cause: BaseException, error_id: str) -> str:
         reason = cause.sentence
     else:
         reason = "something went wrong on my side"
-    return f"Sorry, I couldn't answer: {reason}. (Ref {error_id})"
+    return f"{SORRY}{reason}. (Ref {error_id})"

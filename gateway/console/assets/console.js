@@ -41,7 +41,7 @@ function frame() {
   $('language').textContent = LANGUAGES[other];
   $('language').lang = other === 'zh' ? 'zh-CN' : 'en';
   $('nav-list').replaceChildren(...screens.filter(({ nav, owner }) => nav && (me?.instance || !owner)).map((screen) => make(
-    'li', {}, make('a', { href: `#/${[screen.route].flat()[0]}`, 'aria-current': current() === screen ? 'page' : null }, t(`nav.${screen.nav}`)),
+    'li', {}, make('a', { href: `#/${[screen.route].flat()[0]}`, 'aria-current': current() === screen ? 'page' : current()?.within === screen.nav ? 'true' : null }, t(`nav.${screen.nav}`)),
   )));
 }
 

@@ -23,9 +23,11 @@ from gateway.errors import AdminError
 from gateway.explain.facts import MAX_SENDS
 from gateway.http.json_route import json_body
 from tape.entry import MESSAGE
+from tape.rollups import has_failed
 from tape.unit_of_work import Row
 
 TURN: Final = re.compile(r"t-[0-9a-f]{20}")
+MAX_FAILURE: Final = 1000  # maximum characters of a turn's recorded error
 NO_TURN: Final = "There is no such turn in this chat."
 OWNERS_RUN: Final = "Only an owner of this account may run a turn again, since it costs."
 
@@ -39,6 +41,7 @@ def turn_routes(parts: ConsoleParts, rights: Rights, reruns: RunAgain) -> list[B
         asked = [row["entry_id"] for row in rows if row["entry_id"]]
         body = view_json(view, asked, await offered_tools(parts.services, view))
         body |= await _said(parts, chat, view, asked)
+        body["failed"] = _failure_of(view)
         body["message"] = rows[-1]["id"] if rows else None
         body["can_rerun"] = await visitor.sees_account(chat.channel, chat.account)
         return {**parts.services.redactor.value(body), "chat": about(chat)}
@@ -87,6 +90,12 @@ async def _said(
     ]
     answers = [shown_text(one) for one in shown if is_ours(one)]
     return {"question": question, "recorded": bool(asked), "answer": answers[-1] if answers else ""}
+
+
+def _failure_of(view: ShownView) -> str:
+    """Return why a turn ended without an answer, as it was recorded, or ""."""
+    ends = [one.payload["data"] for one in view.own if has_failed(one)]
+    return str(ends[-1].get("error") or ends[-1].get("why") or "")[:MAX_FAILURE] if ends else ""
 
 
 def _answer_of(view: ShownView) -> str:

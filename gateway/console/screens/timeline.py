@@ -28,11 +28,12 @@ from gateway.console.timeline.overview import (
 )
 from gateway.console.timeline.past import room_at, steps_after
 from gateway.errors import AdminError
+from gateway.redaction import Redactor
 from tape.entry import as_date
 from tape.query import ID_SPACE
 
 MAX_SEARCHED: Final = 500  # maximum characters of a search
-ABOUT_MORE: Final = frozenset({"inbox", "account", "heard"})
+ABOUT_MORE: Final = frozenset({"inbox", "account", "heard", "why", "sent"})
 
 Answer = Callable[[ConsoleChat, Request], Awaitable[Any]]
 
@@ -40,12 +41,13 @@ Answer = Callable[[ConsoleChat, Request], Awaitable[Any]]
 def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes of the timeline, the replay, and the chapters of a tape."""
     reads, agent = parts.reads, parts.services.settings.agent.name
+    redactor = parts.services.redactor
 
     async def tape(chat: ConsoleChat, _request: Request) -> Any:
         return {**about(chat), **await map_of(reads, chat.tape)}
 
     async def page(chat: ConsoleChat, request: Request) -> Any:
-        return await page_around(reads, chat.tape, _where(request))
+        return _clean(redactor, await page_around(reads, chat.tape, _where(request)))
 
     async def chapters(chat: ConsoleChat, request: Request) -> Any:
         return await chapters_before(reads, chat.tape, _number(request, "before"))
@@ -62,7 +64,8 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         return await lane_names(reads, chat.tape, request.query_params.getlist("lane"))
 
     async def hits(chat: ConsoleChat, request: Request) -> Any:
-        return await hits_of(reads, chat.tape, request.query_params.get("q", "")[:MAX_SEARCHED])
+        words = request.query_params.get("q", "")[:MAX_SEARCHED]
+        return _clean(redactor, await hits_of(reads, chat.tape, words))
 
     async def room(chat: ConsoleChat, request: Request) -> Any:
         return await room_at(reads, chat.tape, _date(request, "date"))
@@ -104,6 +107,14 @@ def _tape_route(rights: Rights, path: str, answer: Answer, *, shared: bool = Fal
         return answered if reader is None else for_readers(answered)
 
     return console_route(f"/tape/{{chat}}{path}", asked)
+
+
+def _clean(redactor: Redactor, answered: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose reasons, which may be a provider's words, have no secret."""
+    for row in answered["rows"]:
+        if "why" in row:
+            row["why"] = redactor.clean(row["why"])
+    return answered
 
 
 def for_readers(answered: dict[str, Any]) -> dict[str, Any]:

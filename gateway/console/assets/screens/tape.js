@@ -7,6 +7,7 @@ import { toChats } from '../screen.js';
 import { number, t } from '../words.js';
 import { Drawing, moment, titleOf } from '../tape/draw.js';
 import { Entries, isListed, words } from '../tape/entries.js';
+import { field } from '../tape/field.js';
 import { byHand } from '../tape/hand.js';
 import { Minimap } from '../tape/minimap.js';
 import { Strip } from '../tape/strip.js';
@@ -103,11 +104,6 @@ class TapeScreen {
   }
 
   #build(root, canvas) {
-    const field = (name, type, text, submit) => {
-      const input = make('input', { type, name, 'aria-label': text, step: type === 'datetime-local' ? '1' : null, placeholder: type === 'search' ? text : null });
-      return { input, form: make('form', { class: 'tape-form', onsubmit: (event) => { event.preventDefault(); submit(input.value); } },
-        input, make('button', { class: 'quiet', type: 'submit' }, t(type === 'search' ? 'tape.find' : 'tape.go'))) };
-    };
     const name = make('h1', {}, make('bdi', { id: 'tape-name' }, t('tape.title')));
     const about = make('p', { class: 'tape-about' });
     const note = make('p', { class: 'tape-note', role: 'status' });
@@ -124,6 +120,7 @@ class TapeScreen {
       make('header', { class: 'tape-head' }, name, about, date.form, this.#whole ? find.form : null,
         make('p', { class: 'tape-buttons' }, button('tape.back', () => this.#turnTo(true)), button('tape.on', () => this.#turnTo(false)), button('tape.newest', () => this.jump({})),
           this.#whole ? button('tape.share', () => this.#share()) : null)),
+      make('p', { class: 'tape-what' }, t('tape.what')),
       make('div', { class: 'machine' }, canvas, this.map.element),
       legend, lanes, chapter, note, hits, this.entries.element, make('p', { class: 'tape-keys' }, t(this.#whole ? 'tape.keys' : 'tape.keys.read'))));
     return { name: name.firstChild, about, note, find: find.input, chapter, hits, lanes };
@@ -188,7 +185,7 @@ class TapeScreen {
     const { name, about } = this.#parts;
     name.textContent = found.title;
     document.title = `${found.title} · ${t('tape.title')}`;
-    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', ' ', odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))), make('span', { 'aria-hidden': 'true' }, ` ${t('tape.unit')}`));
+    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', ' ', make('span', { title: t('tape.counted') }, odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))), make('span', { 'aria-hidden': 'true' }, ` ${t('tape.unit')}`)));
     this.map.take(found);
     const counted = found.high ? found.high - found.low + 1 : 0;
     if (found.size - counted > 5000) this.#say(t('tape.counting', number(counted), number(found.size)));

@@ -12,9 +12,9 @@ const MAX_NAME = 280;
 const MAX_WIDTHS = 2000;
 const BEFORE = 40;         // pixels beside the ends of a tape
 const BEHIND = 230;        // of which the last conversation's name has some
-const COLOURS = ['splice', 'ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
+const COLOURS = ['head', 'splice', 'ink', 'ink-2', 'ink-3', 'line', 'line-strong', 'surface', 'ground', 'inset', 'accent', 'tape', 'tape-sheen', 'record', 'amber', 'sans',
   ...Array.from({ length: 10 }, (_, i) => `hue-${i}`)];
-const FORCED = { splice: 'Canvas', ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
+const FORCED = { head: 'LinkText', splice: 'Canvas', ground: 'Canvas', surface: 'Canvas', inset: 'Canvas', accent: 'Highlight', record: 'Highlight' };
 
 export class Drawing {
   #canvas;
@@ -220,6 +220,7 @@ export class Drawing {
     else if (row.kind === 'reaction') notch(pen, x, at - size - 2, size, c.accent);
     else if (row.kind === 'edit') notch(pen, x, at - size - 2, size, c.amber);
     else if (row.kind === 'delete') notch(pen, x, at - size - 2, size, c['ink-3']);
+    else if (row.kind === 'notice') ring(pen, x, at, size * 0.75, c.ink, c.surface);
     else if (row.kind === 'tool') {
       pen.fillStyle = hue(row.on);
       pen.fillRect(x, at - size, 1.5, size * 2);
@@ -244,18 +245,19 @@ export class Drawing {
     const pen = this.#context;
     const c = this.#colours;
     const x = head - left;
-    pen.fillStyle = c.record;
-    pen.fillRect(x - 0.75, RULER - 4, 1.5, this.height);
+    // A knob on a line, as on the map: triangles are what was refused, failed or changed.
+    pen.fillStyle = c.surface;
+    pen.fillRect(x - 2, RULER - 4, 4, this.height);
+    pen.fillStyle = c.head;
+    pen.fillRect(x - 1, RULER - 8, 2, this.height);
     pen.beginPath();
-    pen.moveTo(x - 6, RULER - 12);
-    pen.lineTo(x + 6, RULER - 12);
-    pen.lineTo(x, RULER - 3);
+    pen.arc(x, RULER - 10, 6, 0, 2 * Math.PI);
     pen.fill();
     const i = strip.indexOf(selected);
     if (strip.rows[i]?.id !== selected) return;
     pen.beginPath();
     pen.arc(strip.xs[i] - left, y(trackOf(strip.rows[i].on)), 9, 0, 2 * Math.PI);
-    pen.strokeStyle = c.ink;
+    pen.strokeStyle = c.head;
     pen.lineWidth = 2;
     pen.stroke();
   }
@@ -311,6 +313,16 @@ function notch(pen, x, y, size, colour) {
   pen.lineTo(x + size, y - size);
   pen.lineTo(x, y + size * 0.6);
   pen.fill();
+}
+
+function ring(pen, x, y, size, colour, ground) {
+  pen.beginPath();
+  pen.arc(x, y, size, 0, 2 * Math.PI);
+  pen.fillStyle = ground;
+  pen.fill();
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.5;
+  pen.stroke();
 }
 
 function clipped(pen, text, most) {

@@ -6,7 +6,8 @@ import { hueOf } from './strip.js';
 import { moment, seconds, titleOf } from './draw.js';
 
 const AROUND = 14;
-const LISTED = new Set(['said', 'answer', 'chapter', 'refused', 'edit', 'delete', 'reaction', 'tool', 'error']);
+const ASKED = new Set(['answer', 'error', 'end']); // what a question leads to
+const LISTED = new Set(['said', 'answer', 'chapter', 'refused', 'edit', 'delete', 'reaction', 'tool', 'error', 'notice']);
 
 addWords({
   en: {
@@ -18,9 +19,12 @@ addWords({
     'tape.cut.start': 'Start', 'tape.cut.reset': 'Started over', 'tape.cut.rewind': 'Went back', 'tape.cut.checkpoint': 'Checkpoint',
     'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.', 'tape.reaction.up': 'Somebody found an answer good.', 'tape.reaction.down': 'Somebody found an answer bad.', 'tape.reaction.': 'Somebody took back what they thought of an answer.',
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
+    'tape.error.why': 'An error: {0}', 'tape.failed.why': 'This turn ended without an answer: {0}', 'tape.refused.message': 'A message was not let in: {0}', 'tape.refused.dropped': 'A message was dropped: {0}', 'tape.refused.call': 'Not allowed: {0} was not run',
+    'tape.notice': 'A notice was sent to the chat.', 'tape.notice.sent': 'Notice to the chat:',
     'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
     'tape.legend': 'What is drawn', 'tape.legend.lane': 'each colour is a conversation', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
     'tape.legend.density': 'how much was written', 'tape.legend.answers': 'answers among it', 'tape.legend.failed': 'failed or refused', 'tape.legend.chapters': 'a chapter begins', 'tape.legend.head': 'you are here',
+    'tape.what': 'Everything that happened in this chat, in order.', 'tape.counted': 'All that is recorded, also what the list leaves out: where turns begin and end, and receipts.',
     'tape.lanes': 'Conversations drawn here', 'tape.unit': 'entries',
     'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
     'tape.share': 'Show by a link', 'tape.keys.read': 'j and k: next and previous entry · [ and ]: chapters · + and −: zoom',
@@ -34,9 +38,12 @@ addWords({
     'tape.cut.start': '开始', 'tape.cut.reset': '重新开始', 'tape.cut.rewind': '返回', 'tape.cut.checkpoint': '检查点',
     'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。', 'tape.reaction.up': '有人认为一个回答不错。', 'tape.reaction.down': '有人认为一个回答不好。', 'tape.reaction.': '有人撤回了对一个回答的评价。',
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此回合没有得到回答（{0}）。',
+    'tape.error.why': '错误：{0}', 'tape.failed.why': '此回合没有得到回答：{0}', 'tape.refused.message': '一条消息未获准：{0}', 'tape.refused.dropped': '一条消息被丢弃：{0}', 'tape.refused.call': '未获允许：{0} 没有运行',
+    'tape.notice': '已向聊天发送一条通知。', 'tape.notice.sent': '发给聊天的通知：',
     'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
     'tape.legend': '图例', 'tape.legend.lane': '每种颜色是一个对话', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
     'tape.legend.density': '写了多少', 'tape.legend.answers': '其中的回答', 'tape.legend.failed': '失败或被拒', 'tape.legend.chapters': '一章开始', 'tape.legend.head': '当前位置',
+    'tape.what': '此聊天中发生的一切，按顺序排列。', 'tape.counted': '记录在案的一切，包括列表略去的内容：回合的开始与结束，以及回执。',
     'tape.lanes': '此处显示的对话', 'tape.unit': '条记录',
     'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
     'tape.share': '用链接展示', 'tape.keys.read': 'j、k：下一条、上一条 · [、]：章节 · +、−：缩放',
@@ -91,7 +98,7 @@ export class Entries {
       make('a', { class: 'entry-when', href: `#/${this.#base}/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
       make('p', { class: 'entry-text' }, ...words(row)),
       make('p', { class: 'entry-links' },
-        leads && (row.inbox || row.kind === 'answer') ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
+        leads && (row.inbox || ASKED.has(row.kind)) ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
         leads && row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
   }
 }
@@ -99,12 +106,22 @@ export class Entries {
 export function words(row) {
   if (row.kind === 'chapter') return [make('strong', { class: 'entry-chapter' }, titleOf(row))];
   if (row.kind === 'tool') return [make('span', { class: 'entry-note' }, t('tape.tool', row.text ?? ''))];
-  if (row.kind === 'end') return [make('span', { class: 'entry-lost' }, t('tape.failed', row.status))];
   if (row.kind === 'reaction') return [make('span', { class: 'entry-note' }, t(`tape.reaction.${row.value ?? ''}`))];
-  if (row.kind !== 'said' && row.kind !== 'answer') return [make('span', { class: row.kind === 'refused' || row.kind === 'error' ? 'entry-lost' : 'entry-note' }, t(`tape.${row.kind}`))];
+  if (row.kind === 'notice') return row.sent ? [make('span', { class: 'entry-note' }, t('tape.notice.sent')), ' ', make('bdi', {}, row.sent)] : [make('span', { class: 'entry-note' }, t('tape.notice'))];
+  if (lost(row)) return [make('span', { class: 'entry-lost' }, lost(row))];
+  if (row.kind !== 'said' && row.kind !== 'answer') return [make('span', { class: 'entry-note' }, t(`tape.${row.kind}`))];
   const who = row.kind === 'answer' ? make('b', {}, t('tape.agent')) : make('b', {}, disc(row.who), make('bdi', {}, row.who));
   const text = row.gone ? make('i', { class: 'entry-note' }, t('tape.gone')) : make('bdi', { class: row.kind === 'answer' ? 'entry-answer' : '' }, row.text);
   return [who, ' ', text];
+}
+
+// What was refused or failed, with the recorded reason where there is one.
+function lost({ kind, status, value, text, why }) {
+  if (kind === 'end') return why ? t('tape.failed.why', why) : t('tape.failed', status);
+  if (kind === 'error') return why ? t('tape.error.why', why) : t('tape.error');
+  if (kind !== 'refused') return '';
+  const said = value === 'call' ? text : why;
+  return said ? t(`tape.refused.${value}`, said) : t('tape.refused');
 }
 
 export { when };

@@ -131,6 +131,8 @@ async def test_a_turn_whose_question_was_asked_again_says_that_none_is_recorded(
         (False, False),
         (True, True),
     ]
+    assert "400" in views[0]["failed"]
+    assert views[1]["failed"] == ""
 
 
 async def test_the_next_turn_of_a_lane_is_compared_with_the_last_call_of_the_one_before(

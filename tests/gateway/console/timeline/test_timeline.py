@@ -12,9 +12,10 @@ import pytest
 from bench.console_tape import fill
 from gateway.app import Gateway
 from gateway.console.reads import ConsoleReads
+from gateway.console.screens.timeline import for_readers
 from gateway.console.timeline.chapter import NO_CHAPTER, chapter_text
 from gateway.console.timeline.lanes import lane_names
-from gateway.console.timeline.marks import MAX_TEXT
+from gateway.console.timeline.marks import MAX_TEXT, MAX_WHY
 from gateway.console.timeline.overview import (
     MAX_BINS,
     chapter_beside,
@@ -28,6 +29,7 @@ from gateway.console.timeline.overview import (
 from gateway.console.timeline.past import room_at, steps_after
 from gateway.console.timeline.sparks import sparks_of
 from gateway.errors import AdminError
+from gateway.turn.runner import error_sentence
 from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, anchor, bootstrap, event, message, tool_call
 from tape.erasing import tombstone
@@ -116,7 +118,40 @@ async def test_rows_have_what_is_drawn_and_no_deleted_text(tape: Tape, reads: Co
     assert (rows[10]["to"], rows[12]["to"]) == (4, 11)
     assert rows[11]["gone"] is True
     assert rows[3]["text"] == "Bread and tea"
+    assert (rows[13]["value"], rows[13]["why"], rows[13]["inbox"]) == ("message", "closed", 3)
+    assert rows[15]["why"] == "lost"
     assert SECRET not in str(page)
+
+
+async def test_a_row_says_why_something_was_refused_or_failed_and_what_a_notice_said(
+    tape: Tape, reads: ConsoleReads
+) -> None:
+    failed = error_sentence(TimeoutError(), "E-1")
+    rule = "the chat is not on the allowlist"
+    await tape.append(
+        event("access.refused", {"author": "9", "why": rule, "inbox": 3}),
+        event("message.dropped", {"author": "9", "why": "a plugin dropped it", "inbox": 4}),
+        event("confirm.refused", {"tool": "fs.write", "by": "9"}),
+        event("turn.end", {"turn": "t1", "status": "failed", "error": "Down:\n" + "x" * 999}),
+        event("outbound", {"idem": "t1:0", "kind": "notice", "text": failed}),
+        event("outbound", {"idem": "n-refusal:plain::9", "kind": "notice", "text": "Not yet."}),
+        event("outbound", {"idem": "n-command:7", "kind": "notice", "text": SECRET}),
+        event("outbound", {"idem": "t2:0", "kind": "notice", "text": SECRET}),
+    )
+    *rows, first, second, command, card = (await page_around(reads, tape.name, {}))["rows"]
+    refused, dropped, call, ended = rows[-4:]
+    assert (refused["why"], refused["inbox"]) == ("the chat was not on the allowlist", 3)
+    assert (dropped["value"], dropped["why"], dropped["inbox"]) == (
+        *("dropped", "a plugin dropped it", 4),
+    )
+    assert (call["value"], call["text"]) == ("call", "fs.write")
+    assert ended["why"].startswith("Down: x")
+    assert len(ended["why"]) == MAX_WHY
+    assert [one["kind"] for one in (first, second, command, card)] == ["notice"] * 4
+    assert (first["sent"], second["sent"]) == (failed, "Not yet.")
+    assert SECRET not in str((command, card))  # they may quote what was deleted since
+    shown = for_readers({"rows": [refused, ended, first]})["rows"]
+    assert all(one.keys().isdisjoint(("why", "sent", "inbox")) for one in shown)
 
 
 async def test_an_erased_message_is_a_place_without_words(

@@ -60,12 +60,12 @@ _server: list[bool] = [False]
 class Share(NamedTuple):
     """What one of several channels has of the cases of a test."""
 
-    index: int
+    place: int
     channels: int
 
     def has(self, number: int) -> bool:
         """Return whether a case is this channel's, by its number."""
-        return number % self.channels == self.index
+        return number % self.channels == self.place
 
 
 @contextmanager

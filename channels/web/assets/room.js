@@ -2,7 +2,7 @@
 
 import {
   Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
-  returnFromLogin, store,
+  returnFromLogin,
 } from './link.js';
 import { Faces } from './faces.js';
 import { initial, make } from './parts.js';

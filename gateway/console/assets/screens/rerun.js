@@ -2,6 +2,7 @@
 
 import { get, post } from '../api.js';
 import { announce, make } from '../dom.js';
+import { asked } from '../screen.js';
 import { addWords, money, number, t } from '../words.js';
 import { took } from './durations.js';
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from channels.markdown.plain import plain
 from gateway.console.said import shown_text
 from gateway.context.reactions import REACTION
 from gateway.explain.rules import rule_then
@@ -165,7 +166,7 @@ def _sent(data: Mapping[str, Any]) -> Json:
     text, key = str(data.get("text") or ""), str(data.get("idem") or "")
     ours = key.removeprefix("n-").partition(":")[0] in PLAIN_NOTICES if key[:2] == "n-" else False
     ours = ours or text.startswith(SORRY) or text in (STOPPED, GIVEN_UP)
-    return {"sent": text[:MAX_TEXT]} if text and ours else {}
+    return {"sent": plain(text)[:MAX_TEXT]} if text and ours else {}
 
 
 def _tools(entry: Entry) -> list[str]:

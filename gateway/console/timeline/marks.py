@@ -8,7 +8,7 @@ from typing import Any, Final
 from channels.markdown.plain import plain
 from gateway.console.said import shown_text
 from gateway.context.reactions import REACTION
-from gateway.explain.rules import rule_then
+from gateway.explain.rules import refused_by
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.turn.runner import SORRY
 from gateway.turn.stopped import STOPPED
@@ -158,7 +158,7 @@ def _refused(name: str, data: Mapping[str, Any]) -> Json:
         return {"value": "call", "text": str(data.get("tool", ""))[:MAX_TEXT]}
     known = {"inbox": data["inbox"]} if isinstance(data.get("inbox"), int) else {}
     value = "dropped" if name == "message.dropped" else "message"
-    return {"value": value, **_why(rule_then(str(data.get("why") or ""))), **known}
+    return {"value": value, **_why(refused_by(data)), **known}
 
 
 def _sent(data: Mapping[str, Any]) -> Json:

@@ -28,6 +28,8 @@ MAX_TRIES_IN_ALL: Final = 50  # after which a code is void
 MAX_ATTEMPT: Final = 100  # maximum characters of a message that sends a code
 MAX_REMEMBERED: Final = 1_000
 
+VOID_CODE: Final = "(a pairing code, now void)"  # what stands for a code in a message
+
 PAIRED: Final = "paired"
 WRONG: Final = "wrong"
 NOT_IN_PRIVATE: Final = "not in private"
@@ -185,5 +187,5 @@ def _pairing(message: InboundMessage, verdict: str) -> InboundMessage:
 
 
 def _without_codes(message: InboundMessage) -> InboundMessage:
-    text = _FOUND.sub("(a pairing code, now void)", message.text)
+    text = _FOUND.sub(VOID_CODE, message.text)
     return replace(message, text=text, raw={})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from channels.markdown.plain import plain
 from gateway.explain.facts import MessageFacts, TapeReads
 from gateway.explain.report import StoreReads
 from gateway.language.language import say
@@ -154,7 +155,7 @@ class _Said:
         edits = await self._tape.run_query(asked) if asked else []
         (shown,) = with_edits([entry], edits)
         own = shown.meta.get("text") if "inbox" in shown.meta else None
-        text = " ".join((own if isinstance(own, str) else shown.text).split())
+        text = " ".join((own if isinstance(own, str) else plain(shown.text)).split())
         return f"{text[: MAX_QUOTED - 1]}…" if len(text) > MAX_QUOTED else text
 
     async def named(self, parent: str, begun: Entry | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gateway.explain.facts import MessageFacts
 from gateway.explain.report import Condition, Duration, Joint
-from gateway.explain.rules import rule_then
+from gateway.explain.rules import refused_by
 from gateway.wording import counted
 from tape.entry import TOOL_CALL, Entry, parse_date
 from tape.turn_events import LOOP_STEP, TOOL_DONE, TURN_END
@@ -111,7 +111,7 @@ class _Way:
         joint = _timed("tape", entry.date, spans, f"entry {entry.id}")
         if not self.facts.is_closed:
             return joint
-        rule = rule_then(entry.payload["data"].get("why") or "the rule was not recorded")
+        rule = refused_by(entry.payload["data"]) or "the rule was not recorded"
         return replace(joint, condition="ended", says=f"refused: {rule}")
 
     def lane(self) -> Joint:

@@ -10,7 +10,7 @@ from gateway.explain.facts import MessageFacts
 from gateway.explain.joints import joints_of, times_of
 from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
-from gateway.explain.rules import rule_then
+from gateway.explain.rules import refused_by
 from gateway.explain.turn_report import send_lines, turn_lines
 from gateway.language.language import say
 from tape.context import MESSAGE_EDIT
@@ -110,7 +110,8 @@ def _access(facts: MessageFacts) -> ReportLine:
         rule = facts.row["why"]
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")
-        was = rule_then(rule or "the rule was not recorded")
+        recorded = entry.payload["data"] if entry is not None else {"why": rule}
+        was = refused_by(recorded) or "the rule was not recorded"
         return ReportLine("", "access", f"refused: {was}", {"rule": rule, "was": was})
     access = entry.meta.get("access") if entry is not None else None
     if isinstance(access, Mapping):

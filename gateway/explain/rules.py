@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from gateway.language.language import translated
+from gateway.language.language import say, translated
 
 WAS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -23,3 +23,11 @@ def rule_then(rule: str) -> str:
     """Return a recorded rule in words, in the past and in the language of the page."""
     known = translated(rule)
     return known if known != rule else WAS.get(rule, rule)
+
+
+def refused_by(data: Mapping[str, Any]) -> str:
+    """Return why a message was refused, by the event that records it, or "" if that is unknown."""
+    rule = rule_then(str(data.get("why") or ""))
+    if not rule or not data.get("code"):
+        return rule
+    return rule + say("; a pairing code stood in it without `/pair` before it, and is void now")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from channels.markdown.plain import plain
 from gateway.explain.facts import MAX_ENTRIES
 from gateway.explain.report import ReportLine, bounded, cut, quoted
 from gateway.wording import counted
@@ -238,7 +239,7 @@ def _message(entry: Entry) -> ReportLine:
     if "hint" in entry.meta:
         return _line(entry, "view", f"from here on it also shows a system hint: {text}")
     what = "the answer" if entry.meta.get("final") else "text next to its calls"
-    return _line(entry, "said", f"{what}: {text}")
+    return _line(entry, "said", f"{what}: {quoted(plain(entry.text))}")
 
 
 def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:

@@ -9,6 +9,7 @@ from typing import Any
 from agent.taint import FILE, QUOTE, TAINT
 from channels.message import InboundMessage, Media, Quote
 from gateway.access.access import Decision
+from gateway.access.pairing import VOID_CODE
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
 
@@ -88,8 +89,12 @@ def closed_command(message: InboundMessage) -> str:
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:
-    """Return the event that records a refused message's author and reason, but not its text."""
-    return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
+    """Return the event that records a refused message's author and reason, but not its text.
+
+    `code` says that a pairing code stood in it, which is void because of that.
+    """
+    code = {"code": "void"} if VOID_CODE in row.message.text else {}
+    return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id, **code})
 
 
 def cleaned(message: InboundMessage, redact: Callable[[str], str] = str) -> InboundMessage:

@@ -63,6 +63,9 @@ _EXPLAINED: Final = {
     "It is entry {number}": "它是第 {number} 条记录",
     " in the lane {lane}": "，位于通道 {lane}",
     "the agent": "助手",
+    "; a pairing code stood in it without `/pair` before it, and is void now": (
+        "；其中有一个前面没有 `/pair` 的配对码，该配对码现已失效"
+    ),
     ", addressed to {people}": "，写给 {people}",
 }
 

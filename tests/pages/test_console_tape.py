@@ -19,7 +19,7 @@ from gateway.app import Gateway
 from gateway.console import reads
 from gateway.console.chats import key_of
 from tape.deletions import deletion
-from tape.entry import message
+from tape.entry import event, message
 from tape.service import tape_name
 from tests.browser import browsing, marks
 from tests.gateway.console.long_tape import make_long
@@ -285,6 +285,14 @@ async def test_what_is_said_appears_as_it_comes_and_is_found(timeline: Timeline)
     listed = timeline.page.locator(".entry", has_text=text)
     await expect(listed).to_have_attribute("aria-current", "true")
     await expect(listed.locator(".disc")).to_have_text("F")
+    rule = "the chat is not on the allowlist"
+    await tape_of(timeline.gateway).append(
+        event("access.refused", {"author": "7", "why": rule, "inbox": 7})
+    )
+    refused = timeline.page.locator(".entry.refused[aria-current]")
+    await expect(refused).to_contain_text("not let in: the chat was not on the allowlist")
+    why = refused.get_by_role("link", name="Why")
+    await expect(why).to_have_attribute("href", "#/why/inbox/7")
     await timeline.gateway.services.store.indexed()  # type: ignore[attr-defined]
     await timeline.page.get_by_role("searchbox", name="Search this tape").fill("spelt")
     await timeline.page.keyboard.press("Enter")

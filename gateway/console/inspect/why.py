@@ -14,17 +14,19 @@ from gateway.console.answers import console_route
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
+from gateway.console.said import shown_text, without_gone
 from gateway.console.screens.deck import about
 from gateway.console.timeline.lanes import lane_names
 from gateway.console.visitor import Visitor
 from gateway.explain.explainer import Explainer
-from tape.entry import Entry
+from tape.entry import MESSAGE, Entry
 from tape.query import Query
 from tape.unit_of_work import Row
 
 NO_MESSAGE: Final = "There is no such message, or you may not see it."
 NO_ROW: Final = "This entry belongs to no message."
 MAX_DIGITS: Final = 18
+MAX_ANSWER: Final = 400  # maximum characters of an answer that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             "chat": chat,
             "lane": redactor.value(await _lane(parts.reads, place)),
             "used": await _used(parts.reads, place),
+            "answer": redactor.clean(await _answer(parts.reads, place)),
         }
 
     async def of_entry(request: Request) -> Any:
@@ -92,6 +95,17 @@ async def _lane(reads: ConsoleReads, place: Mapping[str, Any]) -> dict[str, Any]
     """Return what the conversation of a message is called, or None."""
     lane, tape = place.get("lane"), place.get("tape")
     return (await lane_names(reads, tape, [lane])).get(lane) if lane and tape else None
+
+
+async def _answer(reads: ConsoleReads, place: Mapping[str, Any]) -> str:
+    """Return how the answer to a message begins, or "" if there is none that may be shown."""
+    turn, tape = place.get("turn"), place.get("tape")
+    if not turn or not tape:
+        return ""
+    said = await reads.tape(tape).find(turn=turn, kinds=(MESSAGE,))
+    finals = [one for one in said if one.meta.get("final")]
+    shown = await without_gone(reads.tape(tape), finals)
+    return shown_text(shown[-1])[:MAX_ANSWER] if shown else ""
 
 
 async def _used(reads: ConsoleReads, place: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from channels.markdown.plain import plain
 from gateway.console.said import shown_text
 from gateway.context.reactions import REACTION
-from gateway.explain.rules import rule_then
+from gateway.explain.rules import refused_by
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.turn.runner import SORRY
 from gateway.turn.stopped import STOPPED
@@ -157,7 +158,7 @@ def _refused(name: str, data: Mapping[str, Any]) -> Json:
         return {"value": "call", "text": str(data.get("tool", ""))[:MAX_TEXT]}
     known = {"inbox": data["inbox"]} if isinstance(data.get("inbox"), int) else {}
     value = "dropped" if name == "message.dropped" else "message"
-    return {"value": value, **_why(rule_then(str(data.get("why") or ""))), **known}
+    return {"value": value, **_why(refused_by(data)), **known}
 
 
 def _sent(data: Mapping[str, Any]) -> Json:
@@ -165,7 +166,7 @@ def _sent(data: Mapping[str, Any]) -> Json:
     text, key = str(data.get("text") or ""), str(data.get("idem") or "")
     ours = key.removeprefix("n-").partition(":")[0] in PLAIN_NOTICES if key[:2] == "n-" else False
     ours = ours or text.startswith(SORRY) or text in (STOPPED, GIVEN_UP)
-    return {"sent": text[:MAX_TEXT]} if text and ours else {}
+    return {"sent": plain(text)[:MAX_TEXT]} if text and ours else {}
 
 
 def _tools(entry: Entry) -> list[str]:

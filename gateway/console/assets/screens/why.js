@@ -20,6 +20,9 @@ addWords({
     'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
     'why.says.channel': 'The platform on which it was written.', 'why.says.inbox': 'The gateway has received and stored it.', 'why.says.tape': 'It is in the record of its chat, which the agent reads.', 'why.says.lane': 'It was put to one of the conversations in the chat, and waited for its turn there.',
     'why.says.model': 'A model wrote the answer.', 'why.says.tools': 'What the model looked up or ran for it.', 'why.says.outbox': 'The answer is stored, to be sent.', 'why.says.receipt': 'The platform has confirmed that it has the answer.',
+    'why.answered': 'Answered', 'why.nothing': 'nothing was sent', 'why.kept': 'stored', 'why.one': 'the chat is one conversation',
+    'why.says.sent': 'What is sent to the chat is stored first.', 'why.says.confirmed': 'The platform has confirmed that it has the notice.',
+    'why.sent.failed': 'a notice that it failed', 'why.sent.stopped': 'a notice that it was stopped', 'why.sent.dead': 'a notice that no answer will come', 'why.sent.refusal': 'a notice that the chat was not open', 'why.sent.full': 'a notice that too many questions wait', 'why.sent.stale': 'a notice that it was too old', 'why.sent.poison': 'a notice that it could not be read', 'why.sent.other': 'a notice',
     'why.unknown': 'no reason is recorded',
     'why.said to the group': 'it was said to the group, without a mention of the agent, a reply to it, or its name.',
     'why.said to the channel': 'it was said to the channel, without a mention of the agent, a reply to it, or its name.',
@@ -39,6 +42,9 @@ addWords({
     'why.is.dead': '已放弃：{0}', 'why.is.dropped': '已丢弃，未回答。{0}', 'why.is.held': '恢复备份后保留。', 'why.is.joined': '属于另一条消息，已在那里回答。', 'why.is.erased': '已抹除：仅保留编号和日期。',
     'why.says.channel': '写下它的平台。', 'why.says.inbox': '网关已收到并保存它。', 'why.says.tape': '它已写入该聊天的记录，助手会读取。', 'why.says.lane': '它被归入聊天中的一个对话，并在那里等待处理。',
     'why.says.model': '模型写出回答。', 'why.says.tools': '模型为此查找或运行的内容。', 'why.says.outbox': '回答已保存，等待发送。', 'why.says.receipt': '平台已确认收到回答。',
+    'why.answered': '回答', 'why.nothing': '没有发送任何内容', 'why.kept': '已保存', 'why.one': '整个聊天是一个对话',
+    'why.says.sent': '发往聊天的内容先被保存。', 'why.says.confirmed': '平台已确认收到通知。',
+    'why.sent.failed': '一条说明回答失败的通知', 'why.sent.stopped': '一条说明已停止的通知', 'why.sent.dead': '一条说明不会有回答的通知', 'why.sent.refusal': '一条说明聊天当时未开放的通知', 'why.sent.full': '一条说明等待的问题太多的通知', 'why.sent.stale': '一条说明问题太旧的通知', 'why.sent.poison': '一条说明无法读取的通知', 'why.sent.other': '一条通知',
     'why.unknown': '没有记录原因',
     'why.said to the group': '它是对群组说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
     'why.said to the channel': '它是对频道说的，没有提及助手、没有回复助手，也没有叫助手的名字。',
@@ -82,7 +88,7 @@ export function mount(root, params) {
   };
 }
 
-function draw({ place, chat, joints, lines, lane, used }) {
+function draw({ place, chat, joints, lines, lane, used, answer }) {
   const links = [
     chat && place.entry ? make('a', { href: `#/tape/${chat.chat}/at/${place.entry}` }, t('why.tape')) : null,
     chat && place.turn ? make('a', { href: `#/turn/${chat.chat}/${place.turn}` }, t('why.view')) : null,
@@ -93,6 +99,7 @@ function draw({ place, chat, joints, lines, lane, used }) {
     make('h1', {}, t('why.of', /^\S{1,16}$/.test(place.message_id) ? place.message_id : `in-${place.row}`)),
     chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
     label(place),
+    answer ? make('div', { class: 'turn-said answered' }, make('p', { class: 'turn-what' }, t('why.answered')), make('p', { class: 'turn-text' }, answer)) : null,
     make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines))),
     facts(chat, lines, used),
     make('p', { class: 'why-links' }, links),
@@ -137,7 +144,7 @@ function verdict(place, joints, lines) {
     return bad ? `${said} ${t(`why.${NAME[bad.name] ?? bad.name}`)}: ${bad.says}` : said;
   }
   const failed = lines.find((line) => line.about === 'error')?.says;
-  const reasons = { taped: of('addressed').why, refused: of('access').rule, failed };
+  const reasons = { taped: of('addressed').why, refused: of('access').was, failed };
   return t(`why.is.${place.status}`, reason(reasons[place.status] || place.why || bad?.says || 'unknown'));
 }
 
@@ -159,17 +166,32 @@ function mark(condition) {
 // A command for a terminal says nothing here: the page has a link for it.
 const isOfTheStory = (line) => line.at || line.about !== 'view';
 
+const UNANSWERED = new Set(['failed', 'stopped', 'dead', 'refused', 'dropped', 'taped']);
+
+// What went out in the place of an answer, by what the turn or the notice is; '' for an answer.
+function sentFor({ status, turn }, lines) {
+  if (!UNANSWERED.has(status)) return '';
+  const keys = lines.filter(({ about }) => about === 'send').map(({ data }) => /^n-([a-z]+):/.exec(data.idem ?? '')?.[1]);
+  const known = `why.sent.${turn ? status : keys.at(-1)}`;
+  return t(known) === known ? 'why.sent.other' : known;
+}
+
 function joint({ name, condition, at, spans, says }, place, lines, passed, lane) {
-  const called = name === 'lane' && place.turn && lane && `${lane.who}: ${lane.text}`;
+  const called = name === 'lane' && place.turn && (lane ? `${lane.who}: ${lane.text}` : place.lane ? ' ' : t('why.one'));
   const unasked = name === 'lane' && place.status === 'taped' && lines.find((line) => line.about === 'addressed')?.data.why;
+  const sent = (name === 'outbox' || name === 'receipt') && sentFor(place, lines);
+  const went = sent && (condition === 'ok' || condition === 'slow');
+  const stands = went && name === 'outbox' ? 'why.kept'
+    : sent && condition === 'unused' && name === 'outbox' ? 'why.nothing'
+      : condition === 'unused' && passed ? 'why.spared' : `why.${condition}`;
   return make('li', { class: 'joint', 'data-condition': condition, 'data-joint': name },
     mark(condition),
-    make('h3', {}, term(t(`why.${NAME[name] ?? name}`), t(`why.says.${name}`))),
-    make('p', { class: 'joint-condition' }, t(condition === 'unused' && passed ? 'why.spared' : `why.${condition}`)),
+    make('h3', {}, term(t(`why.${NAME[name] ?? name}`), t(sent ? `why.says.${name === 'outbox' ? 'sent' : 'confirmed'}` : `why.says.${name}`))),
+    make('p', { class: 'joint-condition' }, t(stands)),
     make('p', { class: 'joint-at' }, condition === 'unused' || name === 'tools' ? '' : clock(at)),
-    make('dl', { class: 'joint-spans' }, spans.map(({ what, ms }) => make('div', {},
+    make('dl', { class: 'joint-spans' }, spans.filter(({ what }) => !(sent && what === 'ready')).map(({ what, ms }) => make('div', {},
       make('dt', {}, t(`why.${what}`)), make('dd', {}, took(ms))))),
-    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : called || says));
+    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : went ? t(sent) : called || says));
 }
 
 // How long it took from the inbox to the receipt, in words, or a dash.

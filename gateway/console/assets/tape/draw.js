@@ -246,8 +246,6 @@ export class Drawing {
     const c = this.#colours;
     const x = head - left;
     // A knob on a line, as on the map: triangles are what was refused, failed or changed.
-    pen.fillStyle = c.surface;
-    pen.fillRect(x - 2, RULER - 4, 4, this.height);
     pen.fillStyle = c.head;
     pen.fillRect(x - 1, RULER - 8, 2, this.height);
     pen.beginPath();

@@ -6,7 +6,7 @@ import { hueOf } from './strip.js';
 import { moment, seconds, titleOf } from './draw.js';
 
 const AROUND = 14;
-const ASKED = new Set(['answer', 'error', 'end']); // what a question leads to
+const ASKED = new Set(['error', 'end', 'notice']); // to what a question leads, in its turn
 const LISTED = new Set(['said', 'answer', 'chapter', 'refused', 'edit', 'delete', 'reaction', 'tool', 'error', 'notice']);
 
 addWords({
@@ -98,7 +98,7 @@ export class Entries {
       make('a', { class: 'entry-when', href: `#/${this.#base}/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
       make('p', { class: 'entry-text' }, ...words(row)),
       make('p', { class: 'entry-links' },
-        leads && (row.inbox || ASKED.has(row.kind)) ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
+        leads && (row.inbox || row.kind === 'answer' || (row.turn && ASKED.has(row.kind))) ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
         leads && row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
   }
 }

@@ -22,7 +22,7 @@ async def test_the_owner_sees_the_way_of_a_message_and_the_story_behind_it(
     tmp_path: Path, database: dict[str, str]
 ) -> None:
     async with house(tmp_path, **database) as home, home.owner() as owner:
-        home.server.enqueue(Text(("It is dead.",)))
+        home.server.enqueue(Text(("It is **dead**.",)))
         await home.hear(said(1, "is the plum tree dead?"))
         report = await get(owner, "why/1")
     assert [joint["condition"].replace("slow", "ok") for joint in report["joints"]] == [
@@ -33,6 +33,7 @@ async def test_the_owner_sees_the_way_of_a_message_and_the_story_behind_it(
     assert place["text"] == "is the plum tree dead?"
     assert report["chat"]["chat"] == home.chat
     assert report["chat"]["private"] is False
+    assert report["answer"] == "It is dead."
     assert 'the answer: "It is dead."' in [line["says"] for line in report["lines"]]
 
 
@@ -142,6 +143,8 @@ async def test_a_refused_message_is_shown_without_its_text_and_not_to_admins(
                 report = await get(client, "why/1")
                 assert "the secret word" not in str(report)
                 assert report["place"]["status"] == "refused"
+                assert report["answer"] == ""
+                assert "refused: the chat was not on the allowlist" in str(report["lines"])
             await get(admin, "why/1", 404)
 
 

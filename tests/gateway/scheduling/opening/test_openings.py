@@ -18,6 +18,7 @@ from gateway.cli.service.serve import access_lines
 from gateway.explain.explainer import Explainer
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
+from tape.rollups import is_refusal
 from tape.stores.sqlite import tape_schema
 from tests.clock import ManualClock
 from tests.contracts.mortal import LastingStore, Moment, MortalStore
@@ -47,10 +48,28 @@ async def test_a_code_makes_an_owner_and_stands_nowhere(
         payloads = await gateway.services.store.select("ledger.open_inbox", {})
         row = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
     assert code not in f"{entries}{payloads}{row}"
+    assert not any(is_refusal(entry) for entry in entries)
     assert row[0]["status"] == "done"
     assert code.encode() not in bytes_of(tmp_path)
     seen = capsys.readouterr()
     assert code not in seen.out + seen.err
+
+
+async def test_a_code_by_itself_is_void_and_its_refusal_says_so(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        code = gateway.parts.pairing.new_code()
+        await channel.whisper(gateway, code, "1")
+        entries = await tape_of(gateway, "plain:dm-1").read()
+        (refused,) = (one.payload["data"] for one in entries if is_refusal(one))
+        services = gateway.services
+        report = await Explainer(services.store, services.redactor).explain("in-1")
+    (access,) = (line.says for line in report.lines if line.about == "access")
+    assert refused["code"] == "void"
+    rule = (
+        "refused: neither the chat nor the person was on the allowlist; a pairing code stood in it"
+    )
+    assert access.startswith(rule)
+    assert code not in f"{entries}{report}"
 
 
 async def test_a_code_in_a_group_is_refused_and_void(tmp_path: Path) -> None:

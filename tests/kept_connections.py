@@ -22,6 +22,9 @@ from psycopg import conninfo, pq
 APPLICATION: Final = "tapeway"
 """The `application_name` of the product's connections."""
 
+MOST: Final = 9
+"""Connections that are kept of a database: as many as a gateway may need."""
+
 RESET: Final = b"SELECT pg_advisory_unlock_all(); UNLISTEN *; RESET ALL"
 
 
@@ -81,6 +84,7 @@ def _parked(connection: Any) -> bool:
     pgconn = connection.pgconn
     if (
         not place
+        or sum(map(len, _kept[place].values())) >= MOST
         or pgconn.status != pq.ConnStatus.OK
         or pgconn.transaction_status != pq.TransactionStatus.IDLE
         or pgconn.pipeline_status != pq.PipelineStatus.OFF

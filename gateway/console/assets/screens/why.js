@@ -82,7 +82,7 @@ export function mount(root, params) {
   };
 }
 
-function draw({ place, chat, joints, lines, lane, used }) {
+function draw({ place, chat, joints, lines, lane, used, reasons }) {
   const links = [
     chat && place.entry ? make('a', { href: `#/tape/${chat.chat}/at/${place.entry}` }, t('why.tape')) : null,
     chat && place.turn ? make('a', { href: `#/turn/${chat.chat}/${place.turn}` }, t('why.view')) : null,
@@ -93,11 +93,11 @@ function draw({ place, chat, joints, lines, lane, used }) {
     make('h1', {}, t('why.of', /^\S{1,16}$/.test(place.message_id) ? place.message_id : `in-${place.row}`)),
     chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
     label(place),
-    make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines))),
+    make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines, reasons))),
     facts(chat, lines, used),
     make('p', { class: 'why-links' }, links),
     make('h2', { id: 'why-way' }, t('why.way')),
-    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane))),
+    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane, reasons))),
     summed(joints),
     make('h2', { id: 'why-story' }, t('why.story')),
     make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
@@ -126,7 +126,7 @@ const ORDER = ['failed', 'open', 'ended', 'slow', 'ok'];
 const worst = (joints) => ORDER.find((one) => joints.some((joint) => joint.condition === one)) ?? 'unused';
 
 // The sentence that most people come for.
-function verdict(place, joints, lines) {
+function verdict(place, joints, lines, reasons) {
   if (place.erased) return t('why.is.erased');
   const of = (about) => lines.find((line) => line.about === about)?.data ?? {};
   const bad = joints.find((joint) => joint.condition === 'ended' || joint.condition === 'failed');
@@ -137,8 +137,8 @@ function verdict(place, joints, lines) {
     return bad ? `${said} ${t(`why.${NAME[bad.name] ?? bad.name}`)}: ${bad.says}` : said;
   }
   const failed = lines.find((line) => line.about === 'error')?.says;
-  const reasons = { taped: of('addressed').why, refused: of('access').rule, failed };
-  return t(`why.is.${place.status}`, reason(reasons[place.status] || place.why || bad?.says || 'unknown'));
+  const why = { taped: reason(of('addressed').why, reasons.addressed), refused: reasons.access, failed };
+  return t(`why.is.${place.status}`, why[place.status] || place.why || bad?.says || t('why.unknown'));
 }
 
 // A word of the gateway in the page's language, if the page knows it.
@@ -147,7 +147,11 @@ function known(prefix, text) {
   return found === `${prefix}.${text}` ? text : found;
 }
 
-const reason = (text) => known('why', text);
+// A recorded reason: in the page's own sentence, or as the gateway says it.
+const reason = (text, says) => {
+  const found = t(`why.${text}`);
+  return found === `why.${text}` ? says : found;
+};
 
 const NAME = { tape: 'on-tape' };
 
@@ -159,7 +163,7 @@ function mark(condition) {
 // A command for a terminal says nothing here: the page has a link for it.
 const isOfTheStory = (line) => line.at || line.about !== 'view';
 
-function joint({ name, condition, at, spans, says }, place, lines, passed, lane) {
+function joint({ name, condition, at, spans, says }, place, lines, passed, lane, reasons) {
   const called = name === 'lane' && place.turn && lane && `${lane.who}: ${lane.text}`;
   const unasked = name === 'lane' && place.status === 'taped' && lines.find((line) => line.about === 'addressed')?.data.why;
   return make('li', { class: 'joint', 'data-condition': condition, 'data-joint': name },
@@ -169,7 +173,7 @@ function joint({ name, condition, at, spans, says }, place, lines, passed, lane)
     make('p', { class: 'joint-at' }, condition === 'unused' || name === 'tools' ? '' : clock(at)),
     make('dl', { class: 'joint-spans' }, spans.map(({ what, ms }) => make('div', {},
       make('dt', {}, t(`why.${what}`)), make('dd', {}, took(ms))))),
-    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : called || says));
+    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked, reasons.addressed) : called || says));
 }
 
 // How long it took from the inbox to the receipt, in words, or a dash.

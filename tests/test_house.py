@@ -23,7 +23,7 @@ from tests.sources import tree_of
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("gateway", "channels", "tape", "agent")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MAX_PRODUCT_LINES = 78_000
+MAX_PRODUCT_LINES = 81_000
 MAX_FILE_LINES = 400
 MAX_MEDIAN_LINES = 110
 MAX_FUNCTION_LINES = 60

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.explain.report import StoreReads, cut, payload_of
+from gateway.language.language import translated
 from tape.deletions import MESSAGE_DELETE, without_deleted, without_other_chats
 from tape.entry import EVENT, Entry
 from tape.erasing import ERASED
@@ -64,6 +65,7 @@ class MessageFacts:
         names |= {"entry_id": "entry", "turn_id": "turn"}
         own = {name: row[column] for column, name in names.items()}
         own |= {name: row[name] for name in ("message_id", "lane", "status", "received_at", "why")}
+        own["why"] = translated(row["why"]) if row["why"] else row["why"]
         own |= {"tape": self.tape, "erased": self.is_erased, "name": None, "text": None}
         sender = self.payload.get("sender")
         if entry is None or self.is_closed or self.is_deleted or not isinstance(sender, Mapping):

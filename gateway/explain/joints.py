@@ -16,7 +16,7 @@ from typing import Any, Final
 from gateway.explain.facts import MessageFacts
 from gateway.explain.report import Condition, Duration, Joint
 from gateway.explain.rules import refused_by
-from gateway.wording import counted
+from gateway.language.language import say, translated
 from tape.entry import TOOL_CALL, Entry, parse_date
 from tape.turn_events import LOOP_STEP, TOOL_DONE, TURN_END
 from tape.unit_of_work import Row
@@ -62,7 +62,8 @@ def joints_of(facts: MessageFacts) -> list[Joint]:
 def times_of(joints: Sequence[Joint]) -> str:
     """Return what is known of how long a message's way took, as one sentence, or ""."""
     spans = [span for joint in joints for span in joint.spans if span.ms is not None]
-    return ", ".join(f"{span.what} {span.ms} ms" for span in spans)
+    times = [say("{what} {ms} ms", what=translated(one.what), ms=one.ms) for one in spans]
+    return say(", ").join(times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ class _Way:
         row, payload = self.facts.row, self.facts.payload
         says = f"{row['account_id']} {row['chat_id']}"
         if payload.get("backlog"):
-            return Joint("channel", "slow", _date(payload), says=f"{says}, waited on the platform")
+            says += say(", waited on the platform")
+            return Joint("channel", "slow", _date(payload), says=says)
         return Joint("channel", "ok", _date(payload), says=says)
 
     def inbox(self) -> Joint:
@@ -98,7 +100,7 @@ class _Way:
         spans = [Duration("arrived", arrived)]
         joint = _timed("inbox", row["received_at"], spans, f"in-{row['id']}")
         if self.facts.is_erased:
-            return replace(joint, condition="ended", says=str(row["why"] or "erased"))
+            return replace(joint, condition="ended", says=translated(str(row["why"] or "erased")))
         if self.entry is not None:
             return joint
         return replace(joint, **_stands(row))
@@ -108,22 +110,26 @@ class _Way:
         if entry is None:
             return Joint("tape", "unused")
         spans = [Duration("written", _between(self.facts.row["received_at"], entry.date))]
-        joint = _timed("tape", entry.date, spans, f"entry {entry.id}")
+        joint = _timed("tape", entry.date, spans, say("entry {number}", number=entry.id))
         if not self.facts.is_closed:
             return joint
-        rule = refused_by(entry.payload["data"]) or "the rule was not recorded"
-        return replace(joint, condition="ended", says=f"refused: {rule}")
+        rule = refused_by(entry.payload["data"]) or say("the rule was not recorded")
+        return replace(joint, condition="ended", says=say("refused: {rule}", rule=rule))
 
     def lane(self) -> Joint:
         row, entry = self.facts.row, self.entry
         if entry is None or self.facts.is_closed:
             return Joint("lane", "unused")
-        lane = f"the lane {row['lane']}" if row["lane"] else "the chat is one conversation"
+        if row["lane"]:
+            lane = say("the lane {lane}", lane=row["lane"])
+        else:
+            lane = say("the chat is one conversation")
         spans = [Duration("waited", _between(entry.date, self.taken_at))]
         if row["turn_id"]:
-            return _timed("lane", self.taken_at, spans, f"{lane}, the turn {row['turn_id']}")
+            lane += say(", the turn {turn}", turn=row["turn_id"])
+            return _timed("lane", self.taken_at, spans, lane)
         if self.status == "done":
-            return Joint("lane", "ok", says="a command, answered without the model")
+            return Joint("lane", "ok", says=say("a command, answered without the model"))
         return replace(Joint("lane", "ended", spans=()), **_stands(row, self.facts.payload))
 
     def model(self) -> Joint:
@@ -134,10 +140,10 @@ class _Way:
         first = _first(self.sends, "first_text_at")
         spans = [Duration("first text", _between(self.taken_at, first))]
         names = dict.fromkeys(str(step["model"]) for step in steps if step.get("model"))
-        calls = counted(len(steps), "call")
-        says = f"{', '.join(names) or 'no model answered'}, {calls}"
+        called = ", ".join(names) or say("no model answered")
+        says = say("{model}, {calls} call|{model}, {calls} calls", calls=len(steps), model=called)
         if not steps:
-            says = "no model call is recorded"
+            says = say("no model call is recorded")
         joint = _timed("model", first, spans, says)
         ended_by = next((one for one in reversed(turn) if one.name == TURN_END), None)
         end = _data(ended_by)
@@ -146,10 +152,10 @@ class _Way:
             ended: Condition = "ended" if self.status == "stopped" else "failed"
             took = _between(self.taken_at, ended_by.date if ended_by is not None else "")
             spans.append(Duration("turn", took))
-            says = f"{says}; {self.status} {why}".rstrip()
+            says = say("{what}; {status}", what=says, status=_status(self.status, str(why)))
             return Joint("model", ended, first, tuple(spans), says)
         if self.status in ("taken", "held"):
-            return replace(joint, condition="open", says=says if steps else "the turn runs")
+            return replace(joint, condition="open", says=says if steps else say("the turn runs"))
         return joint
 
     def tools(self) -> Joint:
@@ -169,7 +175,8 @@ class _Way:
         joint = _timed("tools", calls[0].date, spans, ", ".join(names))
         waits = [one for one in turn if one.name == TURN_END and "waits" in _data(one)]
         if waits:
-            says = f"{joint.says}; {_data(waits[0])['waits']} waits for a person to allow it"
+            tool = _data(waits[0])["waits"]
+            says = joint.says + say("; {tool} waits for a person to allow it", tool=tool)
             return replace(joint, condition="open", says=says)
         if not known and self.status == "taken":
             return replace(joint, condition="open")
@@ -191,7 +198,8 @@ class _Way:
         waits = all(row["status"] in ("draft", "pending", "held") for row in self.sends)
         if waits or worst == "ended":
             why = next((str(row["why"]) for row in self.sends if row["why"]), "")
-            says = f"{rows}: {self.sends[0]['status']} {why}".rstrip()
+            stands = _status(str(self.sends[0]["status"]), why)
+            says = say("{rows}: {status}", rows=rows, status=stands)
             return [replace(outbox, condition=worst, says=says), Joint("receipt", "unused")]
         return [outbox, self._receipt(begun, worst)]
 
@@ -201,33 +209,43 @@ class _Way:
         own = self.sends[0] if len(self.sends) == 1 else None
         spans = [Duration("confirmed", _between(begun, last) if own is not None else None)]
         ids = [str(row["platform_id"]) for row in self.sends if row["platform_id"]]
-        says = f"message {', '.join(ids[:5])}" if ids else "confirmed"
+        listed = ", ".join(ids[:5])
+        says = say("message {number}", number=listed) if ids else say("confirmed")
         joint = _timed("receipt", last, spans, says)
         tries = max(row["attempts"] for row in self.sends)
         if tries > 1:
-            joint = replace(joint, condition="slow", says=f"{says}, after {tries} attempts")
+            says += say(", after {tries} attempts", tries=tries)
+            joint = replace(joint, condition="slow", says=says)
         if worst == "ok":
             return joint
         why = next((str(row["why"]) for row in self.sends if row["why"]), "")
         status = next(row["status"] for row in self.sends if _SENDS.get(row["status"]) == worst)
-        return replace(joint, condition=worst, says=f"{status} {why}".rstrip())
+        return replace(joint, condition=worst, says=_status(str(status), why))
+
+
+def _status(status: str, why: str) -> str:
+    """Return how a message or a send stands, and why if that is recorded."""
+    if not why:
+        return translated(status)
+    return say("{status} {why}", status=translated(status), why=translated(why))
 
 
 def _stands(row: Row, payload: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return how a message stands that no turn has taken: its condition and the sentence."""
-    status, why = str(row["status"]), str(row["why"] or "")
-    because = f": {why}" if why else ""
-    waits = {"accepted": "on its way to the tape", "waiting": "waits for its turn"}
-    if status in waits:
-        return {"condition": "open", "says": waits[status]}
+    status, why = str(row["status"]), translated(str(row["why"] or ""))
+    because = say(": {why}", why=why) if why else ""
+    if status == "accepted":
+        return {"condition": "open", "says": say("on its way to the tape")}
+    if status == "waiting":
+        return {"condition": "open", "says": say("waits for its turn")}
     if status == "held":
-        return {"condition": "open", "says": f"held since a restore{because}"}
+        return {"condition": "open", "says": say("held since a restore") + because}
     if status in ("dead", "failed"):
-        return {"condition": "failed", "says": f"given up{because}"}
+        return {"condition": "failed", "says": say("given up") + because}
     if status == "taped":
-        unasked = (payload or {}).get("why") or "recorded only"
-        return {"condition": "ended", "says": f"not addressed: {unasked}"}
-    return {"condition": "ended", "says": f"{status}{because}"}
+        unasked = translated(str((payload or {}).get("why") or "recorded only"))
+        return {"condition": "ended", "says": say("not addressed: {why}", why=unasked)}
+    return {"condition": "ended", "says": translated(status) + because}
 
 
 def _timed(name: str, at: str, spans: Sequence[Duration], says: str) -> Joint:

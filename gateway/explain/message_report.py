@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.explain.conversation import conversation_of
@@ -12,7 +13,7 @@ from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
 from gateway.explain.rules import refused_by
 from gateway.explain.turn_report import send_lines, turn_lines
-from gateway.language.language import say
+from gateway.language.language import say, translated
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry
@@ -21,8 +22,35 @@ from tape.query import Query
 from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
+ACCEPTED: Final = "accepted by {account} as {key}"
 MAX_TOGETHER: Final = 100  # maximum messages of one question to name
 LOOK_AHEAD: Final = 1000  # maximum entries to check for turns that showed an unaddressed message
+
+BY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "edit": "edited by {name}",
+        "delete": "deleted by {name}",
+        "change": "changed by {name}",
+        "message": "written by {name}",
+    }
+)
+"""What an author did, by the kind of the message."""
+
+OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "accepted": "accepted, but not on its tape yet",
+        "waiting": "waiting for its turn",
+        "taken": "being answered by the turn {turn}",
+        "done": "answered by the turn {turn}",
+        "failed": "the turn {turn} failed, and its author got a notice{because}",
+        "stopped": "stopped{because}",
+        "dead": "given up{because}",
+        "dropped": "not answered: dropped{because}",
+        "held": "held since a restore{because}; `tapeway ledger resume` lets it go on",
+        "joined": "part of another message, and answered there",
+    }
+)
+"""How a message ended, by its status; those that were refused or only recorded have their own."""
 
 
 async def message_lines(
@@ -52,8 +80,9 @@ async def message_lines(
 
 
 def _erased(row: Row) -> list[ReportLine]:
-    accepted = f"accepted by {row['account_id']} as {row['ext_id']}"
-    says = f"{row['why']}: only its ids, its kind and its date are left"
+    accepted = say(ACCEPTED, account=row["account_id"], key=row["ext_id"])
+    why = translated(str(row["why"]))
+    says = say("{why}: only its ids, its kind and its date are left", why=why)
     data = {"status": row["status"]}
     return [
         ReportLine(row["received_at"], "seen", accepted, {"row": f"in-{row['id']}"}),
@@ -63,24 +92,25 @@ def _erased(row: Row) -> list[ReportLine]:
 
 def _seen(facts: MessageFacts) -> ReportLine:
     row, payload, entry = facts.row, facts.payload, facts.entry
-    number = f" (delivery {row['alt_id']})" if row["alt_id"] else ""
-    says = f"accepted by {row['account_id']} as {row['ext_id']}{number}"
+    says = say(ACCEPTED, account=row["account_id"], key=row["ext_id"])
+    if row["alt_id"]:
+        says += say(" (delivery {number})", number=row["alt_id"])
     if payload.get("backlog"):
-        says += ", after waiting on the platform"
-    says += f"; {_who(payload, entry)}"
+        says += say(", after waiting on the platform")
+    says += say("; {who}", who=_who(payload, entry))
     if row["folded"]:
-        says += ", since emptied here of its content"
+        says += say(", since emptied here of its content")
     if payload.get("date"):
-        says += f", at {payload['date'][:19]} UTC by the platform's clock"
+        says += say(", at {moment} UTC by the platform's clock", moment=payload["date"][:19])
     if payload.get("chat_title"):
-        says += f", in {quoted(str(payload['chat_title']), 80)}"
+        says += say(", in {chat}", chat=quoted(str(payload["chat_title"]), 80))
     if payload.get("thread_id"):
-        says += f", thread {payload['thread_id']}"
+        says += say(", thread {thread}", thread=payload["thread_id"])
     # An edit changes the row, but the entry keeps the original text. A chat without an entry may
     # never have been let in.
     text = entry.meta.get("text") if entry is not None else ""
     if text and not (facts.is_closed or facts.is_deleted):
-        says += f": {quoted(str(text))}"
+        says += say(": {text}", text=quoted(str(text)))
     names = ("account_id", "ext_id", "alt_id", "chat_id", "message_id", "session_id", "entry_id")
     data = {name: row[name] for name in names} | {"row": f"in-{row['id']}"}
     return ReportLine(row["received_at"], "seen", says, data)
@@ -89,19 +119,23 @@ def _seen(facts: MessageFacts) -> ReportLine:
 def _who(payload: Mapping[str, Any], entry: Entry | None) -> str:
     sender = payload.get("sender")
     if not isinstance(sender, Mapping):
-        return "author unknown"
-    bot = ", a bot" if sender.get("is_bot") else ""
-    verbs = {"edit": "edited", "delete": "deleted", "change": "changed"}
-    kind = verbs.get(str(payload.get("kind")), "written")
+        return say("author unknown")
     name = sender.get("name") or (entry.meta.get("name") if entry is not None else "") or ""
-    return f"{kind} by {quoted(str(name), 80)} (id {sender.get('id')}{bot})"
+    by = say(BY.get(str(payload.get("kind")), BY["message"]), name=quoted(str(name), 80))
+    who = sender.get("id")
+    return by + (
+        say(" (id {id}, a bot)", id=who) if sender.get("is_bot") else say(" (id {id})", id=who)
+    )
 
 
 def _addressed(payload: Mapping[str, Any]) -> ReportLine:
     asked, why = bool(payload.get("addressed")), str(payload.get("why") or "")
     data = {"addressed": asked, "why": why}
-    yes, no = why or "the platform says so", why or "it does not ask the agent"
-    return ReportLine("", "addressed", f"yes: {yes}" if asked else f"no: {no}", data)
+    if asked:
+        says = say("yes: {why}", why=translated(why) or say("the platform says so"))
+    else:
+        says = say("no: {why}", why=translated(why) or say("it does not ask the agent"))
+    return ReportLine("", "addressed", says, data)
 
 
 def _access(facts: MessageFacts) -> ReportLine:
@@ -111,18 +145,20 @@ def _access(facts: MessageFacts) -> ReportLine:
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")
         recorded = entry.payload["data"] if entry is not None else {"why": rule}
-        was = refused_by(recorded) or "the rule was not recorded"
-        return ReportLine("", "access", f"refused: {was}", {"rule": rule, "was": was})
+        was = refused_by(recorded) or say("the rule was not recorded")
+        says = say("refused: {rule}", rule=was)
+        return ReportLine("", "access", says, {"rule": rule, "was": was})
     access = entry.meta.get("access") if entry is not None else None
     if isinstance(access, Mapping):
-        says = f"allowed as {access.get('role')}: {access.get('rule')}"
+        role, rule = translated(str(access.get("role"))), translated(str(access.get("rule")))
+        says = say("allowed as {role}: {rule}", role=role, rule=rule)
         return ReportLine("", "access", says, access)
     if entry is not None and entry.name == "access.opening":
-        says = "a command that a closed chat understands; its author's role decided"
+        says = say("a command that a closed chat understands; its author's role decided")
         return ReportLine("", "access", says)
     if entry is None:
-        return ReportLine("", "access", "not decided yet, or never put on a tape")
-    return ReportLine("", "access", "allowed; the rule was not recorded at that time")
+        return ReportLine("", "access", say("not decided yet, or never put on a tape"))
+    return ReportLine("", "access", say("allowed; the rule was not recorded at that time"))
 
 
 def _own_mention(payload: Mapping[str, Any]) -> str:
@@ -139,11 +175,11 @@ async def _lane(reads: StoreReads, facts: MessageFacts) -> list[ReportLine]:
     lane, link = entry.meta.get("lane"), entry.meta.get("link")
     found = await conversation_of(reads, facts)
     data = {"lane": lane, "link": link, "entry": entry.id, "conversation": found.to_json()}
-    says = f"{found.says}. " + say("It is entry {number}", number=entry.id)
+    says = say("{conversation}. It is entry {number}", conversation=found.says, number=entry.id)
     if lane is not None:
         says += say(" in the lane {lane}", lane=lane)
     if isinstance(link, Mapping):
-        says += f" ({link['why']})" if link.get("why") else ""
+        says += say(" ({link})", link=translated(str(link["why"]))) if link.get("why") else ""
         says += _addressees(link.get("to"), _own_mention(facts.payload))
     return [ReportLine(entry.date, "lane", says, data)]
 
@@ -160,12 +196,12 @@ def _changes(facts: MessageFacts) -> list[ReportLine]:
     for event in facts.changes:
         data = bounded(dict(event.payload["data"]))
         if event.name == MESSAGE_EDIT and facts.is_deleted:
-            lines.append(ReportLine(event.date, "changed", "edited", {"event": event.id}))
+            lines.append(ReportLine(event.date, "changed", say("edited"), {"event": event.id}))
         elif event.name == MESSAGE_EDIT:
-            says = f"edited; its new text: {quoted(str(data.get('content', '')))}"
+            says = say("edited; its new text: {text}", text=quoted(str(data.get("content", ""))))
             lines.append(ReportLine(event.date, "changed", says, {"event": event.id, **data}))
         elif event.name == MESSAGE_DELETE:
-            lines.append(ReportLine(event.date, "changed", "deleted on its platform", data))
+            lines.append(ReportLine(event.date, "changed", say("deleted on its platform"), data))
     return lines
 
 
@@ -176,7 +212,7 @@ async def _asked_together(reads: StoreReads, row: Row) -> list[ReportLine]:
     others = [f"in-{other['id']}" for other in rows if other["id"] != row["id"]]
     if not others:
         return []
-    says = f"asked together with {', '.join(others)}, and answered at once with it"
+    says = say("asked together with {rows}, and answered at once with it", rows=", ".join(others))
     return [ReportLine("", "together", says, {"others": others})]
 
 
@@ -191,44 +227,45 @@ async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]
     for take in found:
         if is_take(take) and entry.id in read_take(take).shown:
             turn = read_take(take).turn
-            says, data = f"shown to the turn {turn}, as context", {"turn": turn, "entry": take.id}
+            says = say("shown to the turn {turn}, as context", turn=turn)
+            data = {"turn": turn, "entry": take.id}
             turns.setdefault(turn, ReportLine(take.date, "view", says, data))
     return list(turns.values())
 
 
 def outcome(row: Row, payload: Mapping[str, Any]) -> str:
     """Return one sentence that says how a message ended."""
-    status, why = row["status"], row["why"]
-    because = f": {why}" if why else ""
+    status = str(row["status"])
+    why = translated(str(row["why"] or ""))
+    because = say(": {why}", why=why) if why else ""
     kind = payload.get("kind", "message")
     if status == "taped" and kind != "message":
-        return "recorded"
+        return say("recorded")
+    if status == "taped":
+        unasked = translated(str(payload.get("why") or "recorded only"))
+        return say("not answered: not addressed ({why})", why=unasked)
+    if status == "refused":
+        return say("not answered: {why}", why=why or translated("refused"))
     if status == "done" and not row["turn_id"]:
-        return "answered without the model, as a command"
-    outcomes = {
-        "accepted": "accepted, but not on its tape yet",
-        "waiting": "waiting for its turn",
-        "taken": f"being answered by the turn {row['turn_id']}",
-        "taped": f"not answered: not addressed ({payload.get('why') or 'recorded only'})",
-        "refused": f"not answered{because or ': refused'}",
-        "done": f"answered by the turn {row['turn_id']}",
-        "failed": f"the turn {row['turn_id']} failed, and its author got a notice{because}",
-        "stopped": f"stopped{because}",
-        "dead": f"given up{because}",
-        "dropped": f"not answered: dropped{because}",
-        "held": f"held since a restore{because}; `tapeway ledger resume` lets it go on",
-        "joined": "part of another message, and answered there",
-    }
-    return outcomes.get(status, f"{status}{because}")
+        return say("answered without the model, as a command")
+    if status not in OUTCOMES:
+        return f"{status}{because}"
+    return say(OUTCOMES[status], turn=row["turn_id"], because=because)
 
 
 def head_of(row: Row, payload: Mapping[str, Any]) -> str:
     """Return one line that identifies a message."""
-    said = f"message {row['message_id']}" if row["message_id"] else "a message"
-    names = {"edit": f"an edit of {said}", "delete": f"the deletion of {said}"}
-    names["change"] = "a change of the chat"
-    what = names.get(str(payload.get("kind")), said)
-    return f"in-{row['id']} is {what} in {row['account_id']} {row['chat_id']}"
+    number = row["message_id"]
+    said = say("message {number}", number=number) if number else say("a message")
+    kind = payload.get("kind")
+    if kind == "edit":
+        said = say("an edit of {message}", message=said)
+    elif kind == "delete":
+        said = say("the deletion of {message}", message=said)
+    elif kind == "change":
+        said = say("a change of the chat")
+    where = f"{row['account_id']} {row['chat_id']}"
+    return say("{row} is {what} in {where}", row=f"in-{row['id']}", what=said, where=where)
 
 
 def is_about_another(payload: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Protocol
 
-from gateway.wording import counted
+from gateway.language.language import say
 from tape.entry import Entry, load
 from tape.query import Query
 from tape.unit_of_work import Row
@@ -114,12 +114,15 @@ class Report:
 
 def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
     """Return the beginning of a text, and say how many characters are missing."""
-    more = counted(len(text) - most, "more character")
-    return text if len(text) <= most else f"{text[:most]}... ({more})"
+    more = len(text) - most
+    if more <= 0:
+        return text
+    sentence = "{text}... ({more} more character)|{text}... ({more} more characters)"
+    return say(sentence, more=more, text=text[:most])
 
 
 def quoted(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
-    return f'"{cut(text, most)}"'
+    return say('"{text}"', text=cut(text, most))
 
 
 def payload_of(row: Row) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from channels.markdown.plain import plain
 from gateway.explain.facts import MAX_ENTRIES
 from gateway.explain.report import ReportLine, bounded, cut, quoted
-from gateway.wording import counted
+from gateway.language.language import say, translated
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.turn_events import (
     LOOP_STEP,
@@ -26,6 +26,11 @@ from tape.turn_events import (
 )
 from tape.unit_of_work import Row
 
+TAKEN_BACK: Final = "{name} took the thumb back"
+THUMBS: Final[Mapping[str, str]] = MappingProxyType(
+    {"up": "{name} gave the answer a thumb up", "down": "{name} gave the answer a thumb down"}
+)
+MAX_NUMBERS: Final = 30  # maximum entries that are listed by their numbers
 SILENT: Final = frozenset({"handoff"})
 
 
@@ -50,10 +55,11 @@ def turn_lines(tape: str, turn: str, entries: Sequence[Entry]) -> list[ReportLin
         else:
             lines += found
     if any(entry.name == LOOP_STEP and "upto" in entry.payload["data"] for entry in entries):
-        says = f"to see its exact prompts: tapeway tape show {tape} --view {turn}"
+        command = f"tapeway tape show {tape} --view {turn}"
+        says = say("to see its exact prompts: {command}", command=command)
         lines.append(ReportLine("", "view", says))
     if len(entries) == MAX_ENTRIES:
-        says = f"more than {MAX_ENTRIES} entries: the rest is on the tape"
+        says = say("more than {most} entries: the rest is on the tape", most=MAX_ENTRIES)
         lines.append(ReportLine("", "turn", says))
     return lines
 
@@ -96,18 +102,26 @@ def outbox_lines(row: Row) -> list[ReportLine]:
     data = {name: row[name] for name in ("idem", "op", "status", "platform_id", "attempts", "why")}
     data["row"] = f"out-{row['id']}"
     lines = []
-    where = f" as message {row['platform_id']}" if row["platform_id"] else ""
-    if row["op"] in ("place", "draft"):
-        became = "and became the answer" if row["op"] == "place" else "and was not finished"
-        lines.append(ReportLine("", "draft", f"partial text was shown{where} {became}", data))
+    where = say(" as message {number}", number=row["platform_id"]) if row["platform_id"] else ""
+    if row["op"] == "place":
+        says = say("partial text was shown{where} and became the answer", where=where)
+        lines.append(ReportLine("", "draft", says, data))
+    elif row["op"] == "draft":
+        says = say("partial text was shown{where} and was not finished", where=where)
+        lines.append(ReportLine("", "draft", says, data))
     if row["op"] == "draft":
         return lines
-    says = f"out-{row['id']} to {row['account_id']} {row['chat_id']}: {row['status']}{where}"
+    says = say(
+        "{row} to {chat}: {status}{where}",
+        row=data["row"],
+        chat=f"{row['account_id']} {row['chat_id']}",
+        status=translated(str(row["status"])),
+        where=where,
+    )
     if row["attempts"]:
-        times = "once" if row["attempts"] == 1 else f"{row['attempts']} times"
-        says += f", attempted {times}"
+        says += say(", attempted once|, attempted {times} times", times=row["attempts"])
     if row["why"]:
-        says += f": {row['why']}"
+        says += say(": {why}", why=translated(str(row["why"])))
     return [*lines, ReportLine("", "send", says, data)]
 
 
@@ -125,11 +139,13 @@ def _lines(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
         return [_message(entry)]
     if entry.kind == ERROR:
         number = entry.meta.get("error_id", "")
-        says = f"{number} {quoted(str(entry.payload.get('message', '')), 1000)}".strip()
+        words = translated(str(entry.payload.get("message", "")))
+        says = f"{number} {quoted(words, 1000)}".strip()
         return [_line(entry, "error", says, error_id=number)]
     if entry.kind == ANCHOR:
         state = dump(entry.payload.get("state"))
-        return [_line(entry, "anchor", f"{entry.name} was set: {cut(state)}")]
+        says = say("{checkpoint} was set: {state}", checkpoint=entry.name, state=cut(state))
+        return [_line(entry, "anchor", says)]
     data = dump(bounded(entry.payload.get("data", entry.payload)))
     return [_line(entry, "event", f"{entry.name or entry.kind} {cut(data)}")]
 
@@ -146,81 +162,116 @@ def _line(entry: Entry, about: str, says: str, **data: Any) -> ReportLine:
 def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     turn = str(data.get("turn", ""))
     lane = entry.meta.get("lane")
-    where = f" in the lane {lane}" if lane else ""
-    lines = [_line(entry, "turn", f"{turn} began{where}", turn=turn, lane=lane)]
+    says = say("{turn} began", turn=turn)
+    if lane:
+        says += say(" in the lane {lane}", lane=lane)
+    lines = [_line(entry, "turn", says, turn=turn, lane=lane)]
     return [*lines, *_takes(entry, data)]
 
 
 def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
     take = read_take(entry)
     takes, include = list(take.takes), list(take.include)
-    says = f"takes {_entries(takes)}"
+    says = say("takes {entries}", entries=_entries(takes))
     if include:
-        says += f", and includes {_entries(include)} from elsewhere"
+        says += say(", and includes {entries} from elsewhere", entries=_entries(include))
     if take.whole_room:
-        says += ", and shows all lanes, because one conversation fills the room"
+        says += say(", and shows all lanes, because one conversation fills the room")
     if take.steered:
-        says += ", asked while the turn ran"
+        says += say(", asked while the turn ran")
     return [_line(entry, "view", says, takes=takes, include=include)]
 
 
 def _entries(numbers: Sequence[object]) -> str:
-    listed = ", ".join(map(str, numbers[:30]))
-    more = f" and {len(numbers) - 30} more" if len(numbers) > 30 else ""
-    return f"{'entry' if len(numbers) == 1 else 'entries'} {listed or 'none'}{more}"
+    if not numbers:
+        return say("entries none")
+    listed = ", ".join(map(str, numbers[:MAX_NUMBERS]))
+    if (more := len(numbers) - MAX_NUMBERS) > 0:
+        return say("entries {numbers} and {more} more", numbers=listed, more=more)
+    return say("entry {numbers}|entries {numbers}", count=len(numbers), numbers=listed)
 
 
 def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    return [_line(entry, "turn", f"resumed after a crash or a stop, attempt {data.get('attempt')}")]
+    says = say("resumed after a crash or a stop, attempt {number}", number=data.get("attempt"))
+    return [_line(entry, "turn", says)]
 
 
 def _include(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     shown = data.get("entries") or []
-    return [_line(entry, "view", f"from here on it also shows {_entries(shown)}", include=shown)]
+    says = say("from here on it also shows {entries}", entries=_entries(shown))
+    return [_line(entry, "view", says, include=shown)]
 
 
 def _system(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    length = counted(len(str(data.get("text", ""))), "character")
-    says = f"system prompt {data.get('sha256')}, {length}"
+    length = len(str(data.get("text", "")))
+    sentence = (
+        "system prompt {sha256}, {length} character|system prompt {sha256}, {length} characters"
+    )
+    says = say(sentence, length=length, sha256=data.get("sha256"))
     return [_line(entry, "view", says)]
 
 
 def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    view = f"{counted(data.get('messages') or 0, 'message')}, prompt {data.get('prompt')}"
-    if data.get("system"):
-        view += f", system prompt {data['system']}"
+    return [
+        _line(entry, "view", say("shown: {view}", view=_shown(data))),
+        _line(entry, "model", _answered(data), **data),
+    ]
+
+
+def _shown(data: Mapping[str, Any]) -> str:
+    """Return what a model was shown in a call."""
     usage = data.get("usage") or {}
-    if usage.get("prompt_tokens") is not None:
-        view += f", {counted(usage['prompt_tokens'], 'token')}"
+    shown = say(
+        "{count} message, prompt {prompt}|{count} messages, prompt {prompt}",
+        count=data.get("messages") or 0,
+        prompt=data.get("prompt"),
+    )
+    if data.get("system"):
+        shown += say(", system prompt {sha256}", sha256=data["system"])
+    if (count := usage.get("prompt_tokens")) is not None:
+        shown += say(", {count} token|, {count} tokens", count=count)
     if data.get("tools"):
-        view += f"; tools offered: {', '.join(map(str, data['tools']))}"
-    model = data.get("model") or "no model answered"
-    status = f"status {data.get('status')} after {data.get('elapsed_ms')} ms"
-    says = f"step {data.get('step')}: {model}, {status}"
+        shown += say("; tools offered: {tools}", tools=", ".join(map(str, data["tools"])))
+    return shown
+
+
+def _answered(data: Mapping[str, Any]) -> str:
+    """Return how a call of a model ended."""
+    usage = data.get("usage") or {}
+    says = say(
+        "step {step}: {model}, status {status} after {ms} ms",
+        step=data.get("step"),
+        model=data.get("model") or say("no model answered"),
+        status=data.get("status"),
+        ms=data.get("elapsed_ms"),
+    )
     if usage:
         counts = ", ".join(f"{name} {count}" for name, count in usage.items())
-        says += f", usage {counts}"
+        says += say(", usage {counts}", counts=counts)
     if data.get("finish_reason"):
-        says += f", finish {data['finish_reason']}"
+        says += say(", finish {reason}", reason=data["finish_reason"])
     if data.get("error"):
-        says += f": {quoted(str(data['error']), 1000)}"
-    return [_line(entry, "view", f"shown: {view}"), _line(entry, "model", says, **data)]
+        says += say(": {why}", why=quoted(translated(str(data["error"])), 1000))
+    return says
 
 
 def _call(entry: Entry, call: Mapping[str, Any]) -> ReportLine:
     function = call.get("function") or {}
-    says = f"{function.get('name')} was called with {cut(str(function.get('arguments', '')))}"
+    given = cut(str(function.get("arguments", "")))
+    says = say("{tool} was called with {given}", tool=function.get("name"), given=given)
     return _line(entry, "tool", says, call=call)
 
 
 def _done(entry: Entry, names: Mapping[Any, str], results: Mapping[Any, Any]) -> ReportLine:
     data = {name: value for name, value in _data(entry).items() if name != "result"}
     call = data.get("call_id")
-    says = f"{names.get(call, 'a tool')} returned, after {data.get('elapsed_ms')} ms"
+    name, took = names.get(call) or say("a tool"), data.get("elapsed_ms")
+    says = say("{tool} returned, after {ms} ms", tool=name, ms=took)
     if call not in results:  # the step did not end: nothing says what may be shown of its results
         return _line(entry, "tool", says, **data)
     result = str(results[call])
-    return _line(entry, "tool", f"{says}, {quoted(result)}", **data, result=result)
+    says += say(", {result}", result=quoted(result))
+    return _line(entry, "tool", says, **data, result=result)
 
 
 def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
@@ -228,49 +279,57 @@ def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
         return ()
     results = entry.payload.get("results") or ()
     texts = [one if isinstance(one, str) else dump(one) for one in results]
-    return [_line(entry, "tool", f"a tool returned {quoted(text)}") for text in texts]
+    found = [say("a tool returned {result}", result=quoted(text)) for text in texts]
+    return [_line(entry, "tool", says) for says in found]
 
 
 def _message(entry: Entry) -> ReportLine:
     text = quoted(entry.text)
     if "prompt_of" in entry.meta:
-        says = f"entry {entry.meta['prompt_of']} is shown as a plugin's text: {text}"
+        number = entry.meta["prompt_of"]
+        says = say("entry {number} is shown as a plugin's text: {text}", number=number, text=text)
         return _line(entry, "view", says)
     if "hint" in entry.meta:
-        return _line(entry, "view", f"from here on it also shows a system hint: {text}")
-    what = "the answer" if entry.meta.get("final") else "text next to its calls"
-    return _line(entry, "said", f"{what}: {quoted(plain(entry.text))}")
+        says = say("from here on it also shows a system hint: {text}", text=text)
+        return _line(entry, "view", says)
+    text = quoted(plain(entry.text))
+    if entry.meta.get("final"):
+        return _line(entry, "said", say("the answer: {text}", text=text))
+    return _line(entry, "said", say("text next to its calls: {text}", text=text))
 
 
 def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    says = f"to be sent to {data.get('channel')} {data.get('chat')}"
+    says = say("to be sent to {chat}", chat=f"{data.get('channel')} {data.get('chat')}")
     if data.get("reply_to"):
-        says += f" as a reply to {data['reply_to']}"
+        says += say(" as a reply to {number}", number=data["reply_to"])
     if data.get("text"):
-        says += f": {quoted(str(data['text']))}"
+        says += say(": {text}", text=quoted(str(data["text"])))
     return [_line(entry, "send", says, **data)]
 
 
 def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     ids = ", ".join(map(str, data.get("platform_ids") or []))
-    says = f"the platform confirmed {data.get('idem')}" + (f" as message {ids}" if ids else "")
+    says = say("the platform confirmed {key}", key=data.get("idem"))
+    says += say(" as message {number}", number=ids) if ids else ""
     return [_line(entry, "receipt", says, **data)]
 
 
 def _reaction(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     thumb = str(data.get("value") or "")
-    did = f"gave the answer a thumb {thumb}" if thumb else "took the thumb back"
     about = {name: data.get(name) for name in ("answer", "author", "value")}
-    return [_line(entry, "thumb", f"{about['author'] or 'somebody'} {did}", **about)]
+    who = about["author"] or say("somebody")
+    says = say(THUMBS.get(thumb, TAKEN_BACK), name=who)
+    return [_line(entry, "thumb", says, **about)]
 
 
 def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    says = f"ended: {data.get('status')}"
+    says = say("ended: {status}", status=translated(str(data.get("status"))))
     if data.get("error_id"):
-        says += f", error {data['error_id']}: {quoted(str(data.get('error', '')), 1000)}"
+        error = quoted(translated(str(data.get("error", ""))), 1000)
+        says += say(", error {number}: {error}", number=data["error_id"], error=error)
     if data.get("why"):
-        by = data.get("name") or data.get("by")
-        says += f" ({data['why']}, by {by})" if by else f" ({data['why']})"
+        by, why = data.get("name") or data.get("by"), translated(str(data["why"]))
+        says += say(" ({why}, by {name})", why=why, name=by) if by else say(" ({why})", why=why)
     return [_line(entry, "turn", says, **data)]
 
 

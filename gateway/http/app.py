@@ -18,6 +18,7 @@ from gateway.http.auth import Gatekeeper, Guard, is_named_local
 from gateway.http.limits import BodyLimit
 from gateway.http.logins import login_routes, session_routes
 from gateway.http.peers import is_loopback
+from gateway.language.refusals import TranslatedRefusals
 from gateway.settings.sections import HttpSettings
 from gateway.supervision.status import ChannelState
 from tape.payloads import left_out
@@ -119,7 +120,8 @@ def make_app(
         *more,
         _ChannelRoutes(channels),
     ]
-    middleware = [Middleware(Guard, gate=gate), Middleware(BodyLimit)]
+    guard, limit = Middleware(Guard, gate=gate), Middleware(BodyLimit)
+    middleware = [Middleware(TranslatedRefusals), guard, limit]
     return Starlette(routes=routes, middleware=middleware)
 
 

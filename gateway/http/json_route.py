@@ -11,16 +11,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import AdminError
+from gateway.language.language import language_of, speaking
 
 
 def json_route(
     path: str, answer: Callable[[Request], Awaitable[Any]], method: str = "GET"
 ) -> Route:
-    """Return a route that calls `answer`; an AdminError becomes status 422 with an `error`."""
+    """Return a route that calls `answer`; an AdminError becomes status 422 with an `error`.
+
+    Sentences are in the language of `Accept-Language` where `gateway.language` has them.
+    """
 
     async def respond(request: Request) -> Response:
         try:
-            return JSONResponse(await answer(request))
+            with speaking(language_of(request.headers.get("Accept-Language", ""))):
+                return JSONResponse(await answer(request))
         except AdminError as refused:
             return JSONResponse({"error": str(refused)}, status_code=422)
 

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from gateway.language.chinese import CHINESE
+from gateway.language.chinese import FINISHED, SAID
+from gateway.language.finished import Finished
 
 ENGLISH: Final = "en"
-LANGUAGES: Final[Mapping[str, Mapping[str, str]]] = {ENGLISH: {}, "zh": CHINESE}
-"""The sentences of each language by those in English."""
+_SAID: Final[Mapping[str, Mapping[str, str]]] = {ENGLISH: {}, "zh": SAID}
+_FINISHED: Final = {"zh": Finished(FINISHED)}
 
 _chosen: Final[ContextVar[str]] = ContextVar("language", default=ENGLISH)
 
@@ -25,7 +26,7 @@ def language_of(accepted: str) -> str:
     """Return the language that a page asks for in `Accept-Language`; English if none is known."""
     for wanted in accepted.split(","):
         name = wanted.partition(";")[0].strip().lower().partition("-")[0]
-        if name in LANGUAGES:
+        if name in _SAID:
             return name
     return ENGLISH
 
@@ -45,13 +46,18 @@ def say(sentence: str, /, **values: object) -> str:
 
     A sentence with `|` has a singular, for a first value of 1: `"{n} minute|{n} minutes"`.
     """
-    wanted = translated(sentence)
+    wanted = _SAID[_chosen.get()].get(sentence, sentence)
     one, bar, many = wanted.partition("|")
     if bar and next(iter(values.values()), None) != 1:
         one = many
     return one.format_map(values)
 
 
-def translated(sentence: str) -> str:
-    """Return a whole sentence in the language of the page, or as it is if that has none for it."""
-    return LANGUAGES[_chosen.get()].get(sentence, sentence)
+def translated(text: str) -> str:
+    """Return what the gateway wrote before in the language of the page, or as it is.
+
+    It was stored in English, or comes from a part that does not know of pages. Text of people is
+    never given to this function.
+    """
+    finished = _FINISHED.get(_chosen.get())
+    return text if finished is None else finished.of(text) or text

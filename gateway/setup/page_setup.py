@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute
 
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body, json_route
+from gateway.language.language import translated
 from gateway.setup.providers import BY_NAME, KNOWN, LOCAL, find_providers
 from gateway.setup.settings_desk import MODEL, NAME_A_MODEL, NO_KEY_FIELD, SettingsDesk
 
@@ -53,6 +54,6 @@ def page_setup_routes(desk: SettingsDesk) -> list[BaseRoute]:
         (line,) = trial.lines
         if not trial.well:
             raise AdminError(line.says)
-        return {"said": line.says}
+        return {"said": translated(line.says)}
 
     return [json_route("/api/model", servers), json_route("/api/model", take, "POST")]

@@ -12,6 +12,7 @@ from anyio.to_thread import run_sync
 from agent.models.probe import Probed
 from gateway.doctor.checks.model import TROUBLES
 from gateway.doctor.checks.platforms import check_platform
+from gateway.language.language import say, translated
 from gateway.settings import Settings
 from gateway.setup.model_choice import probed
 from gateway.setup.platforms import Platform
@@ -65,6 +66,8 @@ async def try_platform(platform: Platform, settings: Settings) -> Trial:
     for result in checkup.results:
         if result.trouble is not None:
             trouble = result.trouble
-            lines.append(TrialLine(f"{result.says.rstrip('.')}: {trouble.cause}", trouble.remedy))
+            found, cause = translated(result.says).rstrip(".。"), translated(trouble.cause)
+            says = say("{found}: {cause}", found=found, cause=cause)
+            lines.append(TrialLine(says, trouble.remedy))
     well = all(result.state != "failure" for result in checkup.results)
     return Trial(well and bool(checkup.bot), lines, bot_id=checkup.bot_id)

@@ -1,7 +1,7 @@
 // The connection to the gateway: the person, the event stream, and the outbox,
 // which keeps a message until the gateway has it.
 
-import { t } from './words.js';
+import { language, t } from './words.js';
 
 const PERSON_KEY = 'tapeway.person';
 const RETURN_KEY = 'tapeway.return';
@@ -76,15 +76,16 @@ const roomUrl = (room, what) => `/api/rooms/${encodeURIComponent(room)}/${what}`
 
 export const post = (room, what, body) => fetch(roomUrl(room, what), {
   method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
+  headers: { 'Content-Type': 'application/json', 'Accept-Language': language },
   body: JSON.stringify(body),
   signal: AbortSignal.timeout?.(20_000),
 });
 
 // Call the gateway: with a body as a POST; throws an error with its sentence.
 export async function ask(path, body, milliseconds = 20_000) {
-  const sent = body === undefined ? {} : {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+  const headers = { 'Accept-Language': language };
+  const sent = body === undefined ? { headers } : {
+    method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body),
   };
   let response = null;
   try {

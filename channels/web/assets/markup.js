@@ -6,7 +6,7 @@ import { refusal } from './link.js';
 import {
   asUrl, copyText, icon, make,
 } from './parts.js';
-import { t } from './words.js';
+import { language, t } from './words.js';
 
 function parsed(html) {
   const template = make('template');
@@ -179,7 +179,7 @@ async function showImage(button, urlOf, announce) {
   button.setAttribute('aria-busy', 'true');
   const [, name, state] = button.children;
   try {
-    const response = await fetch(urlOf(button.closest('.msg').dataset.id, button.dataset.image));
+    const response = await fetch(urlOf(button.closest('.msg').dataset.id, button.dataset.image), { headers: { 'Accept-Language': language } });
     if (!response.ok) throw new Error(await refusal(response));
     const image = make('img');
     image.alt = name.textContent;

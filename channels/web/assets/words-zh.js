@@ -1,5 +1,5 @@
-// The page in Chinese. What stands here is what the page's own code says: messages, command texts
-// and refusals come from the gateway as they are.
+// The page in Chinese. What stands here is what the page's own code says: the gateway says in the
+// page's language what it refuses, and messages and command texts come as they are.
 
 export const words = {
   // the room

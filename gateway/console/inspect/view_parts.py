@@ -16,6 +16,7 @@ from agent.anchoring import FRAMED
 from agent.anchors import HINT
 from gateway.context.replay import ReplayedPrompt, prompt_of_step
 from gateway.errors import AdminError
+from gateway.language.language import translated
 from tape.context import Message
 from tape.entry import ANCHOR, EVENT, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.handle import Tape
@@ -112,7 +113,7 @@ def view_json(view: ShownView, asked: Collection[int], tools: Sequence[Json] = (
         "at": view.at,
         "steps": [_step(step) for step in view.steps],
         "exact": prompt.exact,
-        "why": prompt.why,
+        "why": translated(prompt.why),
         "blanked": prompt.blanked,
         "left_out": max(0, len(parts) - MAX_PARTS),
         "parts": parts[-MAX_PARTS:],

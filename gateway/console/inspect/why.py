@@ -19,11 +19,14 @@ from gateway.console.screens.deck import about
 from gateway.console.timeline.lanes import lane_names
 from gateway.console.visitor import Visitor
 from gateway.explain.explainer import Explainer
+from gateway.explain.report import Report
+from gateway.language.language import translated
 from tape.entry import MESSAGE, Entry
 from tape.query import Query
 from tape.unit_of_work import Row
 
 NO_MESSAGE: Final = "There is no such message, or you may not see it."
+REASONED: Final = ("addressed", "access")  # what most people ask about a message
 NO_ROW: Final = "This entry belongs to no message."
 MAX_DIGITS: Final = 18
 MAX_ANSWER: Final = 400  # maximum characters of an answer that are shown
@@ -61,6 +64,7 @@ def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             "lane": redactor.value(await _lane(parts.reads, place)),
             "used": await _used(parts.reads, place),
             "answer": redactor.clean(await _answer(parts.reads, place)),
+            "reasons": _reasons(report),
         }
 
     async def of_entry(request: Request) -> Any:
@@ -89,6 +93,17 @@ async def _chat(rights: Rights, visitor: Visitor, row: Row) -> dict[str, Any] | 
     if not await visitor.sees_account(channel, account):
         raise HTTPException(404, NO_MESSAGE)
     return None
+
+
+def _reasons(report: Report) -> dict[str, str]:
+    """Return the recorded reasons of a report in words, by the subject of their line."""
+    found = {line.about: line.data for line in report.lines if line.about in REASONED}
+    said = {about: _reason(data) for about, data in found.items()}
+    return {about: reason for about, reason in said.items() if reason}
+
+
+def _reason(data: Mapping[str, Any]) -> str:
+    return str(data.get("was") or translated(str(data.get("why") or data.get("rule") or "")))
 
 
 async def _lane(reads: ConsoleReads, place: Mapping[str, Any]) -> dict[str, Any] | None:

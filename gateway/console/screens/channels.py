@@ -14,6 +14,7 @@ from gateway.console.answers import console_route
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
+from gateway.language.language import translated
 from gateway.supervision.status import ChannelState
 
 MAX_GAUGES: Final = 6
@@ -39,7 +40,7 @@ def channel_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
                     **_work(channel, titles, owns=owns),
                 }
             )
-        notes = parts.models.notes() if visitor.is_instance_owner else []
+        notes = [translated(one) for one in parts.models.notes() if visitor.is_instance_owner]
         model = parts.services.settings.agent.model
         clean = parts.services.redactor.value
         return clean({"channels": shown, "model": {"name": model, "notes": notes}}, lines=True)
@@ -65,7 +66,7 @@ def _state(name: str, state: ChannelState, deaf: dict[str, float], now: float) -
 
 
 def _reasons(state: ChannelState) -> dict[str, Any]:
-    return {"why": state.why, "notes": list(state.notes)}
+    return {"why": translated(state.why), "notes": [translated(one) for one in state.notes]}
 
 
 def _work(

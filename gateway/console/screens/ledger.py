@@ -17,6 +17,7 @@ from gateway.console.rights import Rights
 from gateway.console.said import texts
 from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
+from gateway.language.language import translated
 from tape.unit_of_work import Row
 
 MAX_ROWS: Final = 200
@@ -51,12 +52,12 @@ def ledger_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     async def retry(request: Request) -> Any:
         visitor = await check(request)
         done = await parts.ledger.retry(request.path_params["row"], by=visitor.person)
-        return {"done": done}
+        return {"done": translated(done)}
 
     async def drop(request: Request) -> Any:
         visitor = await check(request)
         done = await parts.ledger.drop(request.path_params["row"], by=visitor.person)
-        return {"done": done}
+        return {"done": translated(done)}
 
     async def check(request: Request) -> Visitor:
         """Return who may see the row that a request is about; raises HTTPException."""
@@ -98,7 +99,7 @@ async def _shown(
                 "status": row["status"],
                 "attempts": row["attempts"],
                 "date": row.get("received_at") or row.get("sent_at") or "",
-                "why": row["why"] or "",
+                "why": translated(row["why"] or ""),
                 "name": fit(row.get("name") or ""),
                 "text": said.get(row_id, ""),
                 "retry": row["status"] in AGAIN,

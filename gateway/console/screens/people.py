@@ -21,6 +21,7 @@ from gateway.console.screens.sessions import open_sessions
 from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body
+from gateway.language.language import translated
 from gateway.logs import get_log
 from gateway.turn.budgets import limits_of
 
@@ -111,7 +112,7 @@ class PeopleScreen:
             raise HTTPException(403, OWNERS_STAY)
         await self._check(visitor, who, account)
         done = await self._parts.access_admin.grant(who, role, account, by=visitor.person)
-        return {"done": done}
+        return {"done": translated(done)}
 
     async def _revoke(self, request: Request) -> Any:
         visitor, body = await self._owner(request)
@@ -119,7 +120,7 @@ class PeopleScreen:
         done = await self._parts.access_admin.revoke(
             body["who"], body["account"], by=visitor.person
         )
-        return {"done": done}
+        return {"done": translated(done)}
 
     async def _pair(self, request: Request) -> Any:
         await self._rights.owner(request)
@@ -147,7 +148,8 @@ class PeopleScreen:
         visitor = await self._rights.visitor(request)
         if not await self._owns_any(visitor):
             raise HTTPException(403, OWNERS_ONLY)
-        return await self._parts.erase.state(request.path_params["name"])
+        found = await self._parts.erase.state(request.path_params["name"])
+        return {**found, "problem": translated(found["problem"])}
 
     async def _owner(self, request: Request) -> tuple[Visitor, dict[str, str]]:
         visitor = await self._rights.visitor(request)

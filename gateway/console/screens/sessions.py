@@ -14,11 +14,11 @@ from gateway.console.answers import console_route
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
+from gateway.language.language import say
 from gateway.logs import get_log
 
 NO_SESSION: Final = "There is no such session, or you may not end it."
 MAX_LISTED: Final = 100
-ENDED: Final = "The session of {0} has ended."
 
 
 def session_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
@@ -35,7 +35,7 @@ def session_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             raise HTTPException(404, NO_SESSION)
         person = _person(found)
         get_log().info("console.session_ended", person=person, by=visitor.person)
-        return {"done": ENDED.format(person)}
+        return {"done": say("The session of {person} has ended.", person=person)}
 
     return [console_route("/people/sessions/{session}/end", end, "POST")]
 

@@ -18,6 +18,7 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body
+from gateway.language.language import translated
 from gateway.settings import Settings
 from gateway.settings.load import paths
 from gateway.settings.shown import shown
@@ -35,9 +36,11 @@ def settings_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     async def settings(request: Request) -> Any:
         await rights.owner(request)
         rows = settings_rows(parts.services.settings)
-        may = {"why": NOT_HERE, "version": "", "parts": []}
+        may: dict[str, Any] = {"why": NOT_HERE, "version": "", "parts": []}
         if desk is not None:
             may = await desk.shown()
+        for one in (may, *may["parts"]):
+            one["why"] = translated(one["why"])
         return clean({"settings": rows, "may": may}, lines=True)
 
     async def try_out(request: Request) -> Any:
@@ -70,7 +73,8 @@ def settings_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             trial = await run(desk, request.path_params["part"], body, visitor.person)
         except SettingsStale as stale:
             raise HTTPException(409, str(stale)) from stale
-        return clean(trial.as_json(), lines=True)
+        lines = [{name: translated(one[name]) for name in one} for one in trial.as_json()["lines"]]
+        return clean({"well": trial.well, "lines": lines}, lines=True)
 
     return [
         console_route("/settings", settings),
@@ -98,7 +102,7 @@ def settings_rows(settings: Settings) -> list[dict[str, Any]]:
             {
                 "name": variable(path),
                 "section": section,
-                "help": field.description or "",
+                "help": translated(field.description or ""),
                 "value": shown(getattr(table, path.rpartition(".")[2])),
                 "origin": kind,
                 "path": str(place) if place else "",

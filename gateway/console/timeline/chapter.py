@@ -12,12 +12,17 @@ from gateway.console.reads import PAGE, ConsoleReads
 from gateway.console.said import said_text
 from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, who_of
 from gateway.errors import AdminError
+from gateway.language.language import say
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry
 from tape.query import Query
 from tape.search.search import as_edited
 
 MAX_MESSAGES: Final = 2000
+SINCE: Final = "{count} message since {moment}|{count} messages since {moment}"
+FIRST_SINCE: Final = (
+    "The first {count} message since {moment}|The first {count} messages since {moment}"
+)
 NO_CHAPTER: Final = "There is no such chapter on this tape."
 
 _PAGE: Final = Template("""<!doctype html>
@@ -84,9 +89,8 @@ class ChapterText:
         )
 
     def _span(self) -> str:
-        number = len(self.lines)
-        said = f"{number} message{'' if number == 1 else 's'} since {_moment(self.at)}"
-        return said if self.whole else f"The first {said}"
+        sentence = SINCE if self.whole else FIRST_SINCE
+        return say(sentence, count=len(self.lines), moment=_moment(self.at))
 
 
 async def chapter_text(reads: ConsoleReads, name: str, anchor: int, chat: str) -> ChapterText:

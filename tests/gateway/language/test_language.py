@@ -1,47 +1,27 @@
-"""The sentences of the gateway in the languages of its pages."""
+"""Writing a sentence in the language of a page."""
 
+# ruff: noqa: RUF001
 from __future__ import annotations
-
-import ast
-import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Final
 
 import pytest
 
-import gateway
+from channels.telegram.troubles import CONNECTION
 from gateway.explain import conversation
-from gateway.language.chinese import CHINESE
+from gateway.language.finished import MAX_CHARACTERS, Finished
 from gateway.language.language import language_of, say, speaking, translated
 from tape.linking.utterance import SILENCE
 
-VALUES: Final = re.compile(r"\{(\w+)\}")
-
-
-def written() -> Iterator[str]:
-    """Yield the sentences that the gateway's code gives to `say`."""
-    tables = (conversation.WHY_NEW, conversation.WHY_THERE)
-    yield from (sentence for table in tables for sentence in table.values())
-    yield from (conversation.NOT_RECORDED, conversation.BELONGS, conversation.BELONGS_UNSHOWN)
-    for path in Path(gateway.__file__).parent.rglob("*.py"):
-        source = path.read_text("utf-8")
-        if "from gateway.language.language import" not in source:
-            continue
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
-                first = node.args[0] if node.args else None
-                if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    yield first.value
-
-
-def test_every_sentence_is_there_in_chinese_and_no_other() -> None:
-    assert set(written()) == CHINESE.keys()
-
-
-@pytest.mark.parametrize("sentence", CHINESE)
-def test_a_sentence_has_the_same_values_in_each_language(sentence: str) -> None:
-    assert set(VALUES.findall(sentence)) == set(VALUES.findall(CHINESE[sentence]))
+ENTRY = "entry {number}"
+SPOKEN = Finished(
+    {
+        "private chat": "私聊",
+        "{row} is dropped": "已丢弃 {row}",
+        "The model did not answer: {cause}.": "模型没有回答：{cause}。",
+        "the model said nothing": "模型什么也没说",
+        "{name} cannot be reached.": "无法连接 {name}。",
+        "Wait.": "请等待。",
+    }
+)
 
 
 def test_a_page_is_given_its_language_or_english() -> None:
@@ -51,12 +31,12 @@ def test_a_page_is_given_its_language_or_english() -> None:
 
 
 def test_outside_of_a_page_sentences_are_english() -> None:
-    sentence = "It is entry {number}"
-    assert say(sentence, number=7) == "It is entry 7"
+    assert (say(ENTRY, number=7), translated("mention")) == ("entry 7", "mention")
     with speaking("zh"):
-        assert say(sentence, number=7) == "它是第 7 条记录"
+        assert say(ENTRY, number=7) == "第 7 条记录"
+        assert translated("mention") == "提及了助手"
         assert translated("There is none of this.") == "There is none of this."
-    assert say(sentence, number=7) == "It is entry 7"
+    assert (say(ENTRY, number=7), translated("mention")) == ("entry 7", "mention")
 
 
 def test_what_people_wrote_is_never_read_as_a_sentence() -> None:
@@ -67,3 +47,46 @@ def test_one_and_many() -> None:
     sentence = conversation.WHY_NEW[SILENCE]
     assert say(sentence, minutes=1).endswith("for 1 minute")
     assert say(sentence, minutes=2).endswith("for 2 minutes")
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ("private chat", "私聊"),
+        ("in-7 is dropped", "已丢弃 in-7"),
+        ("The model did not answer: the model said nothing.", "模型没有回答：模型什么也没说。"),
+        ("The model did not answer: Error 500. Sorry.", "模型没有回答：Error 500. Sorry。"),
+        ("X cannot be reached. Wait.", "无法连接 X。请等待。"),
+        ("X cannot be reached (private chat). Wait.", "无法连接 X（私聊）。请等待。"),
+        ("X cannot be reached (no route).", "无法连接 X（no route）。"),
+    ],
+)
+def test_a_finished_sentence_is_recognized_by_its_words(written: str, wanted: str) -> None:
+    assert SPOKEN.of(written) == wanted
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        " is dropped",
+        "a private chat",
+        "X cannot be reached. But this is not known.",
+        "Unknown. Wait. A value of two sentences is dropped",
+        "x" * MAX_CHARACTERS + " is dropped",
+    ],
+)
+def test_what_is_not_known_in_full_is_not_translated_in_part(written: str) -> None:
+    assert SPOKEN.of(written) is None
+
+
+def test_a_value_stays_as_it_is() -> None:
+    assert SPOKEN.of("{row} is dropped") == "已丢弃 {row}"
+    assert SPOKEN.of("private chat is dropped") == "已丢弃 private chat"
+
+
+def test_a_trouble_is_translated_with_its_case() -> None:
+    with speaking("zh"):
+        said = translated(CONNECTION.unreachable.sentence("api.telegram.org:443: no route"))
+    assert said.startswith("现在无法连接 Telegram（api.telegram.org:443: no route）。")
+    assert said.endswith("请设置 TAPEWAY_TELEGRAM__PROXY。网关会继续尝试。")

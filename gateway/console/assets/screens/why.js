@@ -88,7 +88,7 @@ export function mount(root, params) {
   };
 }
 
-function draw({ place, chat, joints, lines, lane, used, answer }) {
+function draw({ place, chat, joints, lines, lane, used, answer, reasons }) {
   const links = [
     chat && place.entry ? make('a', { href: `#/tape/${chat.chat}/at/${place.entry}` }, t('why.tape')) : null,
     chat && place.turn ? make('a', { href: `#/turn/${chat.chat}/${place.turn}` }, t('why.view')) : null,
@@ -100,11 +100,11 @@ function draw({ place, chat, joints, lines, lane, used, answer }) {
     chat?.private ? make('p', { class: 'why-note' }, t('why.private')) : null,
     label(place),
     answer ? make('div', { class: 'turn-said answered' }, make('p', { class: 'turn-what' }, t('why.answered')), make('p', { class: 'turn-text' }, answer)) : null,
-    make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines))),
+    make('p', { class: 'verdict', 'data-condition': worst(joints) }, mark(worst(joints)), make('span', {}, verdict(place, joints, lines, reasons))),
     facts(chat, lines, used),
     make('p', { class: 'why-links' }, links),
     make('h2', { id: 'why-way' }, t('why.way')),
-    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane))),
+    make('ol', { class: 'pipe', 'aria-labelledby': 'why-way' }, joints.map((one, i) => joint(one, place, lines, joints.slice(i + 1).some((later) => later.condition !== 'unused'), lane, reasons))),
     summed(joints),
     make('h2', { id: 'why-story' }, t('why.story')),
     make('ol', { class: 'story', 'aria-labelledby': 'why-story' }, lines.filter(isOfTheStory).map((line) => make('li', {},
@@ -133,7 +133,7 @@ const ORDER = ['failed', 'open', 'ended', 'slow', 'ok'];
 const worst = (joints) => ORDER.find((one) => joints.some((joint) => joint.condition === one)) ?? 'unused';
 
 // The sentence that most people come for.
-function verdict(place, joints, lines) {
+function verdict(place, joints, lines, reasons) {
   if (place.erased) return t('why.is.erased');
   const of = (about) => lines.find((line) => line.about === about)?.data ?? {};
   const bad = joints.find((joint) => joint.condition === 'ended' || joint.condition === 'failed');
@@ -144,8 +144,8 @@ function verdict(place, joints, lines) {
     return bad ? `${said} ${t(`why.${NAME[bad.name] ?? bad.name}`)}: ${bad.says}` : said;
   }
   const failed = lines.find((line) => line.about === 'error')?.says;
-  const reasons = { taped: of('addressed').why, refused: of('access').was, failed };
-  return t(`why.is.${place.status}`, reason(reasons[place.status] || place.why || bad?.says || 'unknown'));
+  const why = { taped: reason(of('addressed').why, reasons.addressed), refused: reasons.access, failed };
+  return t(`why.is.${place.status}`, why[place.status] || place.why || bad?.says || t('why.unknown'));
 }
 
 // A word of the gateway in the page's language, if the page knows it.
@@ -154,7 +154,11 @@ function known(prefix, text) {
   return found === `${prefix}.${text}` ? text : found;
 }
 
-const reason = (text) => known('why', text);
+// A recorded reason: in the page's own sentence, or as the gateway says it.
+const reason = (text, says) => {
+  const found = t(`why.${text}`);
+  return found === `why.${text}` ? says : found;
+};
 
 const NAME = { tape: 'on-tape' };
 
@@ -176,7 +180,7 @@ function sentFor({ status, turn }, lines) {
   return t(known) === known ? 'why.sent.other' : known;
 }
 
-function joint({ name, condition, at, spans, says }, place, lines, passed, lane) {
+function joint({ name, condition, at, spans, says }, place, lines, passed, lane, reasons) {
   const called = name === 'lane' && place.turn && (lane ? `${lane.who}: ${lane.text}` : place.lane ? ' ' : t('why.one'));
   const unasked = name === 'lane' && place.status === 'taped' && lines.find((line) => line.about === 'addressed')?.data.why;
   const sent = (name === 'outbox' || name === 'receipt') && sentFor(place, lines);
@@ -191,7 +195,7 @@ function joint({ name, condition, at, spans, says }, place, lines, passed, lane)
     make('p', { class: 'joint-at' }, condition === 'unused' || name === 'tools' ? '' : clock(at)),
     make('dl', { class: 'joint-spans' }, spans.filter(({ what }) => !(sent && what === 'ready')).map(({ what, ms }) => make('div', {},
       make('dt', {}, t(`why.${what}`)), make('dd', {}, took(ms))))),
-    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked) : went ? t(sent) : called || says));
+    make('p', { class: 'joint-says', title: says }, unasked ? reason(unasked, reasons.addressed) : went ? t(sent) : called || says));
 }
 
 // How long it took from the inbox to the receipt, in words, or a dash.

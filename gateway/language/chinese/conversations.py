@@ -1,16 +1,14 @@
-"""The gateway's sentences in Chinese, by their sentences in English."""
+"""Why a message belongs to its conversation, in Chinese."""
 
 # ruff: noqa: RUF001
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-_CONVERSATION: Final = {
+CONVERSATIONS: Final = {
     "The whole chat is one conversation": "整个聊天是一个对话",
     "It starts a new conversation": "它开始了一个新对话",
-    "It is the first message of its thread on the tape": "它是其消息串在磁带上的第一条消息",
+    "It is the first message of its thread on the tape": "它是其话题在磁带上的第一条消息",
     "It belongs to a conversation whose beginning is no longer on the tape": (
         "它属于一个开头已不在磁带上的对话"
     ),
@@ -38,7 +36,7 @@ _CONVERSATION: Final = {
     ),
     ", because the linker failed on it": "，因为链接器处理它时出错",
     "; why was not recorded": "；原因没有记录",
-    ", because it was written in that thread": "，因为它写在该消息串中",
+    ", because it was written in that thread": "，因为它写在该话题中",
     ", because it is a reply to {parent}": "，因为它回复了{parent}",
     ", because its author had just asked a question there": "，因为其作者刚在那里提了问题",
     ", because it is addressed to the author of {parent}": "，因为它是写给{parent}的作者的",
@@ -54,19 +52,7 @@ _CONVERSATION: Final = {
     ),
     "that message": "那条消息",
     "the agent's answer “{text}”": "助手的回答“{text}”",
-    "“{text}” by {name}": "{name} 的“{text}”",
+    "“{text}” by {name}": " {name} 的“{text}”",
     "a message that is not shown": "一条不予显示的消息",
     "an earlier message": "一条更早的消息",
 }
-
-_EXPLAINED: Final = {
-    "It is entry {number}": "它是第 {number} 条记录",
-    " in the lane {lane}": "，位于通道 {lane}",
-    "the agent": "助手",
-    "; a pairing code stood in it without `/pair` before it, and is void now": (
-        "；其中有一个前面没有 `/pair` 的配对码，该配对码现已失效"
-    ),
-    ", addressed to {people}": "，写给 {people}",
-}
-
-CHINESE: Final[Mapping[str, str]] = MappingProxyType({**_CONVERSATION, **_EXPLAINED})

@@ -59,6 +59,8 @@ SETTING: Final = {
         "请输入完整的值：{dots} 代表未显示的部分"
     ),
     "Enter the token that is to be set": "请输入要设置的令牌",
+    "Only the tokens of a channel can be removed here": "这里只能移除渠道的令牌",
+    "No token of this channel is saved": "此渠道没有已保存的令牌",
     "Whose messages this home has cannot be read: {cause}": "无法读取此主目录中是谁的消息：{cause}",
     "It is saved, but not in use before a restart: {cause}": (
         "已保存，但重新启动后才会生效：{cause}"

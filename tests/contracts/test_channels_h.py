@@ -120,7 +120,7 @@ async def test_h1_of_who_was_not_let_in_the_rule_is_told_and_no_word(
     async with playing(channel, tmp_path, ACCESS__MODE="paired") as play:
         said = await play.ask(play.stage.group(), play.person(), "tell me of the canary")
         story = await explained(play, said.id)
-        assert told(story, "access") == ("refused: the chat is not on the allowlist")
+        assert told(story, "access") == ("refused: the chat was not on the allowlist")
         assert told(story, "outcome").startswith("not answered")
         assert "sent" in told(story, "send")
         assert "canary" not in json.dumps(story.to_json())

@@ -11,6 +11,11 @@ _DOOR: Final = {
     "The console is for owners and admins.": "控制台仅供所有者和管理员使用。",
     "There is no such chat, or you may not see it.": "没有这个聊天，或您无权查看。",
     "Only the owner of this instance may do this.": "只有此实例的所有者可以这样做。",
+    "The platform does not say just now which chats you administer.": (
+        "平台暂时没有说明您管理哪些聊天。"
+    ),
+    "The platform does not say just now whether the person who made your link may show this"
+    " chat.": ("平台暂时没有说明创建此链接的人是否可以展示此聊天。"),
     "This link has ended. Ask the person who gave it to you for another one.": (
         "此链接已失效。请向给您链接的人索取新的链接。"
     ),

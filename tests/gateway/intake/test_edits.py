@@ -61,7 +61,7 @@ async def explained(gateway: Gateway, message_id: str) -> Report:
 @pytest.mark.parametrize(
     ("mode", "status", "says"),
     [
-        ("paired", "refused", "refused: the chat is not on the allowlist"),
+        ("paired", "refused", "refused: the chat was not on the allowlist"),
         ("open", "taped", "not decided yet, or never put on a tape"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -97,3 +98,27 @@ async def test_what_was_not_answered_says_why_on_a_phone(tmp_path: Path, chromiu
             assert await no_wider_than_the_window(page)
         await page.goto(f"{gateway.url}console#/why/inbox/99")
         await expect(page.get_by_role("alert")).to_contain_text("There is no such message")
+
+
+async def test_a_question_that_did_not_fit_was_let_in_and_says_what_was_full(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, TURN__QUEUE_PER_CHAT="1") as gateway,
+        browsing(chromium) as opened,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("At ", "last."), gate=gate))
+        await alice.draft(await alice.say("number 0"))
+        said = [await alice.say(f"number {number}") for number in (1, 2, 3)]
+        await alice.until(lambda event: "more questions" in str(event.get("message")))
+        page = await (await opened.new_context()).new_page()
+        await page.goto(f"{gateway.url}console#/why/inbox/{len(said) + 1}")
+        verdict = page.locator(".verdict")
+        await expect(verdict).to_have_text("Not answered: too many questions wait")
+        await page.get_by_role("button", name="中文").press("Enter")
+        await expect(verdict).to_contain_text("等待的问题太多")
+        gate.set()
+        await settled(gateway)

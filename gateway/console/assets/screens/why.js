@@ -16,7 +16,7 @@ addWords({
     'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed', 'why.turn': 'until it ended',
     'about.lane': 'conversation', 'about.anchor': 'checkpoint',
     'why.is.done': 'Answered.', 'why.is.timed': 'Answered, {0} after it came.', 'why.is.command': 'Answered without the model, as a command.', 'why.is.waiting': 'It waits for its turn.', 'why.is.accepted': 'Received, and not on its tape yet.',
-    'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
+    'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.unanswered': 'Not answered: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
     'why.is.dead': 'Given up: {0}', 'why.is.dropped': 'Dropped, not answered. {0}', 'why.is.held': 'Held since a restore.', 'why.is.joined': 'Part of another message, and answered there.', 'why.is.erased': 'Erased: only its ids and dates are left.',
     'why.says.channel': 'The platform on which it was written.', 'why.says.inbox': 'The gateway has received and stored it.', 'why.says.tape': 'It is in the record of its chat, which the agent reads.', 'why.says.lane': 'It was put to one of the conversations in the chat, and waited for its turn there.',
     'why.says.model': 'A model wrote the answer.', 'why.says.tools': 'What the model looked up or ran for it.', 'why.says.outbox': 'The answer is stored, to be sent.', 'why.says.receipt': 'The platform has confirmed that it has the answer.',
@@ -38,7 +38,7 @@ addWords({
     'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认', 'why.turn': '至结束',
     'about.asked': '查询', 'about.seen': '收到', 'about.addressed': '对象', 'about.access': '权限', 'about.lane': '对话', 'about.changed': '更改', 'about.turn': '轮次', 'about.view': '视图', 'about.model': '模型', 'about.tool': '工具', 'about.said': '回答', 'about.error': '错误', 'about.draft': '草稿', 'about.send': '发送', 'about.receipt': '回执', 'about.times': '用时', 'about.outcome': '结果', 'about.anchor': '检查点', 'about.event': '事件',
     'why.is.done': '已回答。', 'why.is.timed': '已回答，收到后 {0}。', 'why.is.command': '作为命令回答，未使用模型。', 'why.is.waiting': '正在等待处理。', 'why.is.accepted': '已收到，尚未写入磁带。',
-    'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.failed': '回答失败：{0}', 'why.is.stopped': '已停止。{0}',
+    'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.unanswered': '未回答：{0}', 'why.is.failed': '回答失败：{0}', 'why.is.stopped': '已停止。{0}',
     'why.is.dead': '已放弃：{0}', 'why.is.dropped': '已丢弃，未回答。{0}', 'why.is.held': '恢复备份后保留。', 'why.is.joined': '属于另一条消息，已在那里回答。', 'why.is.erased': '已抹除：仅保留编号和日期。',
     'why.says.channel': '写下它的平台。', 'why.says.inbox': '网关已收到并保存它。', 'why.says.tape': '它已写入该聊天的记录，助手会读取。', 'why.says.lane': '它被归入聊天中的一个对话，并在那里等待处理。',
     'why.says.model': '模型写出回答。', 'why.says.tools': '模型为此查找或运行的内容。', 'why.says.outbox': '回答已保存，等待发送。', 'why.says.receipt': '平台已确认收到回答。',
@@ -144,8 +144,10 @@ function verdict(place, joints, lines, reasons) {
     return bad ? `${said} ${t(`why.${NAME[bad.name] ?? bad.name}`)}: ${bad.says}` : said;
   }
   const failed = lines.find((line) => line.about === 'error')?.says;
-  const why = { taped: reason(of('addressed').why, reasons.addressed), refused: reasons.access, failed };
-  return t(`why.is.${place.status}`, why[place.status] || place.why || bad?.says || t('why.unknown'));
+  const { was } = of('access');  // missing if it was let in first, and not answered for another reason
+  const why = { taped: reason(of('addressed').why, reasons.addressed), refused: was, failed };
+  const is = place.status === 'refused' && !was ? 'unanswered' : place.status;
+  return t(`why.is.${is}`, why[place.status] || place.why || bad?.says || t('why.unknown'));
 }
 
 // A word of the gateway in the page's language, if the page knows it.

@@ -104,10 +104,10 @@ class Claimer:
             held = self._shared.held.by_id.get(arrival.session_id)
             if held is None:
                 self._ready.set()
-            elif self._lock.locked() or arrival.arrived != held.arrived + 1:
-                self._numbers.add(arrival.number)
+            if self._lock.locked() or (held and arrival.arrived != held.arrived + 1):
+                self._numbers.add(arrival.number)  # what a claim has just read may lack this
                 self._woken.set()
-            else:
+            elif held is not None:
                 held.arrived = arrival.arrived
                 self._put(row for row in rows if row.session_id == held.session_id)
                 if not rows:  # something else than messages

@@ -26,6 +26,7 @@ from tests.fakes.base.traffic import WITNESSES, Asked
 
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]
+Wanted = Callable[[frozenset[str], Sequence[Outcome]], bool]
 """Tells of what a transaction holds (names of statements and entries) whether it is the one."""
 
 
@@ -85,11 +86,18 @@ class MortalStore:
         self._sends = 0
         self._under_way: list[frozenset[str]] = []
         self.killed = anyio.Event()
+        self._late: tuple[Wanted, anyio.Event] | None = None
         self.prepare: Prepare = as_given
 
     def kill_at(self, moment: Moment, strike: Strike, struck: Callable[[], None]) -> None:
         """Die before or after the first transaction for which `strike` is true."""
         self._strike, self._struck = (strike, moment), struck
+
+    def hold_answers(self, wanted: Wanted) -> anyio.Event:
+        """Hold back the answers to transactions that are wanted, until the event is set."""
+        event = anyio.Event()
+        self._late = (wanted, event)
+        return event
 
     def kill(self, struck: Callable[[], None]) -> None:
         """Die now."""
@@ -120,6 +128,8 @@ class MortalStore:
             self._sends += (SENDING in held) - ("ledger.sent" in held)
             if now:
                 self._die()
+            if self._late and self._late[0](held, done):
+                await self._late[1].wait()
         finally:
             self._under_way.remove(held)
         self._live()

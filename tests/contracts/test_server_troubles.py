@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Final
 
 import psycopg
 import pytest
+from anyio import to_thread
 from psycopg import conninfo
 
 from gateway.sharing.rooms.shared_rooms import TAPE_SECONDS
+from tape.unit_of_work import Outcome
 from tests.contracts.play import Play, opened
 from tests.contracts.server_store import LastingDatabase
 from tests.fakes.cutting_proxy import Cut, CuttingProxy
@@ -166,3 +168,28 @@ async def cut_at(at: Scene, number: int, cut: Cut) -> None:
     for _ in range(2):  # what was written without an answer is found by a look of its own
         await at.play.settle()
         await at.play.clock.advance(5)
+
+
+def claims(held: frozenset[str], done: Sequence[Outcome]) -> bool:
+    """Return whether a transaction has claimed a session."""
+    return "sharing.claim" in held and any(row["session_id"] for row in done[0].rows)
+
+
+@pytest.mark.parametrize("channel", CHANNELS[:1])
+async def test_what_comes_while_its_session_is_claimed_is_answered_at_once(
+    channel: str, tmp_path: Path
+) -> None:
+    async with opened(channel, lasts=True) as house, house.playing(tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        answered = play.store.hold_answers(claims)
+        said = [await play.stage.say(chat, alice, "one")]
+        await play.stage.taken()
+        assert isinstance(house.lasting, LastingDatabase)
+        while await to_thread.run_sync(house.lasting.waits):
+            await play.clock.advance(0)
+        said.append(await play.stage.say(chat, alice, "two"))
+        await play.stage.taken()
+        answered.set()
+        await play.settle()  # long before the next look
+        for one in said:
+            assert await play.answer_with(one)

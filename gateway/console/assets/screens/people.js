@@ -10,7 +10,7 @@ addWords({
   en: {
     'people.title': 'People', 'people.waiting': 'Chats that wait to be opened', 'people.rules': 'Who may do what', 'people.used': 'Used today', 'people.openings': 'Private chats that were opened here',
     'people.none': 'Nobody yet.', 'people.none.chats': 'No chat waits.', 'people.open': 'Open', 'people.revoke': 'Revoke', 'people.role.owner': 'owner', 'people.role.admin': 'admin', 'people.role.member': 'may talk to the agent', 'people.role.none': 'closed',
-    'people.grant': 'Give access', 'people.pair': 'Make a pairing code', 'people.pair.title': 'Become an owner', 'people.pair.about': 'Whoever sends a pairing code to the agent in private becomes an owner of that account: they open chats and name admins.', 'people.pair.says': 'Whoever sends this code in private within ten minutes becomes an owner:', 'people.who': 'Person or chat (channel:id)', 'people.role': 'Role', 'people.give': 'Give', 'people.settings': 'set in the settings, and changed there',
+    'people.grant': 'Give access', 'people.pair': 'Make a pairing code', 'people.pair.title': 'Become an owner', 'people.pair.about': 'Whoever sends a pairing code to the agent in private becomes an owner of that account: they open chats and name admins.', 'people.pair.says': 'Whoever sends this code in private within ten minutes becomes an owner:', 'people.who': 'Person or chat, such as telegram:42 (who asked today can be chosen)', 'people.role': 'Role', 'people.give': 'Give', 'people.settings': 'set in the settings, and changed there',
     'people.person': 'Person', 'people.chat': 'Chat', 'people.turns': 'Questions', 'people.refused': 'Refused', 'people.tokens': 'Tokens', 'people.cost': 'Cost', 'people.limit': 'In each chat and on each day (UTC), a member may ask {0}, and a stranger {1}. A question counts when its answer begins, even if that fails.', 'people.answers': '{0} question|{0} questions',
     'people.unlimited': 'any number of questions', 'people.erase': 'Erase messages', 'people.erase.of': 'Erase messages of {0} in {1}', 'people.erase.title': 'Erase everything from {0} in {1}?',
     'people.erase.sentence': 'What this person wrote in this chat, and what quotes it, is taken out of the tape, the search and the ledger for good. This cannot be undone.',
@@ -21,7 +21,7 @@ addWords({
   zh: {
     'people.title': '人员', 'people.waiting': '等待开放的聊天', 'people.rules': '权限', 'people.used': '今日使用', 'people.openings': '在此打开过的私聊',
     'people.none': '暂无。', 'people.none.chats': '没有等待开放的聊天。', 'people.open': '开放', 'people.revoke': '撤销', 'people.role.owner': '所有者', 'people.role.admin': '管理员', 'people.role.member': '可与助手对话', 'people.role.none': '已关闭',
-    'people.grant': '授予权限', 'people.pair': '生成配对码', 'people.pair.title': '成为所有者', 'people.pair.about': '在私聊中把配对码发给助手的人将成为该账号的所有者：可以开放聊天并任命管理员。', 'people.pair.says': '十分钟内在私聊中发送此码的人将成为所有者：', 'people.who': '人员或聊天（渠道:编号）', 'people.role': '角色', 'people.give': '授予', 'people.settings': '在设置中设定，请在设置中更改',
+    'people.grant': '授予权限', 'people.pair': '生成配对码', 'people.pair.title': '成为所有者', 'people.pair.about': '在私聊中把配对码发给助手的人将成为该账号的所有者：可以开放聊天并任命管理员。', 'people.pair.says': '十分钟内在私聊中发送此码的人将成为所有者：', 'people.who': '人员或聊天，例如 telegram:42（今天提过问的人可直接选择）', 'people.role': '角色', 'people.give': '授予', 'people.settings': '在设置中设定，请在设置中更改',
     'people.person': '人员', 'people.chat': '聊天', 'people.turns': '问题', 'people.refused': '被拒', 'people.tokens': '词元', 'people.cost': '费用', 'people.limit': '在每个聊天中，成员每天（UTC）可提{0}，陌生人可提{1}。回答开始时即计入，失败的也算。', 'people.answers': ' {0} 个问题',
     'people.unlimited': '不限数量的问题', 'people.erase': '清除消息', 'people.erase.of': '清除消息：{0}，{1}', 'people.erase.title': '清除 {0} 在 {1} 的全部内容？',
     'people.erase.sentence': '此人在该聊天中写下的内容及其引用将从磁带、搜索和账本中永久移除，无法恢复。',
@@ -63,13 +63,13 @@ export function mount(root) {
   }
 
   function grantForm() {
-    const input = (id, text) => [make('label', { for: id }, text), make('input', { id, autocomplete: 'off', spellcheck: 'false' })];
+    const input = (id, text, list = null) => [make('label', { for: id }, text), make('input', { id, list, autocomplete: 'off', spellcheck: 'false' })];
     const role = make('select', { id: 'grant-role' }, ['member', 'admin', 'owner'].map((one) => make('option', { value: one }, t(`people.role.${one}`))));
     const form = make('form', { class: 'fields', id: 'grant', hidden: true, onsubmit: async (event) => {
       event.preventDefault();
       const value = (id) => form.querySelector(`#${id}`).value.trim();
       if (await act('people/grant', { who: value('grant-who'), role: role.value, account: value('grant-account') })) form.reset();
-    } }, make('h2', {}, t('people.grant')), make('p', { class: 'field' }, input('grant-who', t('people.who'))),
+    } }, make('h2', {}, t('people.grant')), make('p', { class: 'field' }, input('grant-who', t('people.who'), 'grant-known'), make('datalist', { id: 'grant-known' })),
     make('p', { class: 'field' }, make('label', { for: role.id }, t('people.role')), role),
     make('p', { class: 'field' }, input('grant-account', t('people.account'))), make('button', { class: 'button' }, t('people.give')));
     return form;
@@ -104,6 +104,8 @@ export function mount(root) {
   function draw(found) {
     place.querySelector('#grant').hidden = !found.may;
     pairing.hidden = !found.pairing;
+    const known = new Map([...found.rules.map((one) => [who(one), one.name]), ...found.used.map((one) => [one.person, one.name])]);
+    place.querySelector('#grant-known').replaceChildren(...[...known].map(([value, name]) => make('option', { value }, name ?? '')));
     const waiting = found.waiting.map((one) => rowOf(one.title || who(one), who(one), t('people.open'), () => act('people/grant', { who: who(one), role: 'member', account: account(one) })));
     const rules = found.rules.filter(({ role }) => role !== 'none').map((one) => rowOf(one.name || who(one), `${who(one)} · ${t(`people.role.${one.role}`)}${one.granted_by === 'settings' ? ` · ${t('people.settings')}` : ''}`,
       one.granted_by === 'settings' ? '' : t('people.revoke'), () => act('people/revoke', { who: who(one), account: account(one) })));

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from channels.markdown.plain import plain
-from tape.deletions import deleted, source_message
+from tape.context import is_edit
+from tape.deletions import MESSAGE_DELETE, deleted, source_message
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.handle import Tape
+from tape.query import subject_of
+from tape.search.edits import with_edits
 from tape.search.search import as_edited
 
 EXCERPT: Final = 140  # characters
@@ -46,6 +49,19 @@ async def without_gone(tape: Tape, entries: Iterable[Entry]) -> list[Entry]:
     gone = await deleted(tape, about=about) if about else set()
     shown = [one for one in said if source_message(one) not in gone]
     return await as_edited(tape, tape.name, shown)
+
+
+def last_of_tail(entries: Sequence[Entry]) -> Entry | None:
+    """Return the last message among the newest entries of a tape, as `without_gone` does.
+
+    What was changed of a message came after it, except if its entry repeats an older one.
+    """
+    gone = {subject_of(entry) for entry in entries if entry.name == MESSAGE_DELETE}
+    said = [entry for entry in entries if _is_said(entry) and entry.id not in gone]
+    if not said or source_message(said[-1]) != said[-1].id:
+        return None
+    edits = [entry for entry in entries if is_edit(entry)]
+    return with_edits(said[-1:], edits)[0]
 
 
 async def texts(tape: Tape, ids: Sequence[int]) -> dict[int, str]:

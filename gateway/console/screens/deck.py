@@ -17,7 +17,7 @@ from gateway.console.chats import ConsoleChat
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
-from gateway.console.said import excerpt, is_ours, shown_text, without_gone
+from gateway.console.said import excerpt, is_ours, last_of_tail, shown_text, without_gone
 from gateway.console.screens.people import closed_chats
 from gateway.console.timeline.sparks import sparks_of
 from tape.entry import MESSAGE, Entry, parse_date, utc_iso
@@ -33,8 +33,11 @@ WAITS_TOO_LONG: Final = timedelta(minutes=2)
 """How long a message may wait, with none running in its chat, until the chat counts as stalled."""
 
 LAMPS: Final = ("stalled", "failed", "held", "waiting", "running", "quiet")
-LOOKED_AT: Final = (1, 5)
-"""Newest messages of which the last that is not deleted is shown; the few are cheaper."""
+TAIL: Final = 8
+"""Newest entries in which the last message, and what was changed of it since, mostly are."""
+
+LOOKED_AT: Final = 5
+"""Newest messages of which the last that is not deleted is shown, where it is further back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +169,12 @@ async def _last_messages(
 
 
 async def _last_of(tape: Tape) -> dict[str, Any] | None:
-    for number in LOOKED_AT:
-        newest = await tape.find(kinds=(MESSAGE,), limit=number, newest=True)
-        shown = await without_gone(tape, newest)
-        if shown:
-            return _shown(shown[-1])
-        if len(newest) < number:
-            break
-    return None
+    newest = await tape.find(limit=TAIL, newest=True)
+    last = last_of_tail(newest)
+    if last is None and len(newest) == TAIL:
+        found = await tape.find(kinds=(MESSAGE,), limit=LOOKED_AT, newest=True)
+        last = next(iter(reversed(await without_gone(tape, found))), None)
+    return None if last is None else _shown(last)
 
 
 def _shown(entry: Entry) -> dict[str, Any]:

@@ -97,7 +97,8 @@ async def select_messages(
 ) -> Selection:
     """Return the messages that a new turn takes within `budget` tokens, always with the questions.
 
-    `waiting` are the entries that wait for turns of their own.
+    `waiting` are the entries that wait for turns of their own. What asks the agent after the
+    questions gets a turn of its own, too, also if it came too late to be among them.
     """
     anchor, _outdated = await beginning(tape, lane)
     after = await _begin(tape, anchor) if anchor else 0
@@ -106,6 +107,7 @@ async def select_messages(
     gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
+    settled |= {entry.id for entry in recent if _asks_after(entry, asked)}
     rest = [entry for entry in recent if entry.id not in settled]
     fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen)]
     kept = _newest_within(fresh, budget)
@@ -113,7 +115,8 @@ async def select_messages(
     if lane is not None:
         few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
         room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
-        include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
+        room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
+        include = _newest_within(room, budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
     takes = (*(entry.id for entry in kept), *asked)
     dates = await _dates(tape, [*include, *kept], asked, recent, anchor)
@@ -257,6 +260,11 @@ def _may_leave(entry: Entry, near: Nearby) -> bool:
 def _is_said(entry: Entry) -> bool:
     said = "inbox" in entry.meta or entry.payload.get("role") == "user" or entry.meta.get("final")
     return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
+
+
+def _asks_after(entry: Entry, asked: Sequence[int]) -> bool:
+    """Return whether an entry is a message that asks the agent, and came after the questions."""
+    return bool(asked) and entry.id > max(asked) and bool(entry.meta.get("addressed"))
 
 
 def _is_chatter(entry: Entry) -> bool:

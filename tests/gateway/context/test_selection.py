@@ -64,6 +64,12 @@ async def test_what_waits_for_a_turn_of_its_own_is_not_taken() -> None:
     assert await select_messages(tape, "x", [3], {4}, 1000) == Selection((), (5, 3))
 
 
+async def test_what_asks_later_is_not_taken_even_if_it_is_not_known_to_wait() -> None:
+    late, elsewhere = said("5", addressed=True), said("6", "y", addressed=True)
+    tape = await tape_with(said("3", addressed=True), said("4"), late, elsewhere)
+    assert await select_messages(tape, "x", [3], [], 1000) == Selection((), (4, 3))
+
+
 async def test_commands_are_not_conversation() -> None:
     tape = await tape_with(said(",help", command=True), said("4"))
     assert await select_messages(tape, "x", [4], [], 1000) == Selection((), (4,))

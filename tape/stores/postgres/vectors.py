@@ -1,0 +1,167 @@
+"""Keep vectors in PostgreSQL, for all processes that share a database.
+
+The server finds the candidates by their signs. It also computes the exact similarity of those where
+the extension pgvector is installed in the database, else this process does so; each search looks.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+import anyio
+from anyio import to_thread
+
+from tape.database.staging import STAGING
+from tape.errors import TapeError
+from tape.fork import INFIX
+from tape.search.embedder import Vector
+from tape.search.vectors import (
+    KEPT,
+    MAX_COMPARED,
+    MAX_VECTORS,
+    EmbeddedPart,
+    best,
+    halved,
+    ordered,
+    unhalved,
+    unit_of,
+)
+from tape.stores.postgres.binding import bound
+from tape.stores.postgres.database import PostgresDatabase
+
+HOLD_SECONDS: Final = 120.0
+"""Seconds for which a process may make vectors unless it says so again, longer than a request."""
+
+RENEWALS: Final = 3  # how often a process says so in that time
+GOODBYE_SECONDS: Final = 2.0
+UNUSED_DAYS: Final = 7  # days after which the vectors of an embedder that nobody uses are removed
+DROPPED: Final = 10_000  # vectors that are removed at once
+
+_HEAD: Final = 5  # numbers of four bytes before the first one of an array: its shape
+_LITTLE: Final = array("i", [1]).tobytes()[0] == 1
+
+
+class PostgresVectors:
+    """The vectors of one embedder in a database."""
+
+    def __init__(self, database: PostgresDatabase, embedder: str) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._owner = secrets.token_hex(8)
+        self._model = 0
+        self._renew_at = 0.0
+
+    async def hold(self) -> bool:
+        now = time.monotonic()
+        if now < self._renew_at:
+            return True
+        found = await self._ask("hold_vectors", seconds=HOLD_SECONDS, **self._who)
+        self._renew_at = now + HOLD_SECONDS / RENEWALS if found else 0.0
+        if found:
+            self._model = found[0][0]
+            await self._drop_unused()
+        return bool(found)
+
+    async def lacking(self) -> list[EmbeddedPart]:
+        found = await self._ask(
+            "lacking_vectors", model=self._model, kept=KEPT, fork=INFIX, staging=STAGING
+        )
+        return [EmbeddedPart(*row) for row in found]
+
+    async def put(
+        self, part: EmbeddedPart, low: int, high: int, made: Sequence[tuple[int, Vector]]
+    ) -> bool:
+        signs, numbers = await to_thread.run_sync(_written, [vector for _id, vector in made])
+        ((kept,),) = await self._ask(
+            "put_vectors",
+            model=self._model,
+            owner=self._owner,
+            name=part.tape,
+            stamp=part.stamp,
+            low=low,
+            high=high,
+            ids=[number for number, _vector in made],
+            signs=signs,
+            numbers=numbers,
+        )
+        if not kept:
+            self._renew_at = 0.0  # another process may make them now
+        return bool(kept)
+
+    async def nearest(
+        self, tape: str, vector: Vector, before: int, limit: int
+    ) -> list[tuple[int, float]]:
+        unit = unit_of(vector)
+        found = await self._ask(
+            "nearest_vectors",
+            embedder=self._embedder,
+            name=tape,
+            signs=_signs(unit),
+            query=_array(unit),
+            before=before,
+            most=MAX_VECTORS,
+            compared=max(MAX_COMPARED, limit),
+        )
+        if any(score is None for _id, score, _numbers in found):
+            return await to_thread.run_sync(_compared, unit, found, limit)
+        return ordered(((number, score) for number, score, _numbers in found), limit)
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Do nothing: the database removes them with the words."""
+
+    async def close(self) -> None:
+        if self._renew_at:
+            self._renew_at = 0.0
+            with anyio.move_on_after(GOODBYE_SECONDS, shield=True), suppress(TapeError):
+                await self._ask("release_vectors", **self._who)
+
+    @property
+    def _who(self) -> dict[str, str]:
+        return {"embedder": self._embedder, "owner": self._owner}
+
+    async def _drop_unused(self) -> None:
+        for (model,) in await self._ask("unused_vectors", days=UNUSED_DAYS):
+            await self._ask("drop_vectors", model=model, days=UNUSED_DAYS, limit=DROPPED)
+
+    async def _ask(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        sql = self._database.sql(f"search.{statement}")
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(sql, bound(values), binary=True)
+            return await cursor.fetchall() if cursor.description else []
+
+
+def _written(vectors: Sequence[Vector]) -> tuple[list[str], str]:
+    """Return the signs of vectors, and their numbers one behind the other.
+
+    They are rounded as in a file, so that a search has the same answer.
+    """
+    units = [unit_of(vector) for vector in vectors]
+    numbers = [number for unit in units for number in unhalved(halved(unit))]
+    return [_signs(unit) for unit in units], _array(numbers)
+
+
+def _compared(
+    unit: Vector, found: Sequence[tuple[int, float | None, bytes]], limit: int
+) -> list[tuple[int, float]]:
+    return best(unit, ((entry, _read(numbers)) for entry, _score, numbers in found), limit)
+
+
+def _read(numbers: bytes) -> Sequence[float]:
+    """Read the binary form of an array: big-endian, each number behind its length."""
+    read = array("f", bytes(numbers))
+    if _LITTLE:
+        read.byteswap()
+    return read[_HEAD + 1 :: 2]
+
+
+def _array(numbers: Vector) -> str:
+    return f"{{{','.join(map(repr, numbers))}}}"
+
+
+def _signs(vector: Vector) -> str:
+    return "".join("1" if number > 0 else "0" for number in vector)

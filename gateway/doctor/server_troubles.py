@@ -51,8 +51,8 @@ PGVECTOR_UNUSED: Final = Trouble(
     "Searches by meaning take longer than they need to.",
     "The server has the extension pgvector, but the database does not use it, or the gateway's role"
     " may not use the schema that it is in.",
-    "Run CREATE EXTENSION vector in the database as an administrator of the server. Searches use it"
-    " at once.",
+    "Run CREATE EXTENSION vector in the database as an administrator of the server. Without a"
+    " restart, it compares the vectors that are made from then on.",
 )
 WORKERS_DIFFER: Final = Trouble(
     "workers.differ",

@@ -78,10 +78,13 @@ class SemanticIndex:
 
         Where processes share the vectors, all but one have nothing to do.
         """
+        if not await self._vectors.hold():
+            return False
         busy = False
-        if await self._vectors.hold():
-            for part in await self._vectors.lacking():
-                busy |= await self._batch(part)
+        for part in await self._vectors.lacking():
+            if not await self._vectors.hold():
+                break
+            busy |= await self._batch(part)
         return busy
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
@@ -92,8 +95,10 @@ class SemanticIndex:
         before = query.before if query.before is not None else 2**32
         try:
             with anyio.fail_after(NEAREST_TIMEOUT_SECONDS):
-                vector = (await self._embed([text[:MAX_TEXT_CHARACTERS]]))[0]
-                found = await self._vectors.nearest(query.tape, vector, before, 4 * limit)
+                (vector,) = await self._embed([text[:MAX_TEXT_CHARACTERS]])
+                found = []
+                if any(vector):
+                    found = await self._vectors.nearest(query.tape, vector, before, 4 * limit)
         except (TapeError, TimeoutError, apsw.Error, OSError) as cause:
             self._failed(cause)
             return []
@@ -141,7 +146,8 @@ class SemanticIndex:
             if not await self._vectors.hold():
                 return False
             vectors += await self._embed(texts[start : start + BATCH])
-        made = list(zip((entry.id for entry in spoken), vectors, strict=True))
+        paired = zip(spoken, vectors, strict=True)
+        made = [(entry.id, vector) for entry, vector in paired if any(vector)]
         if not await self._vectors.put(part, *stretch, made):
             return False
         self._problem = ""

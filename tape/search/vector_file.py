@@ -25,8 +25,9 @@ from tape.search.vectors import (
     MAX_COMPARED,
     MAX_VECTORS,
     EmbeddedPart,
-    best,
+    distances,
     halved,
+    most_similar,
     unhalved,
     unit_of,
 )
@@ -133,10 +134,10 @@ class VectorFile:
         self, tape: str, vector: Vector, before: int, limit: int
     ) -> list[tuple[int, float]]:
         """Return the nearest entries, each with its cosine similarity, nearest first."""
-        found = list(self._connection.execute(self._sql["covered"], {"name": tape}))
-        if not found:
+        covered = list(self._connection.execute(self._sql["covered"], {"name": tape}))
+        if not covered:
             return []
-        number = found[0][0]
+        number = covered[0][0]
         unit = unit_of(vector)
         signs = int.from_bytes(_signs(unit), "little")
         bound = {"tape": number, "before": before, "limit": MAX_VECTORS}
@@ -147,7 +148,8 @@ class VectorFile:
         )
         ids = dump([-entry for _, entry in few])
         exact = self._connection.execute(self._sql["values"], {"tape": number, "ids": ids})
-        return best(unit, ((entry, unhalved(value)) for entry, value in exact), limit)
+        found = distances(unit, ((entry, unhalved(value)) for entry, value in exact))
+        return most_similar(found, limit)
 
     def forget(self, tape: str, ids: Sequence[int]) -> None:
         """Remove the vectors of entries; if there were any, write the file without them."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite, sqrt
-from operator import mul
+from math import dist, hypot, isfinite
 from typing import Final, Protocol, runtime_checkable
 
 from tape.errors import EmbedderFailed
@@ -93,9 +92,9 @@ def check_vectors(vectors: Sequence[Vector], count: int, dimensions: int) -> Non
 
 
 def unit_of(vector: Vector) -> list[float]:
-    """Return a vector of the same direction and of length one; zeros stay."""
-    length = sqrt(sum(map(mul, vector, vector)))
-    return [number / length for number in vector] if length else list(vector)
+    """Return a vector of the same direction and of length one; not all numbers may be 0."""
+    length = hypot(*vector)
+    return [number / length for number in vector]
 
 
 def halved(unit: Vector) -> bytes:
@@ -107,12 +106,18 @@ def unhalved(value: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(value) // 2}e", value)
 
 
-def best(
-    unit: Vector, found: Iterable[tuple[int, Sequence[float]]], limit: int
+def distances(
+    unit: Vector, found: Iterable[tuple[int, Sequence[float]]]
 ) -> list[tuple[int, float]]:
-    """Return the vectors with the greatest inner product with `unit`, greatest and newest first."""
-    return ordered(((entry, sum(map(mul, unit, value))) for entry, value in found), limit)
+    """Return how far other vectors are from one."""
+    own = tuple(unit)  # as tuples, `dist` is several times quicker
+    return [(entry, dist(own, value)) for entry, value in found]
 
 
-def ordered(scored: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+def most_similar(found: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+    """Return the entries with the greatest cosine similarity, by the distances of their vectors.
+
+    All vectors are of length one. Of two that are equally similar, the newer entry comes first.
+    """
+    scored = [(entry, 1 - distance * distance / 2) for entry, distance in found]
     return sorted(scored, key=lambda one: (-one[1], -one[0]))[:limit]

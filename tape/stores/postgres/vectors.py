@@ -6,9 +6,10 @@ the extension pgvector is installed in the database, else this process does so; 
 
 from __future__ import annotations
 
+import functools
 import secrets
+import struct
 import time
-from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -25,9 +26,9 @@ from tape.search.vectors import (
     MAX_COMPARED,
     MAX_VECTORS,
     EmbeddedPart,
-    best,
+    distances,
     halved,
-    ordered,
+    most_similar,
     unhalved,
     unit_of,
 )
@@ -35,15 +36,14 @@ from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import PostgresDatabase
 
 HOLD_SECONDS: Final = 120.0
-"""Seconds for which a process may make vectors unless it says so again, longer than a request."""
+"""Seconds for which a process may make vectors, unless it asks once more."""
 
-RENEWALS: Final = 3  # how often a process says so in that time
+RENEWALS: Final = 4
+"""How often it asks in that time: what is left is longer than the longest request."""
+
 GOODBYE_SECONDS: Final = 2.0
 UNUSED_DAYS: Final = 7  # days after which the vectors of an embedder that nobody uses are removed
 DROPPED: Final = 10_000  # vectors that are removed at once
-
-_HEAD: Final = 5  # numbers of four bytes before the first one of an array: its shape
-_LITTLE: Final = array("i", [1]).tobytes()[0] == 1
 
 
 class PostgresVectors:
@@ -54,6 +54,7 @@ class PostgresVectors:
         self._embedder = embedder
         self._owner = secrets.token_hex(8)
         self._model = 0
+        self._for_pgvector = False  # whether the next vectors are kept as pgvector reads them
         self._renew_at = 0.0
 
     async def hold(self) -> bool:
@@ -63,7 +64,7 @@ class PostgresVectors:
         found = await self._ask("hold_vectors", seconds=HOLD_SECONDS, **self._who)
         self._renew_at = now + HOLD_SECONDS / RENEWALS if found else 0.0
         if found:
-            self._model = found[0][0]
+            self._model, self._for_pgvector = found[0]
             await self._drop_unused()
         return bool(found)
 
@@ -76,7 +77,11 @@ class PostgresVectors:
     async def put(
         self, part: EmbeddedPart, low: int, high: int, made: Sequence[tuple[int, Vector]]
     ) -> bool:
-        signs, numbers = await to_thread.run_sync(_written, [vector for _id, vector in made])
+        vectors = [vector for _id, vector in made]
+        signs, halves = await to_thread.run_sync(_written, vectors)
+        numbers = "{}"
+        if self._for_pgvector:
+            numbers, halves = await to_thread.run_sync(_numbers, halves), []
         ((kept,),) = await self._ask(
             "put_vectors",
             model=self._model,
@@ -87,6 +92,7 @@ class PostgresVectors:
             high=high,
             ids=[number for number, _vector in made],
             signs=signs,
+            halves=halves,
             numbers=numbers,
         )
         if not kept:
@@ -107,9 +113,11 @@ class PostgresVectors:
             most=MAX_VECTORS,
             compared=max(MAX_COMPARED, limit),
         )
-        if any(score is None for _id, score, _numbers in found):
-            return await to_thread.run_sync(_compared, unit, found, limit)
-        return ordered(((number, score) for number, score, _numbers in found), limit)
+        known = [(number, distance) for number, distance, *_own in found if distance is not None]
+        own = [(number, *values) for number, distance, *values in found if distance is None]
+        if own:
+            known += await to_thread.run_sync(_compared, unit, own)
+        return most_similar(known, limit)
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
         """Do nothing: the database removes them with the words."""
@@ -135,28 +143,37 @@ class PostgresVectors:
             return await cursor.fetchall() if cursor.description else []
 
 
-def _written(vectors: Sequence[Vector]) -> tuple[list[str], str]:
-    """Return the signs of vectors, and their numbers one behind the other.
-
-    They are rounded as in a file, so that a search has the same answer.
-    """
+def _written(vectors: Sequence[Vector]) -> tuple[list[str], list[bytes]]:
+    """Return the signs and the half floats of vectors."""
     units = [unit_of(vector) for vector in vectors]
-    numbers = [number for unit in units for number in unhalved(halved(unit))]
-    return [_signs(unit) for unit in units], _array(numbers)
+    return [_signs(unit) for unit in units], [halved(unit) for unit in units]
+
+
+def _numbers(halves: Sequence[bytes]) -> str:
+    """Return the numbers of vectors, one behind the other.
+
+    They are as exact as half floats, so that a search has the same answer.
+    """
+    return _array([number for half in halves for number in unhalved(half)])
 
 
 def _compared(
-    unit: Vector, found: Sequence[tuple[int, float | None, bytes]], limit: int
+    unit: Vector, found: Sequence[tuple[int, bytes | None, bytes]]
 ) -> list[tuple[int, float]]:
-    return best(unit, ((entry, _read(numbers)) for entry, _score, numbers in found), limit)
+    read = _reader(len(unit)).unpack
+    return distances(
+        unit,
+        (
+            (entry, unhalved(half) if half is not None else read(numbers))
+            for entry, half, numbers in found
+        ),
+    )
 
 
-def _read(numbers: bytes) -> Sequence[float]:
-    """Read the binary form of an array: big-endian, each number behind its length."""
-    read = array("f", bytes(numbers))
-    if _LITTLE:
-        read.byteswap()
-    return read[_HEAD + 1 :: 2]
+@functools.lru_cache(maxsize=4)
+def _reader(dimensions: int) -> struct.Struct:
+    """Return what reads the binary form of an array: its shape, and numbers after their lengths."""
+    return struct.Struct(f">20x{'4xf' * dimensions}")
 
 
 def _array(numbers: Vector) -> str:

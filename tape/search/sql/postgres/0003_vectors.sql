@@ -21,16 +21,20 @@ CREATE TABLE search_vector_covered (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 
 -- A vector of length one, and the signs of its numbers, one bit each: by these the candidates are
--- found quickly, so the numbers lie elsewhere.
+-- found quickly, so the numbers lie elsewhere. They are half floats for the processes that compare them
+-- themselves, or what pgvector reads.
 CREATE TABLE search_vector (
     model BIGINT NOT NULL,
     tape  BIGINT NOT NULL,
     id    BIGINT NOT NULL,
     signs BIT VARYING NOT NULL,
-    value REAL[] NOT NULL,
-    PRIMARY KEY (model, tape, id)
+    half  BYTEA,
+    value REAL[],
+    PRIMARY KEY (model, tape, id),
+    CHECK (num_nulls(half, value) = 1)
 ) WITH (toast_tuple_target = 256);
 ALTER TABLE search_vector ALTER COLUMN signs SET STORAGE MAIN;
+ALTER TABLE search_vector ALTER COLUMN half SET STORAGE EXTERNAL;
 ALTER TABLE search_vector ALTER COLUMN value SET STORAGE EXTERNAL;
 
 -- The last transaction that erased words from a tape: vectors of what was read before are not kept.
@@ -59,12 +63,20 @@ END $$;
 CREATE TRIGGER entry_forgotten AFTER UPDATE ON entry
 FOR EACH ROW EXECUTE FUNCTION search_forget();
 
+-- The schema of the extension pgvector, quoted; NULL if this database or this role may not use it.
+CREATE FUNCTION search_pgvector() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT quote_ident(n.nspname) FROM pg_extension AS e
+    JOIN pg_namespace AS n ON n.oid = e.extnamespace
+    WHERE e.extname = 'vector' AND has_schema_privilege(n.oid, 'USAGE')
+$$;
+
 -- Keep the vectors of a stretch of a tape, and return whether they were kept: not if another process
--- makes the vectors now, or words of the tape were erased since the stamp `seen` was read. `numbers`
--- has those of all vectors, one behind the other. While this runs, nobody appends to the tape.
+-- makes the vectors now, or words of the tape were erased since the stamp `seen` was read. Either
+-- `halves` or `numbers` is empty; the latter has those of all vectors, one behind the other. While this
+-- runs, nobody appends to the tape.
 CREATE FUNCTION search_vector_put(
     of_model bigint, maker text, tape_name text, seen text, first bigint, last bigint,
-    ids bigint[], all_signs bit varying[], numbers real[]
+    ids bigint[], all_signs bit varying[], halves bytea[], numbers real[]
 ) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     number bigint;
@@ -79,51 +91,48 @@ BEGIN
         OR coalesce((SELECT stamp FROM search_erased WHERE tape = number), '') <> seen THEN
         RETURN false;
     END IF;
-    INSERT INTO search_vector (model, tape, id, signs, value)
-    SELECT of_model, number, given.id, given.signs,
-           numbers[(given.place::integer - 1) * width + 1 : given.place::integer * width]
-    FROM unnest(ids, all_signs) WITH ORDINALITY AS given (id, signs, place)
-    ON CONFLICT (model, tape, id) DO UPDATE SET signs = excluded.signs, value = excluded.value;
+    INSERT INTO search_vector (model, tape, id, signs, half, value)
+    SELECT of_model, number, given.id, given.signs, halves[given.place],
+           CASE WHEN width > 0 THEN numbers[(given.place - 1) * width + 1 : given.place * width] END
+    FROM (SELECT id, signs, place::integer AS place
+          FROM unnest(ids, all_signs) WITH ORDINALITY AS one (id, signs, place)) AS given
+    ON CONFLICT (model, tape, id)
+    DO UPDATE SET signs = excluded.signs, half = excluded.half, value = excluded.value;
     INSERT INTO search_vector_covered (model, tape, low, high)
     VALUES (of_model, number, first, last)
     ON CONFLICT (model, tape) DO UPDATE SET low = excluded.low, high = excluded.high;
     RETURN true;
 END $$;
 
--- Of the newest vectors of a tape, those whose signs differ least from the wanted ones: with their inner
--- product with `query` where pgvector is there, else with their numbers, in the binary form of an array.
+-- Of the newest vectors of a tape, those whose signs differ least from the wanted ones: with their
+-- distance from `query` where pgvector computes it, else with their numbers: as half floats, or in the
+-- binary form of an array.
 CREATE FUNCTION search_vector_nearest(
     of_embedder text, tape_name text, wanted bit varying, query real[], below bigint, most bigint,
     compared bigint
-) RETURNS TABLE (id bigint, score double precision, numbers bytea)
+) RETURNS TABLE (entry_id bigint, distance double precision, halves bytea, numbers bytea)
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+SET max_parallel_workers_per_gather = 0 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     number bigint := (SELECT t.tape FROM tape AS t WHERE t.name = tape_name);
     of_model bigint := (SELECT m.model FROM search_vector_model AS m WHERE m.embedder = of_embedder);
-    place text := (
-        SELECT quote_ident(n.nspname) FROM pg_extension AS e
-        JOIN pg_namespace AS n ON n.oid = e.extnamespace
-        WHERE e.extname = 'vector' AND has_schema_privilege(n.oid, 'USAGE')
+    place text := search_pgvector();
+    exact text := 'NULL::double precision, half, array_send(value)';
+    few bigint[] := ARRAY(
+        SELECT newest.id FROM (
+            SELECT id, signs FROM search_vector
+            WHERE model = of_model AND tape = number AND id < below
+            ORDER BY id DESC LIMIT most
+        ) AS newest
+        WHERE length(newest.signs) = length(wanted)
+        ORDER BY bit_count(newest.signs # wanted), newest.id DESC LIMIT compared
     );
-    exact text := 'NULL::double precision, array_send(found.value)';
 BEGIN
     IF place IS NOT NULL AND cardinality(query) <= 16000 THEN  -- the most that pgvector takes
-        exact := format('-(found.value::%1$s.vector OPERATOR(%1$s.<#>) $1::%1$s.vector), NULL::bytea',
+        exact := format('value::%1$s.vector OPERATOR(%1$s.<->) $1::%1$s.vector, half, NULL::bytea',
                         place);
     END IF;
-    RETURN QUERY EXECUTE '
-        WITH few AS MATERIALIZED (
-            SELECT newest.id FROM (
-                SELECT own.id, own.signs FROM search_vector AS own
-                WHERE own.model = $2 AND own.tape = $3 AND own.id < $4
-                ORDER BY own.id DESC LIMIT $5
-            ) AS newest
-            WHERE length(newest.signs) = length($6)
-            ORDER BY CASE WHEN length(newest.signs) = length($6)
-                     THEN bit_count(newest.signs # $6) END, newest.id DESC LIMIT $7
-        )
-        SELECT found.id, ' || exact || ' FROM few JOIN search_vector AS found
-            ON found.model = $2 AND found.tape = $3 AND found.id = few.id'
-    USING query, of_model, number, below, most, wanted, compared;
+    RETURN QUERY EXECUTE 'SELECT id, ' || exact || ' FROM search_vector
+        WHERE model = $2 AND tape = $3 AND id = ANY ($4)' USING query, of_model, number, few;
 END $$;

@@ -1,6 +1,6 @@
 -- name: hold_vectors
 -- Take or keep the right to make the vectors of an embedder, for some seconds of the database's clock;
--- no row while another process's lease lasts.
+-- no row while another process's lease lasts. Also return whether pgvector is there.
 WITH made AS (
     INSERT INTO search_vector_model (embedder, owner, until)
     SELECT :embedder, :owner, clock_timestamp() + make_interval(secs => :seconds)
@@ -13,7 +13,7 @@ WITH made AS (
     WHERE embedder = :embedder AND (owner = :owner OR until <= clock_timestamp())
     RETURNING model
 )
-SELECT model FROM made UNION ALL SELECT model FROM kept
+SELECT model, search_pgvector() IS NOT NULL FROM (TABLE made UNION ALL TABLE kept) AS held
 
 -- name: release_vectors
 -- Give that right back.
@@ -33,10 +33,10 @@ ORDER BY t.tape
 
 -- name: put_vectors
 SELECT search_vector_put(:model, :owner, :name, :stamp, :low, :high, :ids ::bigint[],
-    :signs ::bit varying[], :numbers ::real[])
+    :signs ::bit varying[], :halves ::bytea[], :numbers ::real[])
 
 -- name: nearest_vectors
-SELECT id, score, numbers FROM search_vector_nearest(:embedder, :name, :signs ::bit varying,
+SELECT entry_id, distance, halves, numbers FROM search_vector_nearest(:embedder, :name, :signs ::bit varying,
     :query ::real[], :before, :most, :compared)
 
 -- name: unused_vectors

@@ -68,7 +68,7 @@ class Vectors(Protocol):
         """Remove the vectors of entries, if erasing them has not done so."""
 
     async def close(self) -> None:
-        """Let another process make the vectors, and release all resources; may be called twice."""
+        """Leave the vectors to other processes, and release all resources; may be called twice."""
 
 
 @runtime_checkable

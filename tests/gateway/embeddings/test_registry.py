@@ -16,10 +16,8 @@ from gateway.settings import Settings, load_settings
 from tape.entry import message
 from tape.errors import EmbedderFailed
 from tape.handle import Tape
-from tape.stores.postgres.store import PostgresStore
 from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai.embeddings import DIMENSIONS, Embeddings, embeddings_server, hashed
-from tests.postgres import owned_database
 
 pytestmark = pytest.mark.anyio
 
@@ -134,20 +132,3 @@ async def test_a_search_by_meaning_from_the_settings_to_the_hit(
     assert (tmp_path / "tapeway.db-vectors").exists()
     await meaning.close()
     await store.close()
-
-
-@pytest.mark.postgresql
-@pytest.mark.parametrize("embedder", ["", "openai"])
-async def test_on_postgresql_the_file_of_an_older_version_is_removed(
-    tmp_path: Path, server: Embeddings, embedder: str
-) -> None:
-    old = tmp_path / "tapeway.db-vectors"
-    old.write_bytes(b"what was said")
-    with owned_database() as url:
-        more = {"base_url": server.base_url, "api_key": server.key, "embedder": embedder}
-        store = PostgresStore.open(url)
-        meaning = open_meaning(settings_of(tmp_path, **more), store)
-        assert not old.exists()
-        if meaning is not None:
-            await meaning.close()
-        await store.close()

@@ -14,6 +14,8 @@ import pytest
 from psycopg import conninfo
 
 from gateway.doctor.checks.server import look_at_server_index
+from gateway.embeddings.registry import open_meaning
+from gateway.settings import load_settings
 from tape.entry import event, message
 from tape.erasing import tombstone
 from tape.handle import Tape
@@ -248,3 +250,18 @@ async def test_a_search_has_the_same_answer_in_a_file_and_with_pgvector_or_witho
     assert found[5] != found[0]  # the server computes with fewer digits
     says.append(look_at_server_index(fleet.url, by_meaning=True)[-1].trouble)
     assert [one and one.id for one in says] == ["search.pgvector", None]
+
+
+@pytest.mark.parametrize("embedder", ["", "openai"])
+async def test_a_gateway_removes_the_file_in_which_a_home_had_its_vectors(
+    fleet: Fleet, embedder: str
+) -> None:
+    names = {"HOME": str(fleet.home), "TAPE__URL": fleet.url, "SEARCH__EMBEDDER": embedder}
+    environ = {f"TAPEWAY_{name}": value for name, value in names.items()}
+    settings = load_settings(environ | {"TAPEWAY_SEARCH__API_KEY": "sk-1"}, fleet.home)
+    (fleet.home / "tapeway.db-vectors").write_bytes(b"what was said")
+    meaning = open_meaning(settings, fleet.start().store)
+    assert (meaning is not None) == bool(embedder)
+    assert list(fleet.home.iterdir()) == []
+    if meaning is not None:
+        await meaning.close()

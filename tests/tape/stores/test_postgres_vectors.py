@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+import anyio
+import anyio.lowlevel
 import psycopg
 import pytest
 from psycopg import conninfo
@@ -33,6 +35,8 @@ from tests.tape.search.hashing import Hashing, caught_up
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
 DAY: Final = "2026-01-31"
+WAITING: Final = """
+SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"""
 
 
 @dataclass(slots=True)
@@ -136,6 +140,33 @@ async def test_what_is_erased_while_it_is_embedded_is_not_kept(fleet: Fleet) -> 
     await caught_up(one.meaning)
     assert fleet.vectors() == [1, 4]
     assert len(one.embedder.asked) == 2
+
+
+async def test_who_keeps_vectors_waits_for_an_erasure_that_is_not_committed_yet(
+    fleet: Fleet,
+) -> None:
+    one = fleet.start()
+    await one.store.append(T, [said("an automobile"), said("a pear")])
+    erase = "SELECT tape_erase(%s, 3, NULL, NULL, NULL, NULL, NULL, %s, '{}')"
+    rounds: list[bool] = []
+
+    async def go_on() -> None:
+        rounds.append(await one.meaning.round())
+
+    async with await psycopg.AsyncConnection.connect(fleet.url) as other:
+
+        async def begin() -> None:
+            await other.execute(erase, (T, '{"role": "user", "content": ""}'))
+
+        one.embedder.meanwhile = begin
+        async with anyio.create_task_group() as group:
+            group.start_soon(go_on)
+            while not rounds and not fleet.ask(WAITING):
+                await anyio.lowlevel.checkpoint()
+            assert rounds == []
+            await other.commit()
+    assert rounds == [False]
+    assert fleet.vectors() == []
 
 
 async def test_an_edited_message_gets_the_vector_of_its_new_text(fleet: Fleet) -> None:

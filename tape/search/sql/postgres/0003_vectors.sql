@@ -49,14 +49,18 @@ CREATE TABLE search_erased (
 CREATE FUNCTION search_forget() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     this text := pg_current_xact_id()::text;
+    of_model bigint;
 BEGIN
     PERFORM FROM tape WHERE tape.tape = OLD.tape FOR NO KEY UPDATE;
     INSERT INTO search_erased AS known (tape, stamp) VALUES (OLD.tape, this)
     ON CONFLICT (tape) DO UPDATE SET stamp = this WHERE known.stamp <> this;
-    DELETE FROM search_vector
-    WHERE model = ANY (ARRAY(SELECT model FROM search_vector_model)) AND tape = OLD.tape
-      AND id = ANY (ARRAY[OLD.id, CASE WHEN OLD.name = 'message.edit'
-                                        AND OLD.about BETWEEN 1 AND 1e15 THEN OLD.about::bigint END]);
+    FOR of_model IN SELECT model FROM search_vector_model LOOP
+        DELETE FROM search_vector WHERE model = of_model AND tape = OLD.tape AND id = OLD.id;
+        IF OLD.name = 'message.edit' AND OLD.about BETWEEN 1 AND 1e15 THEN
+            DELETE FROM search_vector
+            WHERE model = of_model AND tape = OLD.tape AND id = OLD.about::bigint;
+        END IF;
+    END LOOP;
     RETURN NULL;
 END $$;
 
@@ -112,7 +116,8 @@ CREATE FUNCTION search_vector_nearest(
     compared bigint
 ) RETURNS TABLE (entry_id bigint, distance double precision, halves bytea, numbers bytea)
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET jit = off
 SET max_parallel_workers_per_gather = 0 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     number bigint := (SELECT t.tape FROM tape AS t WHERE t.name = tape_name);
@@ -133,6 +138,7 @@ BEGIN
         exact := format('value::%1$s.vector OPERATOR(%1$s.<->) $1::%1$s.vector, half, NULL::bytea',
                         place);
     END IF;
-    RETURN QUERY EXECUTE 'SELECT id, ' || exact || ' FROM search_vector
-        WHERE model = $2 AND tape = $3 AND id = ANY ($4)' USING query, of_model, number, few;
+    RETURN QUERY EXECUTE 'SELECT id, ' || exact || ' FROM unnest($4) AS few (id)
+        JOIN search_vector USING (id) WHERE model = $2 AND tape = $3'
+    USING query, of_model, number, few;
 END $$;

@@ -11,7 +11,7 @@ from tape.linking.utterance import THREAD
 from tape.query import Query, subject_of
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
-from tape.search.search import NearestSearch, SearchStore
+from tape.search.search import ForgettingSearch, NearestSearch, SearchStore
 from tape.store import TapeInfo, TapeStore
 
 PAGE: Final = 200  # minimum entries to read at once behind entries that were withheld
@@ -117,3 +117,8 @@ class WithholdingSearch:
         found = await self._semantic.nearest(query, text, limit)
         hidden = self._store.tapes_with.get(query.tape, WithheldThreads())
         return [hit for hit in found if not hidden.hides(hit[0])]
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Remove what is kept of entries, the withheld ones included."""
+        if isinstance(self._semantic, ForgettingSearch):
+            await self._semantic.forget(tape, ids)

@@ -46,6 +46,14 @@ DEAF: Final = Trouble(
     "Name the same database there by the server's own address, or remove the setting if"
     " TAPEWAY_TAPE__URL already does.",
 )
+PGVECTOR_UNUSED: Final = Trouble(
+    "search.pgvector",
+    "Searches by meaning take longer than they need to.",
+    "The server has the extension pgvector, but the database does not use it, or the gateway's role"
+    " may not use the schema that it is in.",
+    "Run CREATE EXTENSION vector in the database as an administrator of the server. Without a"
+    " restart, it compares the vectors that are made from then on.",
+)
 WORKERS_DIFFER: Final = Trouble(
     "workers.differ",
     "The same question is answered in different ways, depending on the process that takes it.",
@@ -61,5 +69,5 @@ LEASE_OVERDUE: Final = Trouble(
 
 SERVER_TROUBLES: Final = (
     *(SERVER_AWAY, SERVER_UNFIT, SERVER_UNSAFE, SERVER_CROWDED, SERVER_IMPATIENT),
-    *(DEAF, WORKERS_DIFFER, LEASE_OVERDUE),
+    *(DEAF, PGVECTOR_UNUSED, WORKERS_DIFFER, LEASE_OVERDUE),
 )

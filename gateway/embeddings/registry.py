@@ -12,6 +12,8 @@ from gateway.logs import get_log
 from gateway.settings import Settings
 from tape.search.embedder import Embedder
 from tape.search.semantic import SemanticIndex
+from tape.search.vector_file import drop_vectors
+from tape.search.vectors import VectorStore
 from tape.store import TapeStore
 
 EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -33,11 +35,21 @@ def make_embedder(settings: Settings) -> Embedder | None:
 
 
 def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
-    """Open the semantic index, or return None if no embedder is configured."""
+    """Open the semantic index, or return None if no embedder is configured.
+
+    A file of vectors is removed if the store keeps them itself.
+    """
+    if isinstance(store, VectorStore):
+        drop_unused_vectors(settings)
     embedder = make_embedder(settings)
     if embedder is None:
         return None
     return SemanticIndex(store, embedder, _database(settings), notify=_warn)
+
+
+def drop_unused_vectors(settings: Settings) -> None:
+    """Remove the file of vectors, which nobody uses: it may have the meaning of erased words."""
+    drop_vectors(_database(settings))
 
 
 def _database(settings: Settings) -> Path:

@@ -17,6 +17,7 @@ from typing import Any, Final
 from channels.message import KEPT
 from gateway.context.images import SCHEME, images_of
 from gateway.context.room_memory import RoomMemories
+from gateway.embeddings.registry import drop_unused_vectors
 from gateway.erasing.doomed import ERASE, Doomed
 from gateway.explain.quotes import word_runs
 from gateway.logs import get_log
@@ -30,7 +31,7 @@ from tape.entry import EVENT, Entry, event, utc_iso
 from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError
 from tape.fork import INFIX
 from tape.query import Query
-from tape.search.semantic import SemanticIndex
+from tape.search.search import ForgettingSearch
 from tape.store import ErasingStore
 from tape.unit_of_work import Unit
 
@@ -279,13 +280,20 @@ class Eraser:
         await self._drop_images(tape, [entry for entry, _rest in found])
         store = self._services.store
         assert isinstance(store, ErasingStore)
+        ids = [entry.id for entry, _rest in found]
+        await self._forget_meaning(tape, ids)
         await self._services.guard.retrying(
             "erasing", partial(store.erase, tape, [rest for _entry, rest in found])
         )
-        semantic = self._services.tapes.semantic
-        if isinstance(semantic, SemanticIndex):
-            await semantic.forget(tape, [entry.id for entry, _rest in found])
+        await self._forget_meaning(tape, ids)
         return len(found)
+
+    async def _forget_meaning(self, tape: str, ids: Sequence[int]) -> None:
+        semantic = self._services.tapes.semantic
+        if isinstance(semantic, ForgettingSearch):
+            await semantic.forget(tape, ids)
+        else:
+            drop_unused_vectors(self._services.settings)
 
     async def _record(self, tape: str, doomed: Doomed, count: int) -> None:
         what = "chat" if doomed.whole else "person" if doomed.person else "message"

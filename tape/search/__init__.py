@@ -5,5 +5,6 @@ scan index_search bm25 search      search without and with an index, rank hits, 
 index_file index_rows              the index of an SQLite store, in a file next to the database
 indexer index_reader               write the index in a thread, and read it
 embedder vectors semantic          turn texts into vectors, keep them, find the nearest
+vector_file                        keep vectors in a file next to the database
 sqlite_search                      search an SQLite store with all these modules
 """

@@ -39,6 +39,14 @@ class NearestSearch(Protocol):
         """Return the query's entries nearest in meaning, each with its score."""
 
 
+@runtime_checkable
+class ForgettingSearch(NearestSearch, Protocol):
+    """A search by meaning that keeps something of each entry."""
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Remove what is kept of entries: call it before and after they are erased."""
+
+
 class SearchedTape(Protocol):
     """The methods of a tape that a search needs."""
 

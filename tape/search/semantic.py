@@ -1,29 +1,28 @@
 """Search by meaning, with vectors that are made in the background.
 
 This only adds to the search by words, which works without an embedder and for entries without a
-vector. Vectors are costly: only each tape's newest entries get one, newer entries first.
+vector. Vectors are costly: only each tape's newest entries get one, newer entries first, and of
+several processes that share them, one makes them.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import anyio
 import apsw
 
 from tape.entry import ANCHOR, MESSAGE, Entry
-from tape.errors import EmbedderFailed
-from tape.fork import INFIX
+from tape.errors import TapeError
 from tape.query import Query
 from tape.search.edits import edited_ids, edits, edits_of, with_edits
 from tape.search.embedder import Embedder, Vector
 from tape.search.entry_terms import searchable_text
-from tape.search.vectors import MAX_VECTORS, VectorFile, check_vectors
+from tape.search.vector_file import FileVectors
+from tape.search.vectors import EmbeddedPart, Vectors, VectorStore, check_vectors
 from tape.store import TapeStore
 
 KINDS: Final = (MESSAGE, ANCHOR)
@@ -34,12 +33,15 @@ MAX_TEXT_CHARACTERS: Final = 2000
 LOOK_INTERVAL_SECONDS: Final = 10.0
 """Seconds between two checks for new entries; until then, only words find them."""
 
-EMBED_TIMEOUT_SECONDS: Final = 5.0  # seconds that a search waits for the embedder
-T = TypeVar("T")
+NEAREST_TIMEOUT_SECONDS: Final = 5.0
+"""Seconds that a search waits for the embedder and the vectors; then it uses words alone."""
 
 
 class SemanticIndex:
-    """The vectors of a store's tapes; `run` it with the store, and `close` it before the store."""
+    """The vectors of a store's tapes; `run` it with the store, and `close` it before the store.
+
+    A `VectorStore` keeps them itself, others have them in a file beside `database`.
+    """
 
     def __init__(
         self,
@@ -52,12 +54,13 @@ class SemanticIndex:
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._database = database
         self._notify = notify
         self._look_every = look_every
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-vectors")
-        self._file: VectorFile | None = None
-        self._covered: dict[str, tuple[int, int]] = {}
+        self._vectors: Vectors = (
+            store.vectors(embedder.name)
+            if isinstance(store, VectorStore)
+            else FileVectors(store, database, embedder.name)
+        )
         self._problem = ""
 
     async def run(self) -> None:
@@ -71,13 +74,17 @@ class SemanticIndex:
             await anyio.sleep(self._look_every)
 
     async def round(self) -> bool:
-        """Embed one batch for each tape that needs vectors; return whether there may be more."""
-        if self._file is None:
-            self._covered = await self._in_thread(lambda file: file.covered())
+        """Embed one batch for each tape that needs vectors; return whether there may be more.
+
+        Where processes share the vectors, all but one have nothing to do.
+        """
+        if not await self._vectors.hold():
+            return False
         busy = False
-        for info in await self._store.tapes():
-            if INFIX not in info.name:
-                busy |= await self._batch(info.name, info.size)
+        for part in await self._vectors.lacking():
+            if not await self._vectors.hold():
+                break
+            busy |= await self._batch(part)
         return busy
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
@@ -85,14 +92,14 @@ class SemanticIndex:
 
         The result is empty if the embedder fails, so that the search by words can go on.
         """
+        before = query.before if query.before is not None else 2**32
         try:
-            with anyio.fail_after(EMBED_TIMEOUT_SECONDS):
-                vector = (await self._embed([text[:MAX_TEXT_CHARACTERS]]))[0]
-            before = query.before if query.before is not None else 2**32
-            found = await self._in_thread(
-                lambda file: file.nearest(query.tape, vector, before, 4 * limit)
-            )
-        except (EmbedderFailed, TimeoutError, apsw.Error, OSError) as cause:
+            with anyio.fail_after(NEAREST_TIMEOUT_SECONDS):
+                (vector,) = await self._embed([text[:MAX_TEXT_CHARACTERS]])
+                found = []
+                if any(vector):
+                    found = await self._vectors.nearest(query.tape, vector, before, 4 * limit)
+        except (TapeError, TimeoutError, apsw.Error, OSError) as cause:
             self._failed(cause)
             return []
         self._problem = ""
@@ -105,17 +112,19 @@ class SemanticIndex:
         return [(entry, scores[entry.id]) for entry in entries[:limit]]
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        await self._in_thread(lambda file: file.forget(tape, ids))
+        """Remove the vectors of entries that are being erased: call it before and after that.
+
+        Before, so that no crash leaves any; after, since a batch may have been read meanwhile.
+        """
+        await self._vectors.forget(tape, ids)
 
     async def close(self) -> None:
         await self._embedder.aclose()
-        file, self._file = self._file, None
-        if file is not None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, file.close)
-        self._thread.shutdown()
+        await self._vectors.close()
 
-    async def _batch(self, tape: str, newest: int) -> bool:
-        low, high = self._covered.get(tape, (newest + 1, newest))
+    async def _batch(self, part: EmbeddedPart) -> bool:
+        """Make the vectors of a batch of entries; return whether any entries were looked at."""
+        tape, newest, low, high = part.tape, part.newest, part.low, part.high
         if high > newest:  # after a restored backup, vectors may not match the tape
             low, high = newest + 1, newest
         if high < newest:
@@ -124,28 +133,27 @@ class SemanticIndex:
             changed = edited_ids(await self._store.query(edits(tape, high, stretch[1])))
             if again := tuple(number for number in changed if low <= number <= high):
                 entries += await self._store.query(Query(tape, ids=again, kinds=KINDS))
-        elif low > max(1, newest - 2 * MAX_VECTORS):
+        else:
             older = Query(tape, before=low, kinds=KINDS, limit=BATCH, newest=True)
             entries = await self._store.query(older)
             stretch = (entries[0].id if len(entries) == BATCH else 1, high)
-        else:
-            return False
         if asked := edits_of(tape, entries):
             entries = with_edits(entries, await self._store.query(asked))
         spoken = [entry for entry in entries if searchable_text(entry).strip()]
         texts = [text_of(entry) for entry in spoken]
         vectors: list[Vector] = []
         for start in range(0, len(texts), BATCH):
+            if not await self._vectors.hold():
+                return False
             vectors += await self._embed(texts[start : start + BATCH])
-        made = list(zip((entry.id for entry in spoken), vectors, strict=True))
-        await self._in_thread(lambda file: file.put(tape, *stretch, made))
-        self._covered[tape] = stretch
+        paired = zip(spoken, vectors, strict=True)
+        made = [(entry.id, vector) for entry, vector in paired if any(vector)]
+        if not await self._vectors.put(part, *stretch, made):
+            return False
         self._problem = ""
         return True
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
-        if not texts:
-            return []
         vectors = await self._embedder.embed(texts)
         check_vectors(vectors, len(texts), self._embedder.dimensions)
         return vectors
@@ -155,13 +163,6 @@ class SemanticIndex:
         if not self._problem:
             self._notify(problem)
         self._problem = problem
-
-    async def _in_thread(self, do: Callable[[VectorFile], T]) -> T:
-        def work() -> T:
-            self._file = self._file or VectorFile(self._database, self._embedder.name)
-            return do(self._file)
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 def text_of(entry: Entry) -> str:

@@ -134,8 +134,10 @@ def _checked(connection: apsw.Connection, pragma: str, seconds: float) -> str:
 async def check_index(subject: Subject) -> list[CheckResult]:
     path, url = subject.database, subject.settings.tape_url
     if url.startswith("postgresql:"):  # each process knows only its part of the index
-        look = import_module("gateway.doctor.checks.server").look_at_server_index
-        return list(await to_thread.run_sync(look, url, abandon_on_cancel=True))
+        server = import_module("gateway.doctor.checks.server")
+        by_meaning = bool(subject.settings.search.embedder)
+        look_there = partial(server.look_at_server_index, url, by_meaning=by_meaning)
+        return list(await to_thread.run_sync(look_there, abandon_on_cancel=True))
     if path is None or not url.startswith("sqlite:"):
         return []
     if subject.running is not None:

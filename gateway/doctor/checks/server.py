@@ -14,7 +14,15 @@ from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted
 from tape.errors import StoreMoved, StoreUnavailable, StoreUnusable
-from tape.stores.postgres.report import CONNECTIONS, ServerReport, deafness, look, look_at_index
+from tape.stores.postgres.report import (
+    CONNECTIONS,
+    ServerReport,
+    VectorReport,
+    deafness,
+    look,
+    look_at_index,
+    look_at_vectors,
+)
 from tape.stores.postgres.store import search_schema, tape_schema
 
 CHECK: Final = "database"
@@ -57,15 +65,27 @@ def look_at_listening(url: str, listen_url: str) -> list[CheckResult]:
     return [well(LISTENING, "what other processes send is heard at TAPEWAY_SHARING__LISTEN_URL")]
 
 
-def look_at_server_index(url: str) -> list[CheckResult]:
-    """Ask the server of a URL about its search index."""
+def look_at_server_index(url: str, *, by_meaning: bool = False) -> list[CheckResult]:
+    """Ask the server of a URL about its search index, and what compares vectors there."""
     try:
         found = look_at_index(url)
+        vectors = look_at_vectors(url) if by_meaning else None
     except (StoreUnavailable, StoreUnusable):
         return []  # what is known of the database says why
+    meaning = [] if vectors is None else [_vectors_result(vectors)]
     if found is None:
-        return [noted(SEARCH, "not checked: no gateway has built the index here yet")]
-    return [index_result({"problem": found.problem, "left": found.left})]
+        return [noted(SEARCH, "not checked: no gateway has built the index here yet"), *meaning]
+    return [index_result({"problem": found.problem, "left": found.left}), *meaning]
+
+
+def _vectors_result(found: VectorReport) -> CheckResult:
+    if found.installed:
+        return well(SEARCH, f"pgvector {found.installed} compares the vectors of searches")
+    here = "the gateway compares the vectors of searches itself"
+    if found.available:
+        says = f"{here}, but the server has pgvector {found.available}"
+        return ill(SEARCH, server_troubles.PGVECTOR_UNUSED, says, "note")
+    return well(SEARCH, f"{here}, as the server has no pgvector")
 
 
 def _kind(found: ServerReport) -> str:

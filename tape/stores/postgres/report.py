@@ -124,6 +124,32 @@ def look_at_index(url: str) -> IndexReport | None:
     return IndexReport(left, NEWER_RULES if newer else "")
 
 
+@dataclass(frozen=True, slots=True)
+class VectorReport:
+    """The versions of pgvector that a database uses, and that its server has; "" for none."""
+
+    installed: str
+    available: str
+
+
+_PGVECTOR: Final = """
+SELECT coalesce((SELECT e.extversion FROM pg_extension AS e
+                 WHERE e.extname = 'vector'
+                   AND has_schema_privilege(e.extnamespace, 'USAGE')), ''),
+       coalesce((SELECT default_version FROM pg_available_extensions WHERE name = 'vector'), '')"""
+
+
+def look_at_vectors(url: str) -> VectorReport:
+    """Ask a server what compares vectors there; raises as `look` does."""
+    target = connection_target(url, writable=False)
+    try:
+        with psycopg.connect(target, autocommit=True) as connection:
+            row = connection.execute(_PGVECTOR.encode()).fetchone()
+    except psycopg.Error as cause:
+        raise StoreUnavailable(f"{place_of(url)}: {first_line(cause)}") from cause
+    return VectorReport(*row or ("", ""))
+
+
 def deafness(url: str, listen_url: str) -> str:
     """Return why a process would hear nothing at a URL to listen to, "" if it would hear.
 

@@ -20,6 +20,7 @@ from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_index import PostgresIndexer
 from tape.stores.postgres.search_lookup import PostgresLookup
 from tape.stores.postgres.tape_state import TapeMemory
+from tape.stores.postgres.vectors import PostgresVectors
 from tape.stores.postgres.writer import UnitWriter, appended
 from tape.unit_of_work import (
     Append,
@@ -123,6 +124,11 @@ class PostgresStore:
     def reindex(self) -> None:
         """Rebuild the search index in the background; searches keep working."""
         self._indexer.rebuild()
+
+    def vectors(self, embedder: str) -> PostgresVectors:
+        """Return the vectors of an embedder, which all processes share."""
+        self._require_open()
+        return PostgresVectors(self._database, embedder)
 
     async def indexed(self) -> None:
         self._require_open()

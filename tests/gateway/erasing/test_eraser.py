@@ -14,8 +14,11 @@ from gateway.cli.explain.way import way_of
 from gateway.explain.explainer import Explainer
 from gateway.storage.erasures import Erasure
 from tape.erasing import erased_on
+from tape.search.semantic import SemanticIndex
+from tape.search.vector_file import VectorFile
 from tape.unit_of_work import Unit
 from tests.clock import START, ManualClock
+from tests.fakes.openai.embeddings import embeddings_server, hashed
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import (
@@ -32,6 +35,7 @@ from tests.gateway.erasing.stage import (
 )
 from tests.gateway.intake.test_access import Brings, PlainChannel
 from tests.gateways import gateway_of, tape_of
+from tests.tape.search.hashing import caught_up
 
 pytestmark = pytest.mark.anyio
 
@@ -148,6 +152,41 @@ async def test_what_was_cut_off_is_finished_at_the_next_start(
         assert holding(tmp_path, *MARKS, ANN.name) == []
         (row,) = await gateway.services.ledger.erasures.read()
         assert (row["state"], row["data"]) == ("done", "{}")
+
+
+async def test_vectors_of_what_is_erased_go_and_all_of_them_where_no_embedder_is_set(
+    tmp_path: Path,
+) -> None:
+    async with embeddings_server() as server:
+        found = {"SEARCH__BASE_URL": server.base_url, "SEARCH__API_KEY": server.key}
+        more = {"ACCESS__MODE": "open", "SEARCH__EMBEDDER": "openai", **found}
+        channel = PlainChannel()
+        async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
+            meaning = gateway.services.tapes.semantic
+            assert isinstance(meaning, SemanticIndex)
+            entries = await hear(gateway, channel, *TALK)
+            await caught_up(meaning)
+            spoken = {e.id for e in entries if e.meta.get("author") in (ANN.id, BOB.id)}
+            assert spoken <= embedded(tmp_path, tape_of(gateway, CHAT).name)
+            eraser = gateway.parts.eraser
+            await eraser.begin(what="person", channel="plain", person=ANN.id, asked_by="operator")
+            await erased(gateway)
+            tape = tape_of(gateway, CHAT)
+            gone = {e.id for e in await tape.read() if erased_on(e)}
+            assert gone & spoken
+            assert embedded(tmp_path, tape.name) & spoken == spoken - gone
+    async with gateway_of(tmp_path, None, ACCESS__MODE="open") as gateway:
+        await gateway.parts.eraser.begin(what="chat", tape=tape.name, asked_by="operator")
+        await erased(gateway)
+    assert not (tmp_path / "tapeway.db-vectors").exists()
+
+
+def embedded(home: Path, tape: str) -> set[int]:
+    """Return the entries of a tape that have a vector in a home's file."""
+    file = VectorFile(home / "tapeway.db", "openai text-embedding-3-small 0")
+    found = file.nearest(tape, hashed("anything"), before=2**32, limit=999)
+    file.close()
+    return {number for number, _score in found}
 
 
 async def test_a_running_answer_to_it_is_stopped_and_its_question_is_gone(tmp_path: Path) -> None:

@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from math import nan
 from pathlib import Path
 
 import pytest
 
 from tape.deletions import deletion
 from tape.entry import NewEntry, event, message
+from tape.erasing import tombstone
 from tape.errors import EmbedderFailed
 from tape.handle import Tape
 from tape.query import Query
-from tape.search.embedder import Vector
+from tape.search.search import ForgettingSearch
 from tape.search.semantic import BATCH, SemanticIndex, text_of
-from tape.search.vectors import VectorFile
+from tape.search.vector_file import VectorFile
+from tape.search.vectors import check_vectors
 from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai.embeddings import DIMENSIONS, hashed
+from tests.tape.search.hashing import Hashing, caught_up
 
 pytestmark = pytest.mark.anyio
 
 T = "chat"
-
-
-@dataclass(slots=True)
-class Hashing:
-    """An embedder whose model is a hash."""
-
-    name: str = "hashing"
-    dimensions: int = DIMENSIONS
-    given: int = DIMENSIONS
-    away: bool = False
-    asked: list[list[str]] = field(default_factory=list)
-
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        if self.away:
-            raise EmbedderFailed("the embedder is away")
-        self.asked.append(list(texts))
-        return [hashed(text, self.given) for text in texts]
-
-    async def aclose(self) -> None:
-        return
 
 
 @pytest.fixture
@@ -73,11 +56,6 @@ async def meaning(
 
 def said(text: str, **meta: object) -> NewEntry:
     return message("user", text, **meta)
-
-
-async def caught_up(meaning: SemanticIndex) -> None:
-    while await meaning.round():
-        pass
 
 
 async def test_the_best_hits_are_found_by_words_and_by_meaning(
@@ -182,7 +160,7 @@ async def test_new_entries_come_first_and_none_is_embedded_twice(
     again = SemanticIndex(store, embedder, tmp_path / "tapeway.db")
     await caught_up(again)
     await again.close()
-    texts = [text for batch in embedder.asked for text in batch]
+    texts = embedder.texts()
     assert len(texts) == len(set(texts)) == 3 * BATCH + 2  # and the first anchor
 
 
@@ -218,6 +196,42 @@ async def test_what_was_erased_is_forgotten(
     await caught_up(meaning)
     await meaning.forget(T, [3])
     assert [e.id for e, _ in await meaning.nearest(Query(T), "automobile", 5)] == [1]
+
+
+async def test_what_is_erased_while_it_is_embedded_is_not_kept(
+    store: SqliteStore, meaning: SemanticIndex, embedder: Hashing, tmp_path: Path
+) -> None:
+    (entry,) = await store.append(T, [said("an automobile")])
+
+    async def erase() -> None:
+        await store.erase(T, [tombstone(entry, "2026-01-31")])
+        await meaning.forget(T, [entry.id])
+
+    embedder.meanwhile = erase
+    assert not await meaning.round()
+    await caught_up(meaning)
+    assert [len(texts) for texts in embedder.asked] == [2, 1]
+    file = VectorFile(tmp_path / "tapeway.db", embedder.name)
+    found = file.nearest(T, hashed("automobile", DIMENSIONS), before=9, limit=5)
+    file.close()
+    assert [number for number, _score in found] == [1]
+
+
+async def test_it_is_also_forgotten_where_threads_are_withheld(
+    store: SqliteStore, meaning: SemanticIndex
+) -> None:
+    service = TapeService(store, Path("workspace"), meaning)
+    service.withhold()
+    await store.append(T, [said("an automobile")])
+    await caught_up(meaning)
+    assert isinstance(service.semantic, ForgettingSearch)
+    await service.semantic.forget(T, [3])
+    assert [e.id for e, _ in await meaning.nearest(Query(T), "automobile", 5)] == [1]
+
+
+def test_a_vector_without_a_direction_is_a_failure() -> None:
+    with pytest.raises(EmbedderFailed, match="a number that is none"):
+        check_vectors([[1.0, nan]], 1, 2)
 
 
 async def test_the_text_of_a_vector_says_when_and_who(store: SqliteStore) -> None:

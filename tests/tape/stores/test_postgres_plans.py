@@ -95,6 +95,12 @@ INSERT INTO search_covered (tape, low, high, rules)
 SELECT n, 1, 50, 'r' FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_entry SELECT tape, id, false, array_to_tsvector(ARRAY['w' || id % 10, 'r' || id])
 FROM entry WHERE kind = 'message';
+INSERT INTO search_vector_model (embedder, owner, until)
+SELECT 'e' || n, 'o' || n, clock_timestamp() FROM generate_series(1, 3) AS n;
+INSERT INTO search_vector_covered
+SELECT n % 3 + 1, n, 1, 50 FROM generate_series(1, {SESSIONS}) AS n;
+INSERT INTO search_vector SELECT 1, tape, id, B'01', '\\x0000' FROM entry WHERE id % 10 = 0;
+INSERT INTO search_erased SELECT n, '' FROM generate_series(2, {SESSIONS}) AS n;
 VACUUM ANALYZE;
 """
 
@@ -176,6 +182,19 @@ TAPES: Final[dict[str, dict[str, Any]]] = {
     "tape.size": {"tape": "t77"},
     "tape.block": {"tape": "t1", "first": 500, "last": 509},
     "tape.between_dates": {"tape": 1, "since": "2026-01-01T05", "until": "2026-01-01T06"},
+    "tape.erase_entry": {
+        "tape": "t1", "id": 500, "name": None, "author": None, "lane": None, "turn": None,
+        "about": None, "payload": "{}", "meta": "{}",
+    },
+    "search.hold_vectors": {"embedder": "e1", "owner": "o9", "seconds": 60.0},
+    "search.put_vectors": {
+        "model": 1, "owner": "o1", "name": "t1", "stamp": "", "low": 1, "high": 9, "ids": [1, 2],
+        "signs": ["01", "10"], "halves": [b"x", b"y"], "numbers": "{}",
+    },
+    "search.nearest_vectors": {
+        "embedder": "e1", "name": "t1", "signs": "01", "query": "{0.6,0.8}", "before": MANY,
+        "most": 400, "compared": 20,
+    },
     "search.covered": {"name": "t77"},
     "search.hold": {"name": "t77"},
     "search.begin": {"names": ["t77"], "newest": 2000, "rules": "1.1"},
@@ -232,7 +251,7 @@ QUERIES: Final = {
 BOUNDS: Final = {"ledger.head_of": 1100, "ledger.sent_keys": 2100}
 """What has a bound of its own, in ids."""
 
-TABLES: Final = ("entry", "inbox", "outbox", "search_entry")
+TABLES: Final = ("entry", "inbox", "outbox", "search_entry", "search_vector")
 LEDGER: Final = ledger_schema("postgres").statements
 SHARING: Final = sharing_schema().statements
 ALL: Final = {**postgres.tape_schema().statements, **postgres.search_schema().statements}

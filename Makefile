@@ -138,7 +138,7 @@ rolling: $(VENV)/.dev ## this version beside its predecessor, a checkout PREDECE
 audit: $(VENV)/.dev ## known vulnerabilities of the pinned requirements (asks an advisory service)
 	@$(BIN)/python -m bench.audit
 
-pins: ## pin the requirements anew (needs uv)
+pins: ## pin the requirements again (needs uv)
 	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt
 	uv pip compile $(PINS) --extra dev pyproject.toml build-requirements.in -o requirements-dev.txt
 	uv pip compile $(PINS) --extra train pyproject.toml build-requirements.in -o requirements-train.txt

@@ -25,7 +25,7 @@ addWords({
   },
 });
 
-const REST_A_CHAT = 60; // milliseconds: a strip costs the gateway about one, and its answers go first
+const REST_A_CHAT = 100; // milliseconds: a strip costs the gateway about one, and its answers go first
 
 export const title = () => t('deck.title');
 export const needs = () => ['deck'];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, NamedTuple
@@ -183,7 +184,7 @@ def connection_target(url: str, *, writable: bool = True) -> str:
     defaults = dict(CONNECTING)
     if not writable:
         defaults["target_session_attrs"] = "any"
-    if not all(map(_is_here, str(given.get("host") or "").split(","))):
+    if not _is_on_this_machine(given):
         defaults |= {"sslmode": "verify-full", "sslrootcert": "system"}
         if "sslmode" in given or "sslrootcert" in given:
             del defaults["sslrootcert"]
@@ -201,6 +202,17 @@ def place_of(url: str) -> str:
     """Return the host and database of a URL, without its password."""
     given = conninfo.conninfo_to_dict(url)
     return f"{given.get('host') or 'this machine'}/{given.get('dbname') or ''}"
+
+
+def _is_on_this_machine(given: Mapping[str, Any]) -> bool:
+    """Return whether libpq connects only here; the environment names what a URL leaves out."""
+    named = {
+        name: str(given.get(name) or os.environ.get(f"PG{name.upper()}", ""))
+        for name in ("host", "hostaddr", "service")
+    }
+    if named.pop("service"):
+        return False  # a file names the hosts
+    return all(_is_here(one.strip()) for hosts in named.values() for one in hosts.split(","))
 
 
 def _is_here(host: str) -> bool:

@@ -16,6 +16,7 @@ from psycopg import conninfo
 
 from tape.entry import message
 from tape.errors import StoreUnavailable, StoreUnusable
+from tape.stores.postgres.database import connection_target
 from tape.stores.postgres.store import PostgresStore
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.postgres import fresh_database, url_of
@@ -110,3 +111,65 @@ async def test_a_database_that_may_only_be_read_is_refused_with_the_remedy() -> 
             connection.execute(change.encode())
         with pytest.raises(StoreUnavailable, match="default_transaction_read_only is off"):
             await opened(url)
+
+
+NAMED = ("HOST", "HOSTADDR", "SERVICE")
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment that says nothing about servers."""
+    for name in NAMED:
+        monkeypatch.delenv(f"PG{name}", raising=False)
+    return monkeypatch
+
+
+def mode(rest: str) -> str | None:
+    """Return how much the server at an address has to prove."""
+    return conninfo.conninfo_to_dict(connection_target(f"postgresql://{rest}")).get("sslmode")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "db.example.com/tapeway",
+        "127.0.0.1,db.example.com/tapeway",
+        "/tapeway?hostaddr=10.0.0.5",
+        "localhost/tapeway?hostaddr=10.0.0.5",
+        "/tapeway?hostaddr=127.0.0.1,10.0.0.5",
+        "/tapeway?service=anything",
+    ],
+)
+def test_whatever_may_be_another_machine_s_server_has_to_prove_its_name(
+    environment: pytest.MonkeyPatch, rest: str
+) -> None:
+    del environment
+    assert mode(rest) == "verify-full"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "/tapeway",
+        "localhost/tapeway",
+        "/tapeway?host=/run/postgresql",
+        "[::1]/tapeway",
+        "/tapeway?hostaddr=127.0.0.1",
+    ],
+)
+def test_a_server_on_this_machine_has_to_prove_nothing(
+    environment: pytest.MonkeyPatch, rest: str
+) -> None:
+    del environment
+    assert mode(rest) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("HOST", "db.example.com"), ("HOSTADDR", "10.0.0.5"), ("SERVICE", "anything")],
+)
+def test_what_the_environment_names_has_to_prove_its_name_too(
+    environment: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    environment.setenv(f"PG{name}", value)
+    assert mode("/tapeway") == "verify-full"

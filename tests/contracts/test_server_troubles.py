@@ -111,7 +111,7 @@ def locked(at: Scene) -> Iterator[None]:
         (refused("57P03", "the database system is not yet accepting"), "wait until the server"),
         (raising("25006"), "name the primary"),
         (raising("53100"), "the disk is full"),
-        (raising("42501"), "make the gateway's role the owner"),
+        (raising("42501"), "SELECT let_use('ROLE')"),
         (locked, "ALTER ROLE tapeway SET statement_timeout = 0"),
     ],
     ids=["away", "crashed", "crowded", "login", "standby", "read only", "full", "rights", "slow"],

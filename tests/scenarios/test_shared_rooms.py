@@ -19,7 +19,7 @@ from tape.entry import dump
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of
-from tests.postgres import owned_database
+from tests.postgres import application_database
 from tests.visitor import Visitor, visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -69,7 +69,7 @@ async def running(
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    with owned_database() as url:
+    with application_database() as url:
         yield url
 
 

@@ -64,7 +64,8 @@ REFUSALS: Final = (
         "rights",
         ("42501",),
         (),
-        "make the gateway's role the owner: ALTER DATABASE tapeway OWNER TO tapeway",
+        "run SELECT let_use('ROLE') as the owner of the tables, with the gateway's role; one that"
+        " is to make the tables itself has to own the database",
     ),
     Refusal(
         "pooler",

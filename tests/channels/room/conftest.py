@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.channels.room.hubs import Hubs, local_hubs, shared_hubs
-from tests.postgres import owned_database
+from tests.postgres import application_database
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    with owned_database() as url:
+    with application_database() as url:
         yield url
 
 

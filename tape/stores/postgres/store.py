@@ -144,12 +144,16 @@ class PostgresStore:
         await self.forget(tape, [entry.id for entry in entries])
 
     async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
-        """Remove dead rows, and with `rewrite` what they leave in the files."""
+        """Remove dead rows, and with `rewrite` what indexes have of them.
+
+        In the files, the room of such rows is free, and is overwritten as it is used again: writing
+        the files once more would keep every process out of the tables for as long.
+        """
         self._require_open()
         if resumed:
             self.reindex()  # an earlier process may have erased words whose terms are still there
             await self.indexed()
-        await self._writer.vacuum(full=rewrite or resumed)
+        await self._writer.vacuum(indexes=rewrite or resumed)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         self._require_open()

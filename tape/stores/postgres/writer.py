@@ -94,12 +94,16 @@ class UnitWriter:
                 batch.check(newest)
             self._memory.forget(tape)
 
-    async def vacuum(self, *, full: bool) -> None:
-        """Remove what is left of rows that were changed, in every table."""
+    async def vacuum(self, *, indexes: bool) -> None:
+        """Remove what is left of rows that were changed, in every table, while others use them.
+
+        `indexes` is whether to look at indexes of tables with few such rows, too.
+        """
         async with self._database.connection() as connection:
             found = await connection.execute(self._database.sql("tape.tables"))
             names = ", ".join(row[0] for row in await found.fetchall())
-            await connection.execute(f"VACUUM {'(FULL) ' if full else ''}{names}".encode())
+            options = "(INDEX_CLEANUP ON) " if indexes else ""
+            await connection.execute(f"VACUUM {options}{names}".encode())
 
     def _forget_all(self, unit: Unit) -> None:
         for step in unit.steps:

@@ -43,6 +43,7 @@ def _ignored(rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
 def _remember(store: SharedStore, people: PeopleTable, taken: Taken) -> None:
     if taken.ends is not None:
         store.take_in([one.held.tape for one in taken.claimed], taken.ends)
+    people.forget([one.held.session_id for one in taken.claimed])
     for session_id, numbers in taken.numbers().items():
         people.know(session_id, numbers)
 

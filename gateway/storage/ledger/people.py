@@ -40,7 +40,9 @@ class PeopleTable:
 
     async def find(self, session_id: str, number: int) -> str | None:
         """Return the id of the person with a number, or None."""
-        known = await self._of(session_id)
+        known = self._known.get(session_id)
+        if known is None:  # not kept: another process may hold the session, and allot numbers
+            known = await self._read(session_id)
         return next((person for person, own in known.items() if own == number), None)
 
     def write(self, unit: Unit, session_id: str, new: Mapping[str, int]) -> None:
@@ -49,8 +51,8 @@ class PeopleTable:
             unit.run("ledger.number_person", session_id=session_id, person=person, number=number)
 
     def know(self, session_id: str, numbers: Mapping[str, int]) -> None:
-        """Take in all numbers of a session, which somebody read."""
-        self._known.setdefault(session_id, dict(numbers))
+        """Take in all numbers of a session, which were read when this process claimed it."""
+        self._known[session_id] = dict(numbers)
 
     def forget(self, sessions: Collection[str]) -> None:
         """Forget what is known of some sessions, because a transaction failed."""
@@ -60,9 +62,12 @@ class PeopleTable:
     async def _of(self, session_id: str) -> dict[str, int]:
         known = self._known.get(session_id)
         if known is None:
-            rows = await self._store.select("ledger.people", {"session_id": session_id})
-            known = self._known[session_id] = {row["person"]: row["number"] for row in rows}
+            known = self._known[session_id] = await self._read(session_id)
             while len(self._known) > MAX_SESSIONS:
                 self._known.popitem(last=False)
         self._known.move_to_end(session_id)
         return known
+
+    async def _read(self, session_id: str) -> dict[str, int]:
+        rows = await self._store.select("ledger.people", {"session_id": session_id})
+        return {row["person"]: row["number"] for row in rows}

@@ -8,7 +8,7 @@ look. A session that is lost is dropped here without a word: its next holder goe
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -18,13 +18,13 @@ import anyio
 from channels.clock import wait_at_most
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
-from gateway.background import KeyedQueue
 from gateway.context.room_memory import RoomMemories
 from gateway.logs import get_log
 from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.services import Services
 from gateway.sharing.bus import READY
 from gateway.sharing.claims import Held
+from gateway.sharing.controls import ControlQueue
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.sessions import OpenWork, Taken
 from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
@@ -66,7 +66,8 @@ class Claimer:
     _suspects: int = 0  # how many sessions with suspects wait
 
     def __post_init__(self) -> None:
-        self._asked: KeyedQueue[str] = KeyedQueue("control", self._services.spawn)
+        shared, spawn = self._shared, self._services.spawn
+        self._asked = ControlQueue(shared.controls, shared.held, spawn, (AGAIN, DROP))
 
     def _listen(self) -> None:
         """Hear what others add, and what this process accepts."""
@@ -217,14 +218,15 @@ class Claimer:
         for session_id in aside:
             get_log().warning("session.suspect", session=session_id)
             await self._shared.sessions.set_aside(session_id)
-            self._shared.held.remove(session_id)
+            self._forget(self._shared.held.remove(session_id))
             self._suspects += 1
         return [row for row in rows if row.session_id not in aside]
 
     async def _take_over(self, taken: Taken, asked_at: float) -> None:
         """Take up the open work of sessions that this process has got, all or none.
 
-        What could not be read is ours all the same, and is found when the leases are renewed.
+        What could not be read is ours all the same, and is found when the leases are renewed. So is
+        a session of which some row cannot be worked on: the others do not wait for it.
         """
         for one in taken.claimed:
             if self._shared.held.holds(one.held.session_id):  # the answer to giving back was lost
@@ -235,10 +237,14 @@ class Claimer:
         ids = [one.held.session_id for one in taken.claimed]
         try:
             await self._work_on(ids, taken.work)
-        except Exception:
+        except Exception as cause:
             for session_id in ids:
                 await self._abandon(session_id)
-            raise
+            if isinstance(cause, TapeError) or len(ids) == 1:
+                raise
+            for one in taken.claimed:
+                work = await self._shared.sessions.open_work([one.held.session_id])
+                await self._quietly(partial(self._take_over, Taken([one], work), asked_at))
 
     async def _work_on(self, ids: Sequence[str], work: OpenWork) -> None:
         lost = self._lost.intersection(ids)
@@ -251,22 +257,8 @@ class Claimer:
         sends = [send for send in work.sends if self._shared.held.holds(send.session_id)]
         self._know(rows)
         await self._recovery.take_over(rows, sends, lost)
-        self._carry_out(work.asked, done=(AGAIN, DROP))
-
-    def _carry_out(self, session_ids: Iterable[str], done: Collection[str] = ()) -> None:
-        """Do what others ask for these sessions, in the background: an erasure takes its time."""
-        for one in session_ids:
-            self._asked.submit(one, partial(self._carry_out_one, one, done))
-
-    async def _carry_out_one(self, session_id: str, done: Collection[str]) -> None:
-        if not self._shared.held.holds(session_id):
-            return  # its next holder does it
-        try:
-            await self._shared.controls.carry_out([session_id], done)
-        except TapeError as cause:
-            get_log().warning("sharing.later", why=str(cause))
-            await self._services.clock.sleep(LOOK_SECONDS)
-            self._carry_out([session_id], done)
+        for session_id, newest in work.asked.items():
+            self._asked.submit(session_id, newest)
 
     def _know(self, rows: Iterable[InboxRow]) -> None:
         for row in rows:
@@ -323,7 +315,8 @@ class Claimer:
             self._know(news.rows)
             self._shared.held.changed(others)
             self._recovery.sender.enqueue_of_others(work.sends)
-            self._carry_out(work.asked)
+            for session_id in work.asked:
+                self._asked.submit(session_id)
         return True
 
     async def _renew_all(self) -> None:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
+from gateway.background import KeyedQueue, Spawn
 from gateway.clock import Clock
 from gateway.logs import get_log
+from gateway.sharing.claims import SessionClaims
 from gateway.storage.ledger.rows import run_alone
 from tape.entry import dump, load
-from tape.errors import SessionLost, StoreUnavailable
+from tape.errors import SessionLost, StoreUnavailable, TapeError
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
 LOOK_SECONDS: Final = 0.02  # how often the answer is looked for
 MAX_ANSWER_SECONDS: Final = 5.0
+RETRY_SECONDS: Final = 0.4
 
 CarryOut = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 """Carries out what is asked of a session; returns what JSON can hold."""
@@ -30,7 +34,7 @@ class Controls:
     """Asks holders, and carries out what others ask of this process: `on` says what it can do."""
 
     _store: UnitStore
-    _clock: Clock
+    clock: Clock
     _ways: dict[str, CarryOut] = field(default_factory=dict)
 
     def on(self, op: str, way: CarryOut) -> None:
@@ -52,24 +56,32 @@ class Controls:
 
     async def answer(self, number: int, seconds: float = MAX_ANSWER_SECONDS) -> Any:
         """Wait for the answer to a control; None if there is none in time."""
-        until = self._clock.monotonic() + seconds
+        until = self.clock.monotonic() + seconds
         while True:
             rows = await self._store.select("sharing.control_answer", {"id": number})
             if rows and rows[0]["answer"] is not None:
                 return load(rows[0]["answer"])["said"]
-            if self._clock.monotonic() >= until:
+            if self.clock.monotonic() >= until:
                 return None
-            await self._clock.sleep(LOOK_SECONDS)
+            await self.clock.sleep(LOOK_SECONDS)
 
-    async def carry_out(self, session_ids: Iterable[str], done: Collection[str] = ()) -> None:
+    async def forget_old(self) -> None:
+        """Remove what was answered an hour ago."""
+        await run_alone(self._store, "sharing.forget_controls")
+
+    async def carry_out(
+        self, session_ids: Iterable[str], done: Collection[str] = (), up_to: int = 0
+    ) -> None:
         """Carry out what was asked of the holder of these sessions, oldest first.
 
-        Operations in `done` are done already, since all open rows were read just now.
+        Of controls `up_to` a number, operations in `done` are done already: all open rows were read
+        with them.
         """
         values = {"sessions": dump(sorted(session_ids))}
         for row in await self._store.select("sharing.open_controls", values):
             said: Any = None
-            way = None if row["op"] in done else self._ways.get(row["op"])
+            is_done = row["id"] <= up_to and row["op"] in done
+            way = None if is_done else self._ways.get(row["op"])
             try:
                 said = await way(row["session_id"], load(row["data"])) if way else None
             except (SessionLost, StoreUnavailable):
@@ -79,3 +91,33 @@ class Controls:
                 said = {"failed": f"{type(cause).__name__}: {cause}"}
             answer = dump({"said": said})
             await run_alone(self._store, "sharing.answer_control", id=row["id"], answer=answer)
+
+
+@dataclass(eq=False)
+class ControlQueue:
+    """Carries out, in the background, what others ask of the sessions that this process holds.
+
+    Whoever reads the open rows of a session does `_done` with that.
+    """
+
+    _controls: Controls
+    _claims: SessionClaims
+    _spawn: Spawn
+    _done: Collection[str]
+
+    def __post_init__(self) -> None:
+        self._sessions: KeyedQueue[str] = KeyedQueue("control", self._spawn)
+
+    def submit(self, session_id: str, read: int = 0) -> None:
+        """Carry it out soon; the open rows were read with the controls up to the number `read`."""
+        self._sessions.submit(session_id, partial(self._carry_out, session_id, read))
+
+    async def _carry_out(self, session_id: str, read: int) -> None:
+        if not self._claims.holds(session_id):
+            return  # its next holder does it
+        try:
+            await self._controls.carry_out([session_id], self._done, read)
+        except TapeError as cause:
+            get_log().warning("sharing.later", why=str(cause))
+            await self._controls.clock.sleep(RETRY_SECONDS)
+            self.submit(session_id, read)

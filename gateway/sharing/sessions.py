@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from channels.message import InboundMessage
@@ -33,11 +33,11 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class OpenWork:
-    """What is open in sessions: messages, sends, and who is asked for something."""
+    """What is open in sessions: messages, sends, and the newest control of each that has any."""
 
     rows: Sequence[InboxRow] = ()
     sends: Sequence[OutboxRow] = ()
-    asked: Sequence[str] = ()
+    asked: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +166,11 @@ class SessionTable:
         return await self._work(await self._store.commit(unit))
 
     async def _work(self, outcomes: Sequence[Outcome]) -> OpenWork:
-        inbox, outbox, controls = (outcome.rows for outcome in outcomes)
+        controls, inbox, outbox = (outcome.rows for outcome in outcomes)
         return OpenWork(
             await readable(self._store, inbox, InboxRow.read, "ledger.bury_inbox"),
             await readable(self._store, outbox, OutboxRow.read, "ledger.bury_outbox"),
-            list(dict.fromkeys(row["session_id"] for row in controls)),
+            {row["session_id"]: row["id"] for row in controls},
         )
 
     async def open_sends(self, session_ids: Iterable[str]) -> list[OutboxRow]:
@@ -207,13 +207,24 @@ class SessionTable:
             "arrived": dump([one.arrived for one in held]),
             "owner": self._owner,
         }
-        rows = await self._store.select("sharing.give_back", values)
-        return [row["session_id"] for row in rows]
+        unit = Unit()
+        unit.run("sharing.lock_sessions", sessions=values["sessions"], owner=self._owner)
+        unit.run("sharing.give_back", **values)
+        _locked, given = await self._store.commit(unit)
+        return [row["session_id"] for row in given.rows]
 
     async def leave_all(self) -> list[int]:
         """Give back everything; return the numbers of the sessions that have open work."""
-        rows = await self._store.select("sharing.leave_all", {"owner": self._owner})
-        return [row["number"] for row in rows if row["ready_at"]]
+        unit = Unit()
+        unit.run("sharing.lock_held", owner=self._owner)
+        unit.run("sharing.leave_all", owner=self._owner)
+        _locked, given = await self._store.commit(unit)
+        return [row["number"] for row in given.rows if row["ready_at"]]
+
+    async def make_ready(self) -> list[str]:
+        """Make sessions ready that have open work, but which nobody holds; return their ids."""
+        made = await run_alone(self._store, "sharing.make_ready")
+        return [row["session_id"] for row in made.rows]
 
     async def end_home(self, home: str) -> None:
         """Free the sessions of earlier processes of this home, which have ended."""
@@ -235,7 +246,8 @@ class SessionTable:
 
 
 def _read_open(unit: Unit, sessions: str | None) -> None:
-    for statement in ("open_inbox", "open_outbox", "open_controls"):
+    # Controls come first: what they say was done to rows is seen in the rows then.
+    for statement in ("open_controls", "open_inbox", "open_outbox"):
         unit.run(f"sharing.{statement}", sessions=sessions)
 
 

@@ -304,3 +304,20 @@ async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a
                 await until(lambda: [one for one in logs if one["event"] == "sharing.later"])
             await carried_out(only, int(row[0]))
         assert [one["event"] for one in logs if "exc_info" in one] == []
+
+
+async def test_a_session_that_cannot_be_worked_on_keeps_no_other_waiting(
+    tmp_path: Path, tape_url: str
+) -> None:
+    two = [replace(said(f"{n}", n), chat_id="broken", ext_id=f"broken/{n}") for n in (1, 2)]
+    async with FakeOpenAI() as server:
+        async with gateways(1, tmp_path, tape_url, server, SHARING__ROLE="ingress") as (door,):
+            await door.parts.intake.accept([*two, said("hi", 3)])
+        with psycopg.connect(tape_url, autocommit=True) as connection:
+            connection.execute("""UPDATE inbox SET status = 'waiting',
+                payload = jsonb_set(payload::jsonb, '{date}', '"never"')::text
+                WHERE session_id = 'web:broken'""")
+        with capture_logs() as logs:
+            async with gateways(1, tmp_path, tape_url, server, **KEPT) as (only,):
+                await answered(only, "lobby", 1)
+        assert [one["event"] for one in logs if one["log_level"] == "error"] == ["sharing.failed"]

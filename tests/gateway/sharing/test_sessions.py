@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
+import anyio
+import psycopg
 import pytest
 from anyio import to_thread
 
@@ -16,25 +19,65 @@ from gateway.sharing.schema import sharing_schema
 from gateway.sharing.sessions import SessionTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.ledger.people import PeopleTable
 from gateway.storage.ledger.testing import SAID
 from tape.entry import dump
+from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.store import PostgresStore
-from tape.unit_of_work import Unit
+from tape.unit_of_work import Run, Unit
 from tests.clock import ManualClock
 from tests.postgres import fresh_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+STATEMENTS: Final = {**ledger_schema("postgres").statements, **sharing_schema().statements}
+A_SEND: Final = """INSERT INTO outbox (account_id, chat_id, session_id, turn_id, part, idem, op,
+    payload, status) VALUES ('web', 'lobby', 'web:lobby', 't', 0, 'i', 'send', '{}', 'pending')"""
+AWAITED: Final = """SELECT count(*) FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()"""
 
 
 @dataclass(frozen=True)
 class Tables:
     """The sessions as three processes see them, each with leases that end at once."""
 
+    url: str
     store: PostgresStore
     inbox: Inbox
 
     def of(self, owner: str) -> SessionTable:
         return SessionTable(self.store, self.inbox, owner, 0.0)
+
+    def accepting(self) -> Unit:
+        """What accepts a message."""
+        unit = Unit()
+        unit.run("sharing.arrive", session_id="web:lobby", tape="t", asked=0)
+        self.inbox.write(unit, [SAID], None, ["web:lobby"])
+        return unit
+
+    async def write(self, statement: str) -> None:
+        """Change the database by hand."""
+        async with await psycopg.AsyncConnection.connect(self.url) as connection:
+            await connection.execute(statement.encode())
+
+    @asynccontextmanager
+    async def in_flight(self, unit: Unit, last: str = "SELECT 1") -> AsyncIterator[None]:
+        """Run a unit, and once somebody waits for it, a last statement and the commit."""
+        connect = partial(psycopg.AsyncConnection.connect, self.url)
+        async with await connect() as own, await connect(autocommit=True) as other:
+
+            async def commit() -> None:
+                while (await (await other.execute(AWAITED)).fetchone()) == (0,):
+                    pass
+                await own.execute(last.encode())
+                await own.commit()
+
+            for step in unit.steps:
+                assert isinstance(step, Run)
+                await own.execute(driver_sql(STATEMENTS[step.statement]), bound(step.values))
+            async with anyio.create_task_group() as group:
+                group.start_soon(commit)
+                yield
 
     async def accept(self, *, works: bool, by: str = "zz", number: int = 1) -> list[Arrival]:
         said = replace(SAID, ext_id=f"1/{number}", message_id=str(number))
@@ -51,7 +94,7 @@ async def shared() -> AsyncIterator[Tables]:
         unit = Unit()
         unit.run("sharing.arrive", session_id="web:lobby", tape="t", asked=0)
         await store.commit(unit)
-        yield Tables(store, Ledger(store, ManualClock(), "aa").inbox)
+        yield Tables(url, store, Ledger(store, ManualClock(), "aa").inbox)
         await store.close()
 
 
@@ -127,3 +170,72 @@ async def test_a_message_is_accepted_even_if_nobody_could_be_woken(shared: Table
     assert [one.arrived for one in await shared.accept(works=False, number=2)] == [3]
     rows = (await shared.of("aa").open_work(["web:lobby"])).rows
     assert [row.message.message_id for row in rows] == ["1", "2"]
+
+
+async def test_a_message_that_is_being_accepted_while_its_holder_leaves_is_the_next_one_s(
+    shared: Tables,
+) -> None:
+    await shared.of("aa").claim(1)
+    async with shared.in_flight(shared.accepting()):
+        left = await shared.of("aa").leave_all()
+    taken = await shared.of("bb").claim(1)
+    assert [one.held.number for one in taken.claimed] == left
+    assert [row.message.message_id for row in taken.work.rows] == [SAID.message_id]
+
+
+async def test_a_session_in_which_its_holder_is_writing_a_send_is_not_given_back(
+    shared: Tables,
+) -> None:
+    own = shared.of("aa")
+    (claimed,) = (await own.claim(1)).claimed
+    held, unit = claimed.held, Unit()
+    unit.run("ledger.fence", session_id=held.session_id, owner="aa", epoch=held.epoch)
+    async with shared.in_flight(unit, A_SEND):
+        assert await own.give_back([held]) == []
+
+
+async def test_open_work_that_nobody_holds_and_nobody_would_claim_is_found(shared: Tables) -> None:
+    await shared.accept(works=True)
+    await shared.write("UPDATE session SET ready_at = ''")
+    assert not (await shared.of("bb").claim(1)).claimed
+    assert await shared.of("aa").make_ready() == ["web:lobby"]
+    assert await shared.of("aa").make_ready() == []
+    assert len((await shared.of("bb").claim(1)).work.rows) == 1
+    assert await shared.of("aa").make_ready() == []
+
+
+@pytest.mark.parametrize("doing", ["renew", "give_back", "leave_all"])
+async def test_sessions_are_locked_in_the_order_in_which_messages_are_accepted_for_them(
+    shared: Tables, doing: str
+) -> None:
+    own, unit = shared.of("aa"), Unit()
+    unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
+    await shared.store.commit(unit)
+    held = [one.held for one in (await own.claim(2)).claimed]
+    again = "SELECT FROM session WHERE session_id = 'web:lobby' FOR UPDATE"
+    async with shared.in_flight(unit, again):  # refused, if they wait for each other
+        await {"renew": own.renew, "leave_all": own.leave_all}.get(
+            doing, partial(own.give_back, held)
+        )()
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["with the claim", "later"])
+async def test_people_keep_their_numbers_in_a_session_that_was_searched_before_it_was_claimed(
+    shared: Tables, read: bool
+) -> None:
+    async def number(table: PeopleTable, *people: str) -> None:
+        unit = Unit()
+        _all, new = await table.number("web:lobby", people)
+        table.write(unit, "web:lobby", new)
+        await shared.store.commit(unit)
+
+    holder, searching = PeopleTable(shared.store), PeopleTable(shared.store)
+    await number(holder, "ann")
+    assert await searching.find("web:lobby", 1) == "ann"
+    await number(holder, "bob")
+    if read:
+        for session_id, numbers in (await shared.of("aa").claim(1)).numbers().items():
+            searching.know(session_id, numbers)
+    await number(searching, "eve", "bob")
+    found = [await PeopleTable(shared.store).find("web:lobby", one) for one in (1, 2, 3)]
+    assert found == ["ann", "bob", "eve"]

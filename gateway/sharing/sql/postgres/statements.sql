@@ -76,13 +76,29 @@ WHERE session_id = :session_id AND owner = :owner
 SELECT count(*) AS waiting FROM session WHERE suspect = 1 AND owner = '' AND ready_at <> ''
 
 -- name: renew
--- Keep everything that this process holds, and say what that is.
+-- Keep everything that this process holds, and say what that is. Sessions are locked in the order in
+-- which messages are accepted for them.
+WITH held AS (
+    SELECT session_id FROM session WHERE owner = :owner AND owner <> ''
+    ORDER BY session_id FOR UPDATE)
 UPDATE session SET lease_until = utc_after(:seconds)
-WHERE owner = :owner AND owner <> ''
+WHERE session_id = ANY (ARRAY(SELECT held.session_id FROM held)) AND owner = :owner
 RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
 
+-- name: lock_sessions
+-- Lock sessions that this process holds. A statement behind it, in the same transaction, sees all
+-- that was added to them: while it waited for a lock itself, it would look for rows as of before.
+SELECT session_id FROM session
+WHERE session_id = ANY (text_list(:sessions)) AND owner = :owner
+ORDER BY session_id FOR UPDATE
+
+-- name: lock_held
+-- Lock everything that this process holds; see `lock_sessions`.
+SELECT session_id FROM session WHERE owner = :owner AND owner <> '' ORDER BY session_id FOR UPDATE
+
 -- name: give_back
--- Give back sessions that have nothing open, and to which nothing was added since they were read.
+-- Give back sessions that have nothing open, and to which nothing was added since they were read;
+-- `lock_sessions` stands before it.
 UPDATE session SET owner = '', lease_until = '', ready_at = ''
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
@@ -96,7 +112,8 @@ WHERE session.session_id = known.session_id AND session.arrived = known.arrived
 RETURNING session.session_id
 
 -- name: leave_all
--- Give everything back at the end of a process; what has open work is ready for others.
+-- Give everything back at the end of a process; what has open work is ready for others. `lock_held`
+-- stands before it.
 UPDATE session
 SET owner = '', lease_until = '',
     ready_at = CASE
@@ -109,6 +126,21 @@ SET owner = '', lease_until = '',
         THEN utc_after(0) ELSE '' END
 WHERE owner = :owner AND owner <> ''
 RETURNING number, ready_at
+
+-- name: make_ready
+-- A net: sessions that nobody holds, but which have open work, are ready.
+UPDATE session SET ready_at = utc_after(0)
+WHERE session_id = ANY (ARRAY(
+        SELECT session_id FROM session
+        WHERE owner = '' AND ready_at = '' AND session_id = ANY (ARRAY(
+            SELECT session_id FROM inbox WHERE status IN ('accepted', 'waiting', 'taken')
+            UNION
+            SELECT session_id FROM outbox WHERE status IN ('draft', 'pending', 'sending')
+            UNION
+            SELECT session_id FROM control WHERE answer IS NULL))
+        FOR UPDATE SKIP LOCKED))
+  AND owner = '' AND ready_at = ''
+RETURNING session_id
 
 -- name: end_home
 -- Processes of this home have ended, since we hold its lock: what they held is free.
@@ -230,8 +262,14 @@ WHERE session_id = ANY (text_list(
 ORDER BY id
 
 -- name: answer_control
--- The holder has done what was asked.
-UPDATE control SET answer = :answer WHERE id = :id AND answer IS NULL
+-- The holder has done what was asked, which may have said something about people.
+UPDATE control SET answer = :answer, answered_at = utc_after(0), data = '{}', asked_by = ''
+WHERE id = :id AND answer IS NULL
+
+-- name: forget_controls
+-- Forget what was done an hour ago, or by a version that did not say when.
+DELETE FROM control
+WHERE answer IS NOT NULL AND greatest(asked_at, answered_at) < utc_after(-3600)
 
 -- name: control_answer
 -- What the holder answered.

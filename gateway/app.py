@@ -41,6 +41,7 @@ from gateway.console.rights import Rights
 from gateway.console.routes import console_routes
 from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
+from gateway.erasing.chores import Chores
 from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, make_workspace, refuse_half_restored, withdraw
 from gateway.hooks.loader import Failure, load_plugins
@@ -66,7 +67,6 @@ from gateway.setup.settings_desk import SettingsDesk
 from gateway.sharing.rooms.shared_hub import share_rooms
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from gateway.storage.database_lock import database_locked
-from gateway.storage.folding import LedgerFolder
 from gateway.storage.holding import workspace_of
 from gateway.storage.instance import narrow_files
 from gateway.storage.kept_files import KeptFiles
@@ -184,7 +184,7 @@ async def running_gateway(
                     await gateway.parts.recovery.resume(backlog)
                     if claimer is not None:
                         group.start_soon(claimer.run, name="claims")
-                    gateway.services.spawn("chores", partial(_do_chores, gateway))
+                    gateway.services.spawn("chores", _chores(gateway).run)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
@@ -275,26 +275,8 @@ def _seeing_model(
     return VisionModel(_make_model(meters, settings, learned), files)
 
 
-async def _do_chores(gateway: Gateway) -> None:
-    """Finish erasures, erase what is old, and fold: where several share a database, in one."""
-    services, begun = gateway.services, False
-
-    async def work() -> None:
-        nonlocal begun
-        if not begun:
-            begun = True
-            await gateway.parts.eraser.resume()
-            if days := services.settings.tape.ledger_days:
-                folder = LedgerFolder(services.store, services.clock, days, gateway.is_busy)
-                services.spawn("folding", folder.run)
-        if services.shared is not None:
-            await anyio.sleep_forever()
-
-    while not begun or services.shared is not None:
-        if services.shared is None:
-            await work()
-        else:
-            await services.shared.pollers.while_held("chores", work, lambda _owner: None)
+def _chores(gateway: Gateway) -> Chores:
+    return Chores(gateway.services, gateway.parts.eraser, gateway.is_busy)
 
 
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:

@@ -1,4 +1,4 @@
-"""Run erasures: on record first, then in batches, and finished at the next start if cut off.
+"""Run erasures: on record first, then in batches, and finished by a later process if cut off.
 
 Answers that are being written for the messages are stopped, and waiting questions are dropped.
 Turns of other people may have the messages in their view: what they write is looked through when
@@ -27,7 +27,7 @@ from gateway.scheduling.lane_scheduler import INTERRUPTED, LaneScheduler
 from gateway.services import Services
 from gateway.storage.erasures import Erasure
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
-from tape.entry import EVENT, Entry, event, utc_iso
+from tape.entry import EVENT, Entry, event, load, utc_iso
 from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError
 from tape.fork import INFIX
 from tape.query import Query
@@ -36,6 +36,7 @@ from tape.store import ErasingStore
 from tape.unit_of_work import Unit
 
 PAGE: Final = 500
+AGAIN_SECONDS: Final = 60.0
 DAY_SECONDS: Final = 86_400.0
 MAX_FOUND: Final = 1000  # maximum entries that mention what was erased to list
 
@@ -58,8 +59,9 @@ class Eraser:
     _scheduler: LaneScheduler
     _debouncer: Debouncer
     _memories: RoomMemories
-    _waiting: list[tuple[Erasure, bool]] = field(default_factory=list)
+    _waiting: list[tuple[Erasure | None, bool]] = field(default_factory=list)
     _busy: bool = False
+    _failed: bool = False  # whether something is tried again
     problem: str = ""
 
     async def begin(self, **what: Any) -> str:
@@ -76,38 +78,62 @@ class Eraser:
             raise AppendRefused("this store cannot erase: erase the entries there")
         erasure = Erasure(secrets.token_hex(8), **what)
         self._services.ledger.erasures.begin(unit, erasure)
+        if self._services.shared is not None:
+            self._services.shared.workers.own_erasure(unit, erasure.erasure_id)
         return erasure
 
-    def start(self, erasure: Erasure, *, resumed: bool = False) -> None:
+    def start(self, erasure: Erasure | None, *, resumed: bool = False) -> None:
+        """Run an erasure soon; None stands for the end of those that were cut off before it."""
         self._waiting.append((erasure, resumed))
         if not self._busy:
             self._busy = True
             self._services.spawn("erasing", self._work)
 
-    async def resume(self) -> None:
-        """Finish what an earlier process left, and erase what is kept for a limited time only."""
-        table = self._services.ledger.erasures
-        if any(row["state"] == "purging" for row in await table.read()):
-            self._services.spawn("purge", partial(self._purge, resumed=True))
-        for erasure in await table.open():
-            self.start(erasure, resumed=True)
-        if self._services.settings.tape.keep_days:
-            self._services.spawn("retention", self._retain)
+    async def resume(self, *, own: bool = False) -> None:
+        """Finish what earlier processes left, and with `own` what failed in this one.
+
+        What other processes run that live is left to them.
+        """
+        shared = self._services.shared
+        if shared is None:
+            left = await self._services.ledger.erasures.read()
+        else:
+            left = await shared.workers.take_erasures(own=own)
+        if any(row["state"] == "purging" for row in left):
+            self.start(None, resumed=True)
+        open_rows = [row for row in left if row["state"] == "open"]
+        for row in sorted(open_rows, key=lambda one: str(one["asked_at"])):
+            self.start(Erasure.read(load(row["data"])), resumed=True)
 
     async def _work(self) -> None:
         try:
             while self._waiting:
                 erasure, resumed = self._waiting.pop(0)
                 try:
-                    await self._run(erasure, resumed)
-                except (TapeError, OSError) as cause:  # the next start tries again
-                    self.problem = f"erasing stopped, and goes on at the next start: {cause}"
+                    await (self._run(erasure, resumed) if erasure else self._purge(resumed=True))
+                except (TapeError, OSError) as cause:
+                    self._failed = True
+                    self.problem = f"erasing stopped, and goes on in a minute: {cause}"
                     get_log().error("erasing.failed", why=str(cause))
         finally:
             self._busy = False
+        if self._failed:
+            self._services.spawn("erasing again", self._try_again)
 
-    async def _retain(self) -> None:
-        while True:
+    async def _try_again(self) -> None:
+        while self._failed:
+            await self._services.clock.sleep(AGAIN_SECONDS)
+            if self._busy or not self._failed:
+                return  # whoever is busy looks in the end
+            try:
+                await self.resume(own=True)
+                self._failed = False
+            except (TapeError, OSError) as cause:
+                get_log().error("erasing.failed", why=str(cause))
+
+    async def retain(self) -> None:
+        """Erase each day what is kept for a limited time only, if anything is."""
+        while self._services.settings.tape.keep_days:
             now, keep = self._services.clock.now(), self._services.settings.tape.keep_days
             for session, tape in (await self._sessions()).items():
                 days = keep.get(session, keep.get("*"))

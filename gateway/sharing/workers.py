@@ -14,7 +14,7 @@ from gateway.storage.ledger.rows import run_alone
 from tape.entry import dump
 from tape.private_file import open_private
 from tape.store import UnitStore
-from tape.unit_of_work import Row
+from tape.unit_of_work import Row, Unit
 
 Role = Literal["all", "ingress", "worker"]
 ROLES: Final[frozenset[Role]] = frozenset(get_args(Role))
@@ -73,6 +73,18 @@ class WorkerTable:
         """Return the processes that live and claim sessions."""
         rows = await self.all()
         return {row["owner"] for row in rows if row["is_live"] and row["role"] != "ingress"}
+
+    async def take_erasures(self, *, own: bool) -> list[Row]:
+        """Take over the erasures of processes that have ended; return what is not finished.
+
+        With `own`, also what this process has begun.
+        """
+        taken = await run_alone(self._store, "sharing.take_erasures", owner=self.owner, own=own)
+        return list(taken.rows)
+
+    def own_erasure(self, unit: Unit, erasure_id: str) -> None:
+        """Record in a unit of work that this process runs an erasure."""
+        unit.run("sharing.own_erasure", erasure_id=erasure_id, owner=self.owner)
 
     async def code(self) -> tuple[str, float]:
         """Return the pairing code that holds for every process, and for how many seconds."""

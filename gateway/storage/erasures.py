@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from gateway.clock import Clock
 from gateway.storage.ledger.rows import run_alone
-from tape.entry import dump, load, utc_iso
+from tape.entry import dump, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 
@@ -53,11 +53,6 @@ class ErasureTable:
         moment = utc_iso(self._clock.now())
         values = {name: getattr(erasure, name) for name in ("erasure_id", "what", "asked_by")}
         unit.run("ledger.begin_erasure", **values, asked_at=moment, data=dump(asdict(erasure)))
-
-    async def open(self) -> list[Erasure]:
-        """Return the erasures that were not finished, oldest first."""
-        rows = [load(row["data"]) for row in await self.read() if row["state"] == "open"]
-        return [Erasure.read(row) for row in reversed(rows)]
 
     async def read(self) -> list[Row]:
         return await self._store.select("ledger.erasures", {})

@@ -27,6 +27,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "session.suspect": "A session waits for an idle process: its turn may be what ends processes.",
     "session.taken_over": "Sessions of a process that no longer answers were taken over.",
     "sessions.not_given_back": "A stopping process could not give sessions back; the leases end.",
+    "sessions.made_ready": "Sessions with open work were found that no process would have claimed.",
     "sharing.later": "The database did not answer about shared work; it is asked again soon.",
     "turn.abandoned": "Another process goes on with a turn, whose session this one has lost.",
     "console.link_made": "Somebody made a read-only link to a chat's tape.",
@@ -120,7 +121,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "disk.full": "The disk is full. The reserve file was deleted, so that running answers can be"
     " saved.",
     "erasing.done": "Entries were erased for good.",
-    "erasing.failed": "Erasing stopped, and goes on at the next start.",
+    "erasing.failed": "Erasing stopped, and goes on in a minute.",
     "evidence.not_searched": "Older messages that a question may need were not searched.",
     "files.open": "Other users of the machine can read a file that holds secrets.",
     "gateway.ready": "The gateway is running at `url`, with this `home`, `model`, `access` and"

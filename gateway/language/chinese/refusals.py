@@ -153,9 +153,7 @@ _ERASING: Final = {
     ),
     "name the chat to erase in": "请指明要清除的聊天",
     "this store cannot erase: erase the entries there": "此存储不能清除：请在那里清除记录",
-    "erasing stopped, and goes on at the next start: {cause}": (
-        "清除已中止，将在下次启动时继续：{cause}"
-    ),
+    "erasing stopped, and goes on in a minute: {cause}": ("清除已中止，将在一分钟后继续：{cause}"),
 }
 
 REFUSALS: Final = {**_DOOR, **_TAPES, **_PROMPTS, **_RERUN, **_LEDGER, **_PEOPLE, **_ERASING}

@@ -1,0 +1,70 @@
+"""Work on the database now and then: finish erasures, erase what is old, fold.
+
+Of several processes that share a database one does it, and looks besides for what those that have
+ended left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.erasing.eraser import Eraser
+from gateway.logs import get_log
+from gateway.services import Services
+from gateway.sharing.bus import READY
+from gateway.sharing.shared import SharedWork
+from gateway.storage.folding import LedgerFolder
+from tape.errors import StoreTooNew, TapeError
+
+LOOK_SECONDS: Final = 60.0
+
+
+@dataclass(eq=False)
+class Chores:
+    """Does it until cancelled."""
+
+    _services: Services
+    _eraser: Eraser
+    _is_busy: Callable[[], bool]
+    _begun: bool = False
+
+    async def run(self) -> None:
+        shared = self._services.shared
+        if shared is None:
+            await self._eraser.resume()
+            self._begin()
+            return
+
+        async def look() -> None:
+            self._begin()
+            while True:
+                await self._look(shared)
+                await self._services.clock.sleep(LOOK_SECONDS)
+
+        while True:
+            await shared.pollers.while_held("chores", look, lambda _owner: None)
+
+    def _begin(self) -> None:
+        """Begin what then goes on by itself, once a process."""
+        if self._begun:
+            return
+        self._begun = True
+        services = self._services
+        services.spawn("retention", self._eraser.retain)
+        if days := services.settings.tape.ledger_days:
+            folder = LedgerFolder(services.store, services.clock, days, self._is_busy)
+            services.spawn("folding", folder.run)
+
+    async def _look(self, shared: SharedWork) -> None:
+        try:
+            await self._eraser.resume()
+            await shared.controls.forget_old()
+            if found := await shared.sessions.make_ready():
+                get_log().warning("sessions.made_ready", sessions=len(found))
+                shared.bus.send(READY)
+        except StoreTooNew:
+            raise
+        except TapeError as away:
+            get_log().warning("sharing.later", why=str(away))

@@ -1,0 +1,87 @@
+"""What one of several processes does for all, and finds of those that have ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import psycopg
+import pytest
+
+from gateway.app import Gateway
+from gateway.erasing import chores, eraser
+from gateway.storage.erasures import Erasure
+from tape.unit_of_work import Unit
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import tape_of
+from tests.postgres import owned_database
+from tests.scenarios.test_shared import KEPT, gateways
+from tests.visitor import visit
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+
+def lobby(gateway: Gateway) -> Erasure:
+    """The erasure of what was said in a room."""
+    tape = tape_of(gateway, "web:lobby").name
+    return Erasure("e", what="chat", asked_by="operator", tape=tape)
+
+
+async def done(gateway: Gateway) -> None:
+    """Wait until the erasure is done, and nothing that was said is left."""
+    while [row["state"] for row in await gateway.services.ledger.erasures.read()] != ["done"]:  # noqa: ASYNC110
+        await anyio.sleep(0.01)
+    entries = await tape_of(gateway, "web:lobby").read()
+    assert not [entry for entry in entries if "secret" in str((entry.payload, entry.meta))]
+
+
+@pytest.mark.parametrize("cut_off", ["open", "purging"])
+async def test_what_a_process_that_has_ended_was_erasing_is_finished_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_off: str
+) -> None:
+    monkeypatch.setattr(chores, "LOOK_SECONDS", 0.05)
+    with owned_database() as url:
+        async with FakeOpenAI() as server, gateways(2, tmp_path, url, server, **KEPT) as both:
+            async with visit(both[0].url, "Alice") as (alice,):
+                words = "my secret" if cut_off == "open" else "hi"
+                await alice.answer(await alice.say(words))
+            one, unit = both[1].services, Unit()
+            one.ledger.erasures.begin(unit, lobby(both[1]))
+            await one.store.commit(unit)
+            if cut_off == "purging":
+                await one.ledger.erasures.end("e", 0, [])
+            await done(both[1])
+
+
+async def test_what_another_process_is_erasing_is_left_to_it_while_it_lives(tmp_path: Path) -> None:
+    with owned_database() as url:
+        async with FakeOpenAI() as server, gateways(2, tmp_path, url, server, **KEPT) as both:
+            first, second = (one.services.shared for one in both)
+            assert first is not None
+            assert second is not None
+            unit = Unit()
+            both[0].parts.eraser.prepare(unit, what="chat", asked_by="operator", tape="t")
+            await both[0].services.store.commit(unit)
+            assert await second.workers.take_erasures(own=True) == []
+            await first.workers.end()
+            (taken,) = await second.workers.take_erasures(own=False)
+            assert taken["state"] == "open"
+            assert await second.workers.take_erasures(own=False) == []
+            assert len(await second.workers.take_erasures(own=True)) == 1
+
+
+async def test_an_erasure_that_failed_goes_on_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(eraser, "AGAIN_SECONDS", 0.05)
+    with owned_database() as url, psycopg.connect(url, autocommit=True) as connection:
+        async with FakeOpenAI() as server, gateways(1, tmp_path, url, server, **KEPT) as (only,):
+            async with visit(only.url, "Alice") as (alice,):
+                await alice.answer(await alice.say("my secret"))
+            connection.execute("ALTER TABLE usage RENAME TO lost")
+            own = only.parts.eraser
+            await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
+            while not own.problem:  # noqa: ASYNC110 - what is waited for is in another task
+                await anyio.sleep(0.01)
+            connection.execute("ALTER TABLE lost RENAME TO usage")
+            await done(only)

@@ -1,4 +1,4 @@
-"""Kills, frozen processes and database restarts in a fleet: `python -m bench.fleet.chaos --help`.
+"""Kills, stops, freezes and database restarts in a fleet: `python -m bench.fleet.chaos --help`.
 
 Ingress processes and workers share one PostgreSQL. Telegram, Discord and Slack, the people there
 and the model are in this process, which stays. In the end every question must have one answer.
@@ -34,7 +34,7 @@ LONG: Final = Shape(
     rate=3.0,
     patience=300.0,
     waits=420.0,
-    counts=Counts(kill=200, restart=20, freeze=30, cut=60),
+    counts=Counts(kill=200, stop=60, restart=20, freeze=30, cut=60),
 )
 _EVENT: Final = re.compile(r'"event":"([^"]+)".*"level":"(warning|error|critical)"')
 _TRACEBACK: Final = "Traceback (most recent call last)"
@@ -131,7 +131,7 @@ def _shape(options: argparse.Namespace) -> Shape:
     }
     counts = {
         name: value
-        for name in ("kill", "restart", "freeze", "cut")
+        for name in ("kill", "stop", "restart", "freeze", "cut")
         if (value := getattr(options, name)) is not None
     }
     roles: tuple[Role, ...] = tuple(options.roles) if options.roles else shape.roles
@@ -141,7 +141,7 @@ def _shape(options: argparse.Namespace) -> Shape:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.fleet.chaos", description=__doc__)
     add = parser.add_argument
-    add("--long", action="store_true", help="half an hour: 200 kills, 20 restarts, 30 freezes")
+    add("--long", action="store_true", help="half an hour: 200 kills, 60 stops, 20 restarts")
     add("--roles", nargs="+", choices=("all", "ingress", "worker"), help="the processes")
     add("--seconds", type=float, help="so long people ask and things go wrong")
     add("--rate", type=float, help="questions a second")
@@ -150,7 +150,7 @@ def _options() -> argparse.Namespace:
     add("--waits", type=float, metavar="SECONDS", help="at most, for a slow machine")
     add("--seed", help="what the run is made of")
     add("--keep", action="store_true", help="keep the processes' logs")
-    for name in ("kill", "restart", "freeze", "cut"):
+    for name in ("kill", "stop", "restart", "freeze", "cut"):
         add(f"--{name}", type=int, metavar="N", help=f"so many times: {name}")
     return parser.parse_args()
 

@@ -15,7 +15,7 @@ from tests.forks import Fork, fork
 from tests.gateways import clean_environ
 
 Role = Literal["all", "ingress", "worker"]
-Kind = Literal["kill", "freeze", "cut", "restart", "stall"]
+Kind = Literal["kill", "stop", "freeze", "cut", "restart", "stall"]
 
 ENDING_SECONDS: Final = 120.0
 READY: Final = b'"event":"gateway.ready"'
@@ -53,6 +53,7 @@ class Member:
     _process: Fork | None = None
     _ending: bool = False
     _expected: bool = False
+    _stopping: bool = False
 
     @property
     def log(self) -> Path:
@@ -86,7 +87,7 @@ class Member:
         self.folder.mkdir(parents=True, exist_ok=True)
         arguments = () if self.role == "all" else ("--role", self.role)
         while not self._ending:
-            self._expected = False
+            self._expected = self._stopping = False
             with self.log.open("ab") as log:
                 self._is_ready, self._said = False, log.tell()
                 own = clean_environ(dict(self.environ))
@@ -111,6 +112,14 @@ class Member:
         self.disruptions.append(Disruption("kill", self.name, moment, moment))
         self._signal(signal.SIGKILL)
         return True
+
+    def stop(self) -> None:
+        """Have it end in its own time, as an upgrade does; once a start."""
+        if self.pid is not None and not self._stopping:
+            self._stopping = self._expected = True
+            moment = time.monotonic()
+            self.disruptions.append(Disruption("stop", self.name, moment, moment))
+            self._signal(signal.SIGTERM)
 
     async def freeze(self, seconds: float) -> None:
         """Stop it for a while, and let it go on."""

@@ -37,7 +37,7 @@ SIDES: Final = ("ingress", "worker")
 MAX_OPEN: Final = 40
 """With so many questions and sends unfinished, a fleet does not keep up."""
 
-KINDS: Final = ("kill", "restart", "freeze", "cut", "stall")
+KINDS: Final = ("kill", "stop", "restart", "freeze", "cut", "stall")
 
 
 @dataclass(frozen=True, slots=True)

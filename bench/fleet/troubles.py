@@ -22,6 +22,7 @@ class Counts:
     """How often each kind happens."""
 
     kill: int = 20
+    stop: int = 6
     restart: int = 3
     freeze: int = 3
     cut: int = 6
@@ -30,6 +31,7 @@ class Counts:
         """Return what happens when: each kind spread over the whole time."""
         kinds: dict[Kind, int] = {
             "kill": self.kill,
+            "stop": self.stop,
             "restart": self.restart,
             "freeze": self.freeze,
             "cut": self.cut,
@@ -106,6 +108,8 @@ class Troublemaker:
         self.done[kind] += 1
         if kind == "kill":
             member.kill()
+        elif kind == "stop":
+            member.stop()
         elif kind == "freeze":
             await member.freeze(self._freeze_seconds * self._chance.uniform(0.8, 1.4))
         else:

@@ -39,7 +39,7 @@ def test_a_stall_of_the_platforms_is_one_of_every_process() -> None:
     assert late("stall", "") == {97.5}
 
 
-@pytest.mark.parametrize("kind", ["kill", "cut", "restart"])
+@pytest.mark.parametrize("kind", ["kill", "stop", "cut", "restart"])
 def test_whoever_is_killed_or_cut_off_doubles_nothing_where_a_key_makes_one_message_of_two(
     kind: Kind,
 ) -> None:
@@ -62,8 +62,9 @@ def test_a_stall_whose_line_was_cut_off_with_its_process_is_left_out(tmp_path: P
 
 
 def test_every_kind_is_spread_over_the_whole_run() -> None:
-    moments = Counts(kill=20, restart=3, freeze=3, cut=6).moments(random.Random("1"), 24.0)
-    assert Counter(kind for _at, kind in moments) == Counter(kill=20, restart=3, freeze=3, cut=6)
+    moments = Counts(kill=20, stop=4, restart=3, freeze=3, cut=6).moments(random.Random("1"), 24.0)
+    found = Counter(kind for _at, kind in moments)
+    assert found == Counter(kill=20, stop=4, restart=3, freeze=3, cut=6)
     restarts = [at for at, kind in moments if kind == "restart"]
     assert [at // 8 for at in restarts] == [0, 1, 2]
 

@@ -62,6 +62,7 @@ class Claimer:
     _renews_soon: bool = False  # after an error: what is ours may be more than we know
     _away_at: float = float("-inf")  # when the database was found to be unavailable
     _is_alone: bool = True  # whether no other process works
+    _has_looked: bool = False  # whether a claim has looked since the last tick at what is held
     _drains: bool = False  # whether it takes nothing, so that it can work on a suspect
     _suspects: int = 0  # how many sessions with suspects wait
 
@@ -95,8 +96,15 @@ class Claimer:
         self._closed = True
 
     def _heard(self, numbers: frozenset[int]) -> None:
-        """Look at the sessions with these numbers soon; without any, at all."""
-        self._numbers.update(numbers or self._shared.held.by_number)
+        """Look at the sessions with these numbers soon; without any, at all.
+
+        The number 0 stands for sessions that nobody holds: if there is no room here, all others hear.
+        """
+        if 0 in numbers:
+            self._ready.set()
+            if self._closed or self._drains or not self._recovery.dispatcher.has_room():
+                self._shared.bus.send(READY)
+        self._numbers.update(numbers - {0} if numbers else self._shared.held.by_number)
         self._woken.set()
 
     def _arrived(self, rows: Sequence[InboxRow], arrivals: Sequence[Arrival]) -> None:
@@ -160,12 +168,17 @@ class Claimer:
             await self._services.clock.sleep(LOOK_SECONDS * random.uniform(0.7, 1.3))  # noqa: S311
             if self._renews_soon:
                 await self._quietly(self._renew)
+            if self._shared.held.by_id and not self._has_looked:
+                await self._quietly(self._look_behind)  # no claim did, since there is no room
+            self._has_looked = False
             self._ready.set()
-            if self._shared.held.by_id:
-                await self._quietly(self._look_behind)
 
     async def _look_behind(self) -> None:
-        self._numbers.update(await self._shared.sessions.behind(self._shared.held.by_id.values()))
+        held = list(self._shared.held.by_id.values())
+        self._look_at(await self._shared.sessions.behind(held))
+
+    def _look_at(self, numbers: Iterable[int]) -> None:
+        self._numbers.update(numbers)
         if self._numbers:
             self._woken.set()
 
@@ -194,7 +207,10 @@ class Claimer:
             most, patient = 1 if full else MAX_CLAIMED, full and not self._is_alone
             if not (taken.claimed or busy or self._drains):
                 lost = 0 if asked_at - self._away_at < RETURN_SECONDS else most
-                taken = await self._shared.sessions.claim(most, most_lost=lost, patient=patient)
+                sessions, known = self._shared.sessions, list(held.values())
+                taken = await sessions.claim(most, most_lost=lost, patient=patient, held=known)
+                self._has_looked = True
+                self._look_at(taken.behind)
             if taken.claimed:
                 await self._take_over(taken, asked_at)
             return len(taken.claimed) >= most
@@ -354,7 +370,7 @@ class Claimer:
 
     async def _give_back_all(self) -> None:
         while True:
-            await self._services.clock.sleep(max(self._shared.keep / 10, 0.1))
+            await self._services.clock.sleep(max(self._shared.keep / 4, 0.1))
             await self._quietly(self._give_back)
 
     async def _give_back(self) -> bool:

@@ -42,12 +42,16 @@ class OpenWork:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Sessions that were claimed, with what is open in them; `ends` and `people` may be lacking."""
+    """Sessions that were claimed, with what is open in them; `ends` and `people` may be lacking.
+
+    `behind` has the numbers of sessions that were held before, and to which something was added.
+    """
 
     claimed: Sequence[Claimed] = ()
     work: OpenWork = OpenWork()
     ends: Sequence[Row] | None = None
     people: Sequence[Row] | None = None
+    behind: Sequence[int] = ()
 
     def numbers(self) -> dict[str, dict[str, int]]:
         """Return the numbers of the people of each session, as far as they were read."""
@@ -87,7 +91,7 @@ class SessionTable:
     ) -> tuple[list[InboxRow], list[Arrival]]:
         """Insert messages (see `Inbox.accept`) for their sessions and tapes, `places`.
 
-        Their holders are woken; of sessions that nobody holds all processes, unless this one works.
+        Their holders are woken; for sessions that nobody holds one process, unless this one works.
         If one uses a pairing code, raise UnitFailed if that was used already.
         """
         unit = Unit()
@@ -127,10 +131,12 @@ class SessionTable:
         most_lost: int | None = None,
         suspect: bool = False,
         patient: bool = False,
+        held: Collection[Held] = (),
     ) -> Taken:
         """Claim up to so many sessions that are ready, and as many whose holders are lost.
 
         Either those with a `suspect`, or all others; if `patient`, what others have not taken soon.
+        What was added to the sessions `held` is looked up in the same round trip.
         """
         unit = Unit()
         unit.run(
@@ -145,9 +151,11 @@ class SessionTable:
         _read_open(unit, None)
         unit.run("sharing.claimed_ends", most=END["most"], most_bytes=END["most_bytes"])
         unit.run("sharing.claimed_people")
-        taken, *work, ends, people = await self._store.commit(unit)
+        unit.run("sharing.behind", **self._known(held))
+        taken, *work, ends, people, behind = await self._store.commit(unit)
         claimed = [_claimed(row) for row in taken.rows if row["session_id"] is not None]
-        return Taken(claimed, await self._work(work), ends.rows, people.rows)
+        added = [row["number"] for row in behind.rows]
+        return Taken(claimed, await self._work(work), ends.rows, people.rows, added)
 
     async def renew(self) -> list[Claimed]:
         """Renew the leases of everything that this process holds, and return it."""
@@ -230,15 +238,17 @@ class SessionTable:
         """Free the sessions of earlier processes of this home, which have ended."""
         await run_alone(self._store, "sharing.end_home", home=home, owner=self._owner)
 
-    async def behind(self, held: Iterable[Held]) -> list[int]:
+    async def behind(self, held: Collection[Held]) -> list[int]:
         """Return the numbers of those sessions to which more was added than they know of."""
-        known = list(held)
-        values = {
-            "sessions": dump([one.session_id for one in known]),
-            "arrived": dump([one.arrived for one in known]),
+        found = await self._store.select("sharing.behind", self._known(held))
+        return [row["number"] for row in found]
+
+    def _known(self, held: Collection[Held]) -> dict[str, str]:
+        return {
+            "sessions": dump([one.session_id for one in held]),
+            "arrived": dump([one.arrived for one in held]),
             "owner": self._owner,
         }
-        return [row["number"] for row in await self._store.select("sharing.behind", values)]
 
     async def is_pending(self, outbox_id: int) -> bool:
         """Return whether a send still waits."""

@@ -56,8 +56,10 @@ class TapeMemory:
                 end = rows[0]
                 state = TapeState(end["size"], end["dated"], end["last"], end["anchored"])
                 self.know(name, end["number"])
-            if self.states.setdefault(name, state) != state:
+            known = self.states.get(name)
+            if known is not None and known.size > state.size:
                 continue  # it has grown since
+            self.states[name] = state  # others may have appended while this process did not hold it
             version = self.tails.lacks(name)
             if version is not None:
                 columns = ("id", "kind", "payload", "meta", "date")

@@ -17,6 +17,7 @@ from gateway.sharing.bus import READY, channel_of
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.sessions import SessionTable
+from gateway.sharing.workers import WorkerTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.people import PeopleTable
@@ -157,11 +158,28 @@ async def test_nobody_is_woken_for_a_session_that_the_accepting_process_holds(
     assert await heard_of(shared, lambda: shared.accept(works=True, by="aa")) == []
 
 
-@pytest.mark.parametrize(("works", "heard"), [(False, ["tapeway_ready "]), (True, [])])
+@pytest.mark.parametrize(("works", "heard"), [(False, ["tapeway_ready 0"]), (True, [])])
 async def test_for_a_session_that_nobody_holds_others_are_woken_unless_the_process_works_itself(
     shared: Tables, works: bool, heard: list[str]
 ) -> None:
     assert await heard_of(shared, lambda: shared.accept(works=works)) == heard
+
+
+async def test_for_a_session_that_nobody_holds_one_process_that_works_is_woken(
+    shared: Tables,
+) -> None:
+    for owner, role in (("aa", "worker"), ("bb", "all"), ("cc", "ingress")):
+        await WorkerTable(shared.store, owner, f"home of {owner}", role, "1").begin()
+    heard = await heard_of(shared, lambda: shared.accept(works=False))
+    assert heard in (["tapeway_aa 0"], ["tapeway_bb 0"])
+
+
+async def test_what_was_added_to_held_sessions_is_seen_with_a_claim(shared: Tables) -> None:
+    table = shared.of("aa")
+    (claimed,) = (await table.claim(1)).claimed
+    assert not (await table.claim(1, held=[claimed.held])).behind
+    await shared.accept(works=False)
+    assert list((await table.claim(1, held=[claimed.held])).behind) == [claimed.held.number]
 
 
 async def test_a_message_is_accepted_even_if_nobody_could_be_woken(shared: Tables) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from tape.errors import TapeError
 from tape.query import Query
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.store import PostgresStore
-from tape.tails import MAX_ENTRIES
+from tape.tails import END, MAX_ENTRIES
 from tape.testing import ERASING_CHECKS, SEARCH_CHECKS, STORE_CHECKS, StoreCheck
 from tape.testing.stores import said
 from tape.testing.tapes import T
@@ -43,12 +43,25 @@ class HoldingStore(PostgresStore):
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[HoldingStore]:
-    with fresh_database() as url:
-        made = HoldingStore.open(url)
-        assert isinstance(made, HoldingStore)
+def url() -> Iterator[str]:
+    with fresh_database() as made:
         yield made
-        await made.close()
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[HoldingStore]:
+    made = HoldingStore.open(url)
+    assert isinstance(made, HoldingStore)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def other(url: str) -> AsyncIterator[PostgresStore]:
+    """The store of another process over the same database."""
+    made = PostgresStore.open(url)
+    yield made
+    await made.close()
 
 
 @pytest.mark.parametrize(
@@ -96,6 +109,22 @@ async def test_after_its_release_a_tape_is_what_others_made_of_it(store: Holding
     await PostgresStore.append(store, T, [said("pear")])
     store.tails.release(T)
     assert [one.text for one in await PostgresStore.query(store, Query(T, after=3))] == ["pear"]
+
+
+async def test_a_tape_that_is_held_again_is_known_with_what_others_appended_meanwhile(
+    store: HoldingStore, other: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.append(T, [said("plum")])
+    store.tails.release(T)
+    await other.append(T, [said("pear")])
+    store.tails.hold(T, lambda: True)
+    store.take_in([T], await store.select("tape.ends", {"names": [T], **END}))
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresDatabase, "connection", _refused)
+        assert [one.text for one in await store.query(Query(T, after=2))] == ["plum", "pear"]
+        assert await store.size(T) == 4
+    (fig,) = await store.append(T, [said("fig")])
+    assert fig.id == 5
 
 
 async def test_what_is_read_during_a_release_is_not_remembered(store: HoldingStore) -> None:

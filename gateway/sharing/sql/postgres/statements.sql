@@ -4,11 +4,15 @@ SELECT pg_notify(channel, payload)
 FROM unnest(text_list(:channels), text_list(:payloads)) AS sent (channel, payload)
 
 -- name: wake
--- After a commit: wake the holders of sessions to which work was added, and of those that nobody
--- holds whoever may claim them, unless this process does. It is not part of the transaction:
--- transactions with notifications wait for each other until they are on the disk.
-SELECT pg_notify(:channels || CASE owner WHEN '' THEN :ready ELSE owner END,
-                 CASE owner WHEN '' THEN '' ELSE number::text END)
+-- After a commit: wake the holders of sessions to which work was added. Of those that nobody holds,
+-- wake one process that works, unless this one does: if all were woken, all but one would ask in
+-- vain. It is not part of the transaction: transactions with notifications wait for each other until
+-- they are on the disk.
+SELECT pg_notify(:channels || CASE owner WHEN '' THEN coalesce(
+                     (SELECT worker.owner FROM worker
+                      WHERE ended_at = '' AND role <> 'ingress' AND seen_at >= utc_after(-15)
+                      ORDER BY random() LIMIT 1), :ready) ELSE owner END,
+                 CASE owner WHEN '' THEN '0' ELSE number::text END)
 FROM session
 WHERE session_id = ANY (
         ARRAY(SELECT coalesce((SELECT same_as FROM alias WHERE alias.session_id = added.id), added.id)

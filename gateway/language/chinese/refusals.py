@@ -151,6 +151,7 @@ _ERASING: Final = {
     "name a person as channel:id, for example telegram:42": (
         "请以“渠道:编号”指明一个人，例如 telegram:42"
     ),
+    "this person is of another platform than the chat": "此人与该聊天不属于同一平台",
     "name the chat to erase in": "请指明要清除的聊天",
     "this store cannot erase: erase the entries there": "此存储不能清除：请在那里清除记录",
     "erasing stopped, and goes on at the next start: {cause}": (

@@ -26,6 +26,9 @@ _DOOR: Final = {
         "此链接已使用或已过期。请在私聊中再次发送 `/console`。"
     ),
     "Too many browsers follow the console for you.": "您打开控制台的浏览器太多。",
+    "The search took too long and was ended: look for rarer words, or in fewer chats.": (
+        "搜索耗时过长，已中止：请使用更少见的词，或在更少的聊天中搜索。"
+    ),
     "the console reads too much at once: try again in a moment": (
         "控制台一次读取的内容太多：请稍后再试"
     ),

@@ -10,16 +10,7 @@ import pytest
 from gateway.context.titles import give_title
 from tests.gateway.console.court import DECK, ME, status_of
 from tests.gateway.console.readers import made
-from tests.gateway.console.scene import (
-    ADMIN,
-    GROUP,
-    MEMBER,
-    OTHER_GROUP,
-    OWNER,
-    Scene,
-    key,
-    until,
-)
+from tests.gateway.console.scene import ADMIN, GROUP, MEMBER, OTHER_GROUP, OWNER, Scene, key, until
 from tests.gateway.console.test_screens import asked, seen
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import apsw
 
-from tape.database.connection import Database, Reader
+from tape.database.connection import Database, Reader, end_late
 from tape.entry import Entry
 from tape.query import Query
 from tape.search.entry_terms import searchable_text
@@ -19,9 +19,6 @@ from tape.search.query_text import SearchQuery
 from tape.search.scan import MAX_SCANNED, Scanned, scan_here, scanning
 
 MAX_PAGE: Final = 2000
-STEPS: Final = 2000
-"""Steps of SQLite's machine, some microseconds each at most, between two looks at the clock."""
-
 _EVER: Final = "\U0010ffff"
 
 
@@ -94,7 +91,7 @@ class Lookup:
 
     def _limited(self, connection: apsw.Connection) -> apsw.Connection:
         if self._is_late is not None:
-            connection.set_progress_handler(self._is_late, STEPS)
+            end_late(connection, self._is_late)
         return connection
 
     def _opened(self) -> apsw.Connection | None:

@@ -11,14 +11,13 @@ from typing import Any, TypeVar
 
 import apsw
 
-from tape.database.connection import Database, Reader
+from tape.database.connection import Database, Reader, end_late
 from tape.database.staging import STAGING
 from tape.entry import Entry, dump
 from tape.errors import ReadTooSlow, StoreUnavailable
 from tape.query import Query
 from tape.rollups import MAX_LANES, LaneSpan, RolledUp, Spark, stretch_of
 from tape.search.index_file import BROKEN, index_schema
-from tape.search.index_reader import STEPS
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import TapeInfo
@@ -155,8 +154,7 @@ class SqliteBeside:
         return self._tapes
 
     def _limited(self, connection: apsw.Connection, statements: Mapping[str, str]) -> Reader:
-        connection.set_progress_handler(self._is_late, STEPS)
-        return Reader(connection, statements)
+        return Reader(end_late(connection, self._is_late), statements)
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._end

@@ -2,8 +2,8 @@
 
 Reads run one after another, on connections of their own, and end after READ_SECONDS; searches do so
 beside them, and may take SEARCH_SECONDS. Pages go by the ids of entries and have at most PAGE of
-them. What is asked of tapes in the same moment is one
-read: a screen of fifty chats costs the loop some turns, not hundreds.
+them. What is asked of tapes in the same moment is one read: a screen of fifty chats costs the loop
+some turns, not hundreds.
 """
 
 from __future__ import annotations

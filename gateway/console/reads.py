@@ -72,7 +72,7 @@ class ConsoleReads:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._pages = _Turns(_reader_of(services.store, READ_SECONDS))
+        self.turns = _Turns(_reader_of(services.store, READ_SECONDS))
         self._searches = _Turns(_reader_of(services.store, SEARCH_SECONDS))
         self._through = _SideTapes(self)
         self._together: list[_Asked] = []
@@ -82,7 +82,7 @@ class ConsoleReads:
     @property
     def waiting(self) -> int:
         """How many reads wait for their turn."""
-        return self._pages.waiting
+        return self.turns.waiting
 
     def tape(self, name: str) -> Tape:
         """Return a tape as its readers may see it; it can only be read."""
@@ -101,7 +101,7 @@ class ConsoleReads:
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named SELECT statement."""
-        async with self._pages.turn() as side:
+        async with self.turns.turn() as side:
             return await side.select(statement, values)
 
     async def query(self, query: Query) -> list[Entry]:
@@ -117,27 +117,27 @@ class ConsoleReads:
 
     async def size(self, tape: str) -> int:
         """Return the number of entries of a tape."""
-        async with self._pages.turn() as side:
+        async with self.turns.turn() as side:
             return await side.size(tape)
 
     async def tapes(self) -> list[TapeInfo]:
         """Return the tapes with entries, forks among them."""
-        async with self._pages.turn() as side:
+        async with self.turns.turn() as side:
             return await side.tapes()
 
     async def rolled(self, tape: str, grain: str, after: int = -1, limit: int = PAGE) -> RolledUp:
         """Return the next counts of a tape behind a slot; see `tape.rollups`."""
-        async with self._pages.turn() as side:
+        async with self.turns.turn() as side:
             return await side.rolled(tape, grain, after, min(limit, PAGE))
 
     async def lanes(self, tape: str, first: int, last: int) -> list[LaneSpan]:
         """Return the lanes of the blocks from `first` to `last`, the busiest first."""
-        async with self._pages.turn() as side:
+        async with self.turns.turn() as side:
             return await side.lanes(tape, first, last)
 
     async def sparks(self, tapes: Sequence[str], since: int) -> dict[str, list[Spark]]:
         """Map tapes to what was said and answered in each hour from `since` on; see `hour_of`."""
-        async with self._pages.turn() as side:
+        async with self.turns.turn() as side:
             return await side.sparks(tapes, since)
 
     async def search(
@@ -161,13 +161,13 @@ class ConsoleReads:
         """Close the readers."""
         for task in self._answering:
             task.cancel()
-        await self._pages.side.close()
+        await self.turns.side.close()
         await self._searches.side.close()
 
     async def _answer(self, asked: list[_Asked]) -> None:
         """Answer queries in one read; where that takes too long, each in a read of its own."""
         try:
-            async with self._pages.turn() as side:
+            async with self.turns.turn() as side:
                 if asked is self._together:
                     self._together = []
                 found = await side.queries([one.query for one in asked])

@@ -83,7 +83,7 @@ async def test_a_chat_that_waits_too_long_is_published_by_itself(
     async with scene_of(tmp_path, clock=clock) as scene:
         await scene.say(MEMBER, "first")
         services = scene.gateway.services
-        row = dict.fromkeys(("alt_id", "message_id", "thread_id"), "")
+        row: dict[str, Any] = dict.fromkeys(("alt_id", "message_id", "thread_id"), "")
         row |= {"account_id": "plain", "ext_id": "lost", "chat_id": GROUP}
         row["session_id"] = f"plain:{GROUP}"
         unit = Unit()  # a question that nobody takes

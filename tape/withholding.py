@@ -10,8 +10,7 @@ from tape.entry import Entry, NewEntry
 from tape.linking.utterance import THREAD
 from tape.query import Query, subject_of
 from tape.search.query_text import SearchQuery
-from tape.search.scan import scan_there, scanning
-from tape.search.search import ForgettingSearch, NearestSearch, SearchStore
+from tape.search.search import ForgettingSearch, NearestSearch, hits_of
 from tape.store import TapeInfo, TapeStore
 
 PAGE: Final = 200  # minimum entries to read at once behind entries that were withheld
@@ -71,9 +70,7 @@ class WithholdingStore:
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         async def hits(asked: Query) -> list[Entry]:
-            if isinstance(self._store, SearchStore):
-                return await self._store.search(asked, wanted)
-            return (await scan_there(scanning(asked, wanted), self._store.query)).hits
+            return await hits_of(self._store, asked, wanted)
 
         return await self._shown(query, hits, backwards=True)
 

@@ -72,8 +72,7 @@ class EraseAdmin:
             if found:
                 return tuple(found)
         else:
-            sessions = await self._services.store.select("ledger.sessions", {})
-            own = [row["session_id"] for row in sessions if row["tape"] == tape]
+            own = await self._sessions(tape)
             values = {"message_id": name, "chat_id": "", "channel": "", "limit": 100}
             rows = await self._services.store.select("ledger.told_inbox", values)
             entries = {row["entry_id"] for row in rows if row["session_id"] in own}
@@ -92,4 +91,12 @@ class EraseAdmin:
             channel, person = str(newest[0].meta.get("channel", "")) if newest else "", name
         if not (channel and person):
             raise AdminError("name a person as channel:id, for example telegram:42")
+        sessions = await self._sessions(tape) if tape else []
+        if any(one.partition(":")[0] != channel for one in sessions):  # the same id is another's
+            raise AdminError("this person is of another platform than the chat")
         return {"channel": channel, "person": person}
+
+    async def _sessions(self, tape: str) -> list[str]:
+        """Return the sessions of a tape, of which there is one at most."""
+        rows = await self._services.store.select("ledger.sessions", {})
+        return [str(row["session_id"]) for row in rows if row["tape"] == tape]

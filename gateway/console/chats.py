@@ -5,12 +5,16 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from agent.names import fit
 from channels.message import Author, InboundMessage
-from tape.entry import load
+from tape.entry import load, parse_date
 from tape.unit_of_work import Row
+
+WAITS_TOO_LONG: Final = timedelta(minutes=2)
+"""How long a message may wait, with none running in its chat, until the chat counts as stalled."""
 
 MAX_KNOWN: Final = 10_000  # maximum chats that are kept as they were read
 
@@ -107,6 +111,12 @@ class KnownChats:
         if known is not None or len(self._known) < MAX_KNOWN:
             self._known[session_id] = state, chat
         return chat
+
+
+def is_overdue(row: Row, now: datetime) -> bool:
+    """Return whether what waits in a chat waits too long; `row` is one of `open_by_chat`."""
+    waits = bool(row["waiting"]) and not row["running"]
+    return waits and now - parse_date(str(row["oldest"])) > WAITS_TOO_LONG
 
 
 def key_of(session_id: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from gateway.console.chats import is_overdue
 from gateway.console.reads import ConsoleReads
 from gateway.errors import GatewayError
 from gateway.logs import get_log
@@ -60,6 +61,7 @@ class _Seen:
     sizes: Mapping[str, int] = field(default_factory=dict)
     open_rows: Mapping[str, Any] = field(default_factory=dict)
     channels: Any = None
+    overdue: frozenset[str] = frozenset()  # what only time changes
 
 
 class Pulse:
@@ -142,7 +144,9 @@ class Pulse:
             self._next += 1  # nobody looks from now on: who comes back has missed something
 
     async def _look(self) -> list[ConsoleChange]:
-        now = _Seen(await self._sizes(), await self._open_rows(), self._states())
+        sizes = await self._sizes()
+        rows, overdue = await self._open_rows()
+        now = _Seen(sizes, rows, self._states(), overdue)
         before, self._seen = self._seen, now
         if before is None:
             return [ConsoleChange(ALL)]
@@ -156,6 +160,8 @@ class Pulse:
             other = (now.open_rows.keys() | before.open_rows.keys()) - grown
             changed = (one for one in other if now.open_rows.get(one) != before.open_rows.get(one))
             found += [*(ConsoleChange(CHAT, one) for one in changed), ConsoleChange(LEDGER)]
+        late = now.overdue - before.overdue - {change.session_id for change in found}
+        found += [ConsoleChange(CHAT, one) for one in sorted(late)]
         if now.channels != before.channels:
             found.append(ConsoleChange(CHANNELS))
         return found
@@ -171,13 +177,17 @@ class Pulse:
     def _without_session(self, sizes: Mapping[str, int]) -> dict[str, int]:
         return {name: size for name, size in sizes.items() if name not in self._sessions}
 
-    async def _open_rows(self) -> dict[str, Any]:
+    async def _open_rows(self) -> tuple[dict[str, Any], frozenset[str]]:
+        """Return what is open in each chat, and the chats in which it waits too long."""
         found: dict[str, list[Any]] = {}
+        overdue, now = set[str](), self._services.clock.now()
         for statement in OPEN_ROWS:
             for row in await self.reads.select(f"ledger.{statement}", {}):
-                numbers = [statement, *row.values()]
-                found.setdefault(str(row["session_id"] or ""), []).append(numbers)
-        return found
+                session_id, numbers = str(row["session_id"] or ""), [statement, *row.values()]
+                found.setdefault(session_id, []).append(numbers)
+                if statement == OPEN_ROWS[0] and is_overdue(row, now):
+                    overdue.add(session_id)
+        return found, frozenset(overdue)
 
     def _states(self) -> Any:
         states = self._status.everywhere().items()

@@ -1,8 +1,9 @@
 """Read tapes and the ledger for the console, beside the chats: no chat ever waits for the console.
 
-Reads run one after another, on connections of their own, and end after READ_SECONDS. Pages go by
-the ids of entries and have at most PAGE of them. What is asked of tapes in the same moment is one
-read: a screen of fifty chats costs the loop some turns, not hundreds.
+Reads run one after another, on connections of their own, and end after READ_SECONDS; searches do so
+beside them, and may take SEARCH_SECONDS. Pages go by the ids of entries and have at most PAGE of
+them. What is asked of tapes in the same moment is one read: a screen of fifty chats costs the loop
+some turns, not hundreds.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from typing import Any, Final, TypeVar
 import anyio
 
 from gateway.console.chats import KnownChats
-from gateway.errors import GatewayError
+from gateway.errors import AdminError, GatewayError
 from gateway.services import Services
 from tape.entry import Entry, NewEntry
 from tape.errors import AppendRefused, ReadTooSlow
 from tape.handle import Tape
 from tape.query import Query
 from tape.rollups import LaneSpan, RolledUp, Spark
-from tape.store import SideReader, SideStore, TapeInfo
+from tape.search.query_text import SearchQuery
+from tape.side import SideReader, SideStore
+from tape.store import TapeInfo, UnitStore
 from tape.stores.plain_beside import PlainBeside
 from tape.unit_of_work import Row
 
@@ -36,6 +39,9 @@ MAX_WAITING: Final = 64  # maximum reads that wait for their turn
 MAX_TOGETHER: Final = 16  # maximum queries of tapes that are one read
 WAIT_SECONDS: Final = 5.0  # maximum seconds that a read waits for its turn
 SEARCH_SECONDS: Final = 2.0
+SEARCH_TOO_SLOW: Final = (
+    "The search took too long and was ended: look for rarer words, or in fewer chats."
+)
 
 
 class ConsoleBusy(GatewayError):
@@ -65,20 +71,18 @@ class ConsoleReads:
     """What the screens of the console read. All methods raise ReadTooSlow and ConsoleBusy."""
 
     def __init__(self, services: Services) -> None:
-        store = services.store
         self._services = services
-        self._side: SideReader = (
-            store.beside(READ_SECONDS)
-            if isinstance(store, SideStore)
-            else PlainBeside(store, store, READ_SECONDS)
-        )
+        self.turns = _Turns(_reader_of(services.store, READ_SECONDS))
+        self._searches = _Turns(_reader_of(services.store, SEARCH_SECONDS))
         self._through = _SideTapes(self)
-        self._turn = anyio.Lock()
-        self._search: asyncio.Task[list[Entry]] | None = None
         self._together: list[_Asked] = []
         self._answering: set[asyncio.Task[None]] = set()
-        self.waiting = 0
         self.known_chats = KnownChats()
+
+    @property
+    def waiting(self) -> int:
+        """How many reads wait for their turn."""
+        return self.turns.waiting
 
     def tape(self, name: str) -> Tape:
         """Return a tape as its readers may see it; it can only be read."""
@@ -97,7 +101,7 @@ class ConsoleReads:
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named SELECT statement."""
-        async with self._in_turn() as side:
+        async with self.turns.turn() as side:
             return await side.select(statement, values)
 
     async def query(self, query: Query) -> list[Entry]:
@@ -113,27 +117,27 @@ class ConsoleReads:
 
     async def size(self, tape: str) -> int:
         """Return the number of entries of a tape."""
-        async with self._in_turn() as side:
+        async with self.turns.turn() as side:
             return await side.size(tape)
 
     async def tapes(self) -> list[TapeInfo]:
         """Return the tapes with entries, forks among them."""
-        async with self._in_turn() as side:
+        async with self.turns.turn() as side:
             return await side.tapes()
 
     async def rolled(self, tape: str, grain: str, after: int = -1, limit: int = PAGE) -> RolledUp:
         """Return the next counts of a tape behind a slot; see `tape.rollups`."""
-        async with self._in_turn() as side:
+        async with self.turns.turn() as side:
             return await side.rolled(tape, grain, after, min(limit, PAGE))
 
     async def lanes(self, tape: str, first: int, last: int) -> list[LaneSpan]:
         """Return the lanes of the blocks from `first` to `last`, the busiest first."""
-        async with self._in_turn() as side:
+        async with self.turns.turn() as side:
             return await side.lanes(tape, first, last)
 
     async def sparks(self, tapes: Sequence[str], since: int) -> dict[str, list[Spark]]:
         """Map tapes to what was said and answered in each hour from `since` on; see `hour_of`."""
-        async with self._in_turn() as side:
+        async with self.turns.turn() as side:
             return await side.sparks(tapes, since)
 
     async def search(
@@ -141,32 +145,29 @@ class ConsoleReads:
     ) -> list[Entry]:
         """Return the newest entries with the words of a text, as `Tape.search` finds them.
 
-        Searches of chats wait for the same thread: until a search has ended there, also one for
-        which nobody waits any longer, the next one is refused with ConsoleBusy.
+        Raises AdminError if it takes too long.
         """
-        if self._search is not None and not self._search.done():
-            raise ConsoleBusy
-        found = self._services.tapes.tape(tape)
-        self._search = asyncio.ensure_future(found.search(text, limit=limit, until=until))
-        self._search.add_done_callback(_take_note)
         try:
-            with anyio.fail_after(SEARCH_SECONDS):
-                return await asyncio.shield(self._search)
-        except TimeoutError as cause:
-            raise ReadTooSlow(SEARCH_SECONDS) from cause
+            return await self.tape(tape).search(text, limit=limit, until=until)
+        except ReadTooSlow as cause:
+            raise AdminError(SEARCH_TOO_SLOW) from cause
+
+    async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        """Search as the store does, withheld entries included; screens use `search`."""
+        async with self._searches.turn() as side:
+            return await side.search(query, wanted)
 
     async def close(self) -> None:
-        """End the search that runs, and close the reader."""
-        if self._search is not None:
-            self._search.cancel()
+        """Close the readers."""
         for task in self._answering:
             task.cancel()
-        await self._side.close()
+        await self.turns.side.close()
+        await self._searches.side.close()
 
     async def _answer(self, asked: list[_Asked]) -> None:
         """Answer queries in one read; where that takes too long, each in a read of its own."""
         try:
-            async with self._in_turn() as side:
+            async with self.turns.turn() as side:
                 if asked is self._together:
                     self._together = []
                 found = await side.queries([one.query for one in asked])
@@ -187,14 +188,24 @@ class ConsoleReads:
             for one in asked:
                 one.answer.cancel()  # those that are still open: the console ends
 
+
+class _Turns:
+    """A reader, which those who read have one after another."""
+
+    def __init__(self, side: SideReader) -> None:
+        self.side = side
+        self.waiting = 0
+        self._turn = anyio.Lock()
+
     @asynccontextmanager
-    async def _in_turn(self) -> AsyncIterator[SideReader]:
+    async def turn(self) -> AsyncIterator[SideReader]:
+        """Have the reader; raises ConsoleBusy if too many wait, or for too long."""
         try:
             self._turn.acquire_nowait()
         except anyio.WouldBlock:
             await self._wait()
         try:
-            yield self._side
+            yield self.side
         finally:
             self._turn.release()
 
@@ -211,10 +222,10 @@ class ConsoleReads:
             self.waiting -= 1
 
 
-def _take_note(search: asyncio.Task[list[Entry]]) -> None:
-    """Look at how a search ended: for one that took too long, nobody else does."""
-    if not search.cancelled():
-        search.exception()
+def _reader_of(store: UnitStore, seconds: float) -> SideReader:
+    if isinstance(store, SideStore):
+        return store.beside(seconds)
+    return PlainBeside(store, store, seconds)
 
 
 class _SideTapes:
@@ -235,6 +246,9 @@ class _SideTapes:
 
     async def query(self, query: Query) -> list[Entry]:
         return await self._reads.query(query)
+
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        return await self._reads.hits(query, wanted)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:  # noqa: ARG002
         return []

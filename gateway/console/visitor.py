@@ -9,7 +9,9 @@ anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent.tool import Role
@@ -47,6 +49,7 @@ class Visitor:
     _access: Access
     _reads: ConsoleReads
     _administrators: Administrators
+    _seen: list[list[ConsoleChat]] = field(default_factory=list, compare=False)
 
     @property
     def is_instance_owner(self) -> bool:
@@ -70,13 +73,9 @@ class Visitor:
 
     async def chats(self) -> list[ConsoleChat]:
         """Return the chats that they may see."""
-        if not self.is_named:
-            return [chat for chat in await self._asked() if await self.takes_part(chat)]
-        found = await self._chats(EVERY_CHAT)
-        if self.guest is None:
-            return found
-        named = await self._named(EVERY_CHAT)
-        return [chat for chat in found if await self._sees(chat, named)]
+        if not self._seen:
+            self._seen.append(await self._read_chats())
+        return self._seen[0]
 
     async def chat(self, session_id: str) -> ConsoleChat | None:
         """Return a chat that they may see, or None; raises RightsUnknown."""
@@ -145,6 +144,22 @@ class Visitor:
             return True
         values = {"person": self.guest.person, "session_id": chat.session_id}
         return not await self._reads.select("ledger.others_in", values)
+
+    async def _read_chats(self) -> list[ConsoleChat]:
+        if not self.is_named:
+            return await self._those(await self._asked(), self.takes_part)
+        found = await self._chats(EVERY_CHAT)
+        if self.guest is None:
+            return found
+        named = await self._named(EVERY_CHAT)
+        return await self._those(found, lambda chat: self._sees(chat, named))
+
+    async def _those(
+        self, chats: list[ConsoleChat], are: Callable[[ConsoleChat], Awaitable[bool]]
+    ) -> list[ConsoleChat]:
+        """Return the chats for which something is true; asked at once, that is few reads."""
+        found = await asyncio.gather(*map(are, chats))
+        return [chat for chat, one in zip(chats, found, strict=True) if one]
 
     async def _sees(self, chat: ConsoleChat, named: set[str]) -> bool:
         if await self.sees_account(chat.channel, chat.account):

@@ -157,6 +157,7 @@ class Eraser:
         if erasure.what == "person" and not erasure.tape:  # also what is on no tape
             rows = await table.rows_of(erasure, "", self._now())
             await table.wipe(erasure, "", rows, f"erased on {self._day()}")
+            await table.wipe_person(erasure, "")
         await table.end(erasure.erasure_id, progress.entries, progress.found[:MAX_FOUND])
         await self._purge(resumed=resumed)
         get_log().info("erasing.done", what=erasure.what, entries=progress.entries)

@@ -41,6 +41,11 @@ def speaking(language: str) -> Iterator[None]:
         _chosen.reset(token)
 
 
+def spoken() -> str:
+    """Return the language in which sentences are written now, as HTML names it."""
+    return _chosen.get()
+
+
 def say(sentence: str, /, **values: object) -> str:
     """Return a sentence with its values, such as `say("entry {number}", number=7)`.
 

@@ -100,26 +100,33 @@ class ErasureTable:
         await self._wipe("ledger.wipe_inbox", [{"id": number} for number in ids], why=why)
 
     async def wipe_person(self, erasure: Erasure, session_id: str) -> None:
-        """Remove a person, or a whole chat, from usage and cards; sign the person out."""
-        if erasure.what == "message" or erasure.until:
+        """Remove a person, or all people, from usage, titles, cards and links of a session.
+
+        "" stands for every session of the person's channel: then, they are signed out, too.
+        """
+        if erasure.what == "message" or erasure.until or not (erasure.person or session_id):
             return
-        person = f"{erasure.channel}:{erasure.person}" if erasure.what == "person" else "\0"
-        session_id = session_id if erasure.what == "chat" else "\0"
+        own = {"channel": erasure.channel, "person": erasure.person}
+        values = {**own, "session_id": session_id}
+        person = f"{erasure.channel}:{erasure.person}" if erasure.person else ""
         of = {"person": person, "session_id": session_id}
         day = self._clock.now().date().isoformat()
         await run_alone(self._store, "ledger.wipe_usage", **of)
         await run_alone(self._store, "ledger.wipe_budget", **of)
         await run_alone(self._store, "ledger.wipe_title", **of)
         await run_alone(self._store, "ledger.wipe_old_budget", **of, day=day)
-        values = {"channel": erasure.channel, "person": erasure.person, "session_id": session_id}
-        if erasure.what == "person":
-            await run_alone(self._store, "ledger.wipe_number", **values)
-            own = {"channel": erasure.channel, "person": erasure.person}
-            await run_alone(self._store, "ledger.wipe_console_codes", **own)
-            await run_alone(self._store, "ledger.wipe_console_sessions", **own)
-            await run_alone(self._store, "ledger.wipe_console_revoker", person=person)
         await run_alone(self._store, "ledger.wipe_cards", **values)
         await run_alone(self._store, "ledger.wipe_console_links", **values)
+        if erasure.what == "person":
+            await run_alone(self._store, "ledger.wipe_console_revoker", **of)
+        if erasure.what == "person" and session_id:
+            # Whoever holds the session knows its numbers, so each erases those of its own.
+            await run_alone(
+                self._store, "ledger.wipe_number", person=erasure.person, session_id=session_id
+            )
+        elif erasure.what == "person":
+            await run_alone(self._store, "ledger.wipe_console_codes", **own)
+            await run_alone(self._store, "ledger.wipe_console_sessions", **own)
 
     async def _wipe(self, statement: str, rows: Sequence[Row], **values: str) -> None:
         for start in range(0, len(rows), BATCH):

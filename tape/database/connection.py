@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,9 @@ from tape.unit_of_work import Outcome, Row, Run, resolve
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
 MIN_SQLITE: Final = (3, 51, 3)  # in older versions, resetting the log can corrupt a database
 BUSY_TIMEOUT_MS: Final = 5000
+STEPS: Final = 2000
+"""Steps of SQLite's machine, some microseconds each at most, between two looks at the clock."""
+
 MAX_CHECKED_BYTES: Final = 128 * 1024 * 1024
 """Maximum size of a file that is checked in full when opened, which takes about a second."""
 
@@ -216,7 +219,8 @@ class Reader:
         if query.since is not None or query.until is not None:
             query = self._between_dates(tape, query)
         sql, values = compose(query, self._sql)
-        entries = self._entries(self._fetch(sql, {"tape": tape, **values}))
+        # Each row is read as it comes: whoever ends what is late ends that, too.
+        entries = self._fetch(sql, {"tape": tape, **values}, self._read)
         return entries[::-1] if query.newest else entries
 
     def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
@@ -248,16 +252,18 @@ class Reader:
     def close(self) -> None:
         self._connection.close()
 
-    def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:
-        return [read_entry(row) for row in rows]
+    def _read(self, row: Sequence[Any]) -> Entry:
+        return read_entry(row)
 
     def _tape(self, name: str) -> int | None:
         rows = self._fetch(self._sql["tape.find_tape"], {"name": name})
         return rows[0][0] if rows else None
 
-    def _fetch(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def _fetch(
+        self, sql: str, values: Mapping[str, Any], read: Callable[[Any], Any] = tuple
+    ) -> list[Any]:
         try:
-            return list(self._connection.execute(sql, values))
+            return [read(row) for row in self._connection.execute(sql, values)]
         except (UnicodeEncodeError, OverflowError) as cause:
             raise QueryRefused(
                 f"the query holds a value that no entry can have ({cause}): remove it"
@@ -290,6 +296,20 @@ class Reader:
                 low = middle
         found = self._fetch(sql, {"tape": tape, "id": low})
         return found[0][0] if found else 0
+
+
+def end_late(connection: apsw.Connection, is_late: Callable[[], bool]) -> apsw.Connection:
+    """Have what runs on a connection end with apsw.InterruptError once it is late."""
+
+    def look(_cursor: apsw.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        if is_late():
+            raise apsw.InterruptError("the read is late")
+        return row
+
+    connection.set_progress_handler(is_late, STEPS)
+    # SQLite counts steps, but looks only where it jumps: it may miss a statement of many rows.
+    connection.row_trace = look
+    return connection
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import apsw
 
-from tape.database.connection import Database, Reader
+from tape.database.connection import Database, Reader, end_late
 from tape.entry import Entry
 from tape.query import Query
 from tape.search.entry_terms import searchable_text
@@ -38,13 +38,21 @@ class Part:
 class Lookup:
     """Searches tapes with their index, on one thread's connections.
 
-    `most` is the maximum number of entries to scan on either side of the indexed part.
+    `most` is the maximum number of entries to scan on either side of the indexed part. Once it
+    `is_late`, a search ends with apsw.InterruptError.
     """
 
-    def __init__(self, database: Database, file: IndexFile, most: int = MAX_SCANNED) -> None:
+    def __init__(
+        self,
+        database: Database,
+        file: IndexFile,
+        most: int = MAX_SCANNED,
+        is_late: Callable[[], bool] | None = None,
+    ) -> None:
         self._database = database
         self._file = file
         self._most = most
+        self._is_late = is_late
         self._tapes: Reader | None = None
         self._index: apsw.Connection | None = None
         self._generation = -1
@@ -74,8 +82,17 @@ class Lookup:
         self._tapes = self._index = None
 
     def _entries(self, query: Query) -> list[Entry]:
-        self._tapes = self._tapes or self._database.reader()
+        if self._is_late is not None and self._is_late():
+            raise apsw.InterruptError("the search is late")
+        if self._tapes is None:
+            connection = self._limited(self._database.read_connection())
+            self._tapes = Reader(connection, self._database.statements)
         return self._tapes.query(query)
+
+    def _limited(self, connection: apsw.Connection) -> apsw.Connection:
+        if self._is_late is not None:
+            end_late(connection, self._is_late)
+        return connection
 
     def _opened(self) -> apsw.Connection | None:
         if self._index is not None and self._generation != self._file.generation:
@@ -83,7 +100,8 @@ class Lookup:
             self._index = None
         if self._index is None:
             self._generation = self._file.generation
-            self._index = self._file.reader()
+            opened = self._file.reader()
+            self._index = None if opened is None else self._limited(opened)
         return self._index
 
     def _search(self, query: Query, wanted: SearchQuery) -> Scanned:

@@ -120,7 +120,7 @@ async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> lis
     limit = query.limit or 0
     while len(found) < limit:
         size = max(limit - len(found), MIN_PAGE)
-        page = await _hits_of(store, replace(query, limit=size), wanted)
+        page = await hits_of(store, replace(query, limit=size), wanted)
         found += await shown_entries(store, query.tape, page)
         if len(page) < size:
             break
@@ -128,7 +128,8 @@ async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> lis
     return found[:limit]
 
 
-async def _hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
+async def hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
+    """Return a store's newest hits, as its index finds them or a scan does."""
     if isinstance(store, SearchStore):
         return await store.search(query, wanted)
     return (await scan_there(scanning(query, wanted), store.query)).hits

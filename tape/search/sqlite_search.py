@@ -27,6 +27,7 @@ class SqliteSearch:
 
     def __init__(self, database: Database) -> None:
         self.file = IndexFile(database.path)
+        self._database = database
         self._indexer = Indexer(database, self.file)
         self._lookup = Lookup(database, self.file)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-search")
@@ -36,7 +37,7 @@ class SqliteSearch:
         self._indexer.wrote(tapes)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        found = await self._in_thread(lambda: self._search(query, wanted))
+        found = await self._in_thread(lambda: self.look_up(self._lookup, query, wanted))
         self._partial += not found.whole
         return found.hits
 
@@ -58,17 +59,24 @@ class SqliteSearch:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._indexer.close)
         self._thread.shutdown()
 
-    def _search(self, query: Query, wanted: SearchQuery) -> Scanned:
+    def beside(self, is_late: Callable[[], bool]) -> Lookup:
+        """Return what searches in another thread, where a search ends when it is late."""
+        return Lookup(self._database, self.file, is_late=is_late)
+
+    def look_up(self, lookup: Lookup, query: Query, wanted: SearchQuery) -> Scanned:
+        """Search in the thread of a `lookup`; raises StoreUnavailable."""
         try:
             if self._indexer.checked:
-                return self._lookup.search(query, wanted)
+                return lookup.search(query, wanted)
             self._indexer.look()  # after a restored backup, the index may not match the tapes
         except IndexBroken:
             self._indexer.rebuild()
+        except apsw.InterruptError as cause:
+            raise StoreUnavailable("the search was ended") from cause
         except apsw.Error:
             pass  # the index is temporarily unavailable, but the tapes are not
         try:
-            return self._lookup.scan(query, wanted)
+            return lookup.scan(query, wanted)
         except apsw.Error as cause:
             raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
 

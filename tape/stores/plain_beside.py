@@ -25,6 +25,8 @@ from tape.rollups import (
     is_answer,
     is_said,
 )
+from tape.search.query_text import SearchQuery
+from tape.search.search import hits_of
 from tape.store import TapeInfo, TapeStore
 from tape.unit_of_work import Row
 
@@ -77,6 +79,9 @@ class PlainBeside:
             return [await self._tapes.query(query) for query in queries]
 
         return await self._within(read())
+
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        return await self._within(hits_of(self._tapes, query, wanted))
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         return await self._within(self._ledger.select(statement, values, long=True))

@@ -96,7 +96,7 @@ class SqliteStore:
     def beside(self, seconds: float) -> SqliteBeside:
         """Return a reader with a thread and connections of its own."""
         self._readers.require_open()
-        self._beside.append(SqliteBeside(self._database, self._search.file, seconds))
+        self._beside.append(SqliteBeside(self._database, self._search, seconds))
         return self._beside[-1]
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:

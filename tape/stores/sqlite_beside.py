@@ -7,32 +7,33 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
-from tape.database.connection import Database, Reader
+from tape.database.connection import Database, Reader, end_late
 from tape.database.staging import STAGING
 from tape.entry import Entry, dump
 from tape.errors import ReadTooSlow, StoreUnavailable
 from tape.query import Query
 from tape.rollups import MAX_LANES, LaneSpan, RolledUp, Spark, stretch_of
-from tape.search.index_file import BROKEN, IndexFile, index_schema
+from tape.search.index_file import BROKEN, index_schema
+from tape.search.query_text import SearchQuery
+from tape.search.sqlite_search import SqliteSearch
 from tape.store import TapeInfo
 from tape.unit_of_work import Row
 
 T = TypeVar("T")
 
-STEPS: Final = 2000
-"""Steps of SQLite's machine, some microseconds each at most, between two looks at the clock."""
-
 
 class SqliteBeside:
     """A `SideReader` of an SQLite store; SQLite itself ends a read that takes too long."""
 
-    def __init__(self, database: Database, file: IndexFile, seconds: float) -> None:
+    def __init__(self, database: Database, search: SqliteSearch, seconds: float) -> None:
         self._database = database
-        self._file = file
+        self._search = search
+        self._lookup = search.beside(self._is_late)
+        self._file = search.file
         self._seconds = seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-beside")
         self._end = math.inf
@@ -46,6 +47,9 @@ class SqliteBeside:
 
     async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
         return await self._within(lambda: self._answers(queries))
+
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        return await self._within(lambda: self._search.look_up(self._lookup, query, wanted).hits)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         return await self._within(lambda: self._reader().select(statement, values))
@@ -150,13 +154,13 @@ class SqliteBeside:
         return self._tapes
 
     def _limited(self, connection: apsw.Connection, statements: Mapping[str, str]) -> Reader:
-        connection.set_progress_handler(self._is_late, STEPS)
-        return Reader(connection, statements)
+        return Reader(end_late(connection, self._is_late), statements)
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._end
 
     def _close(self) -> None:
+        self._lookup.close()
         for reader in (self._tapes, self._index):
             if reader is not None:
                 reader.close()

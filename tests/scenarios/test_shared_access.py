@@ -182,3 +182,24 @@ async def test_a_person_who_is_erased_at_one_gateway_is_gone_from_what_another_o
             assert "zyzzogeton" not in str([(one.payload, one.meta) for one in entries])
             assert "hello" in str(server.requests[-1].body)
             assert "zyzzogeton" not in str(server.requests[-1].body)
+
+
+async def test_a_person_erased_in_a_room_of_another_gateway_is_somebody_new_there(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+        visit(first.url, "Alice", room="red") as (alice,),
+    ):
+        await alice.answer(await alice.say("my zyzzogeton is ill"))
+        erasing = EraseAdmin(second.services, second.parts.eraser)
+        tape = tape_of(second, "web:red").name
+        name = (await erasing.begin("person", tape, f"web:{alice.id}"))["erasure"]
+        while (await erasing.state(name))["state"] != "done":  # noqa: ASYNC110
+            await anyio.sleep(0.02)
+        await alice.answer(await alice.say("it is well again"))
+        words = str([one.payload for one in await tape_of(first, "web:red").read()])
+        assert ("zyzzogeton" in words, "well again" in words) == (False, True)
+        rows = await second.services.store.select("ledger.people", {"session_id": "web:red"})
+        assert {row["person"] for row in rows} == {"erased:1", alice.id}

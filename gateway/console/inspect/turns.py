@@ -19,6 +19,7 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.rights import Rights
 from gateway.console.said import is_ours, shown_text, without_gone
 from gateway.console.screens.deck import about
+from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
 from gateway.explain.facts import MAX_SENDS
 from gateway.http.json_route import json_body
@@ -46,15 +47,20 @@ def turn_routes(parts: ConsoleParts, rights: Rights, reruns: RunAgain) -> list[B
         body["can_rerun"] = await visitor.sees_account(chat.channel, chat.account)
         return {**parts.services.redactor.value(body), "chat": about(chat)}
 
-    async def models(request: Request) -> Any:
-        _visitor, chat = await rights.chat(request)
-        view, _rows = await opened(parts, chat, request)
-        return {"models": offers(parts.services, view), "answer": _answer_of(view)}
-
-    async def again(request: Request) -> Any:
+    async def may_run(request: Request) -> tuple[Visitor, ConsoleChat]:
         visitor, chat = await rights.chat(request)
         if not await visitor.sees_account(chat.channel, chat.account):
             raise HTTPException(403, OWNERS_RUN)
+        return visitor, chat
+
+    async def models(request: Request) -> Any:
+        chat = (await may_run(request))[1]
+        view, _rows = await opened(parts, chat, request)
+        answer = parts.services.redactor.clean(_answer_of(view))
+        return {"models": offers(parts.services, view), "answer": answer}
+
+    async def again(request: Request) -> Any:
+        visitor, chat = await may_run(request)
         body = await json_body(request)
         if body.get("agreed") is not True:
             raise AdminError(NOT_AGREED)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import anyio
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from agent.names import fit
 from gateway.console.answers import console_route
-from gateway.console.chats import ConsoleChat
+from gateway.console.chats import ConsoleChat, is_overdue
 from gateway.console.parts import ConsoleParts
 from gateway.console.reads import ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, last_of_tail, shown_text, without_gone
 from gateway.console.screens.people import closed_chats
 from gateway.console.timeline.sparks import sparks_of
-from tape.entry import MESSAGE, Entry, parse_date, utc_iso
+from gateway.supervision.status import StatusBoard
+from tape.entry import MESSAGE, Entry, utc_iso
 from tape.handle import Tape
 from tape.unit_of_work import Row
 
@@ -29,9 +30,6 @@ MAX_STRIPS: Final = 60
 
 MAX_NAMED: Final = 1_000  # maximum chats that the palette knows
 FAILED_DAYS: Final = 1
-WAITS_TOO_LONG: Final = timedelta(minutes=2)
-"""How long a message may wait, with none running in its chat, until the chat counts as stalled."""
-
 LAMPS: Final = ("stalled", "failed", "held", "waiting", "running", "quiet")
 TAIL: Final = 8
 """Newest entries in which the last message, and what was changed of it since, mostly are."""
@@ -70,9 +68,7 @@ class Counts:
         waiting, running = int(open_.get("waiting", 0)), int(open_.get("running", 0))
         failed = _number(self.failed, one) + _number(self.unsent, one)
         held = _number(self.held, one)
-        oldest = str(open_.get("oldest") or "")
-        stuck = bool(waiting and not running and now - parse_date(oldest) > WAITS_TOO_LONG)
-        since = oldest if stuck else deaf_since
+        since = str(open_["oldest"]) if open_ and is_overdue(open_, now) else deaf_since
         lit = (bool(since), failed, held, waiting, running, True)
         return {
             "lamp": next(lamp for lamp, on in zip(LAMPS, lit, strict=True) if on),
@@ -93,18 +89,14 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         visitor = await rights.visitor(request)
         now = parts.services.clock.now()
         counts = await Counts.read(parts.reads, now)
-        states, deaf = parts.status.everywhere(), parts.status.deaf()
+        silent = silent_since(parts.status, now)
         known, strips = await visitor.chats(), []
         waiting = await closed_chats(parts, visitor, known)
         closed = {one["chat"] for one in waiting}
         for chat in known:
             if chat.key in closed:
                 continue
-            silent = chat.channel in deaf or (
-                chat.channel in states and states[chat.channel].state in ("waiting", "unfit")
-            )
-            since = states[chat.channel].since if silent else ""
-            strips.append((counts.strip(chat, now, since), chat))
+            strips.append((counts.strip(chat, now, silent.get(chat.channel, "")), chat))
         strips.sort(key=lambda one: one[1].heard_at, reverse=True)
         strips.sort(key=lambda one: LAMPS.index(one[0]["lamp"]))
         shown = strips[:MAX_STRIPS]
@@ -140,6 +132,17 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     ]
 
 
+def silent_since(status: StatusBoard, now: datetime) -> dict[str, str]:
+    """Map the channels that hear nothing to the moment since when that is so."""
+    away = {
+        name: state.since
+        for name, state in status.everywhere().items()
+        if state.state in ("waiting", "unfit")
+    }
+    deaf = {name: utc_iso(now - timedelta(seconds=gone)) for name, gone in status.deaf().items()}
+    return away | deaf
+
+
 def about(chat: ConsoleChat) -> dict[str, Any]:
     """Return what every screen says about a chat."""
     return {
@@ -161,10 +164,7 @@ async def _last_messages(
     async def read(chat: ConsoleChat) -> None:
         found[chat.session_id] = await _last_of(reads.tape(chat.tape))
 
-    async with anyio.create_task_group() as group:
-        for chat in chats:
-            if not chat.is_private:
-                group.start_soon(read, chat)
+    await asyncio.gather(*(read(chat) for chat in chats if not chat.is_private))
     return found
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from datetime import timedelta
 from io import StringIO
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute
 
 from agent.names import fit
@@ -28,6 +28,8 @@ COLUMNS: Final = (
 NUMBERS: Final = COLUMNS[2:]
 SHOWN_DAYS: Final = 30
 MAX_ROWS: Final = 1_000
+"""Maximum rows of the screen, and of a read for the file, which has all of them."""
+
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would compute."""
@@ -36,45 +38,58 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 def money_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes of what was used."""
 
-    async def read(request: Request) -> tuple[str, str, str, list[dict[str, Any]], dict[str, Any]]:
+    async def asked(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return what is asked for, and the titles of the chats by session if they are needed."""
         visitor = await rights.visitor(request)
-        asked = request.query_params
-        by = asked.get("by", "day")
+        query = request.query_params
+        by = query.get("by", "day")
         if by not in BY:
             raise AdminError(f"{by[:20]} is no way to sum up: use {', '.join(BY)}")
         today = parts.services.clock.now().date()
-        since = _day(asked.get("since", ""), (today - timedelta(days=SHOWN_DAYS - 1)).isoformat())
-        until = _day(asked.get("until", ""), today.isoformat())
-        scope = await visitor.scope()
-        values = {**scope, "since": since, "until": until, "limit": MAX_ROWS}
-        select = parts.reads.select
-        rows = await select("ledger.console_usage", {**values, "by": by})
-        total = await select("ledger.console_usage", {**values, "by": "total"})
+        since = _day(query.get("since", ""), (today - timedelta(days=SHOWN_DAYS - 1)).isoformat())
+        until = _day(query.get("until", ""), today.isoformat())
         chats = await visitor.chats() if by == "chat" else []
-        titles = {chat.session_id: chat.title for chat in chats}
-        return by, since, until, [_row(one, titles) for one in rows], _sum(total)
+        values = {**await visitor.scope(), "by": by, "since": since, "until": until}
+        return values, {chat.session_id: chat.title for chat in chats}
 
     async def money(request: Request) -> Any:
-        by, since, until, rows, total = await read(request)
-        return {"by": by, "since": since, "until": until, "rows": rows, "total": total}
+        values, titles = await asked(request)
+        select, about = parts.reads.select, {one: values[one] for one in ("by", "since", "until")}
+        rows = await select("ledger.console_usage", {**values, "limit": MAX_ROWS + 1})
+        total = await select("ledger.console_usage", {**values, "by": "total", "limit": 1})
+        shown = [_row(one, titles) for one in rows[:MAX_ROWS]]
+        return {**about, "rows": shown, "more": len(rows) > MAX_ROWS, "total": _sum(total)}
+
+    async def page(values: Mapping[str, Any], after: str | None) -> list[Row]:
+        place = {"first": int(after is None), "after": after or "", "limit": MAX_ROWS}
+        return await parts.reads.select("ledger.console_usage_page", {**values, **place})
 
     async def as_csv(request: Request) -> Any:
-        by, since, until, rows, _total = await read(request)
-        name = f"tapeway-{by}-{since}-{until}.csv"
+        values, titles = await asked(request)
+        name = f"tapeway-{values['by']}-{values['since']}-{values['until']}.csv"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         currency = parts.services.settings.agent.currency
-        return Response(
-            to_csv(rows, currency), media_type="text/csv; charset=utf-8", headers=headers
-        )
+        first = await page(values, None)
+
+        async def lines() -> AsyncGenerator[str, None]:
+            # What cannot be read breaks the file off: the browser says that it is not whole.
+            rows = first
+            yield to_csv([], currency)
+            while rows:
+                yield to_csv([_row(one, titles) for one in rows], currency, header=False)
+                rows = await page(values, rows[-1]["key"]) if len(rows) == MAX_ROWS else []
+
+        return StreamingResponse(lines(), media_type="text/csv; charset=utf-8", headers=headers)
 
     return [console_route("/money", money), console_route("/money.csv", as_csv)]
 
 
-def to_csv(rows: Iterable[Mapping[str, Any]], currency: str) -> str:
-    """Return rows as CSV with a header; no cell of other people's text is a formula."""
+def to_csv(rows: Iterable[Mapping[str, Any]], currency: str, *, header: bool = True) -> str:
+    """Return rows as CSV; no cell of other people's text is a formula."""
     out = StringIO()
     writer = csv.writer(out)
-    writer.writerow((*COLUMNS, "currency"))
+    if header:
+        writer.writerow((*COLUMNS, "currency"))
     for row in rows:
         cells = {**row, "cost": amount(row["cost"])}
         writer.writerow([*(_cell(cells[name]) for name in COLUMNS), currency])

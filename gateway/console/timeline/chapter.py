@@ -12,7 +12,7 @@ from gateway.console.reads import PAGE, ConsoleReads
 from gateway.console.said import said_text
 from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, who_of
 from gateway.errors import AdminError
-from gateway.language.language import say
+from gateway.language.language import say, spoken
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry
 from tape.query import Query
@@ -26,7 +26,7 @@ FIRST_SINCE: Final = (
 NO_CHAPTER: Final = "There is no such chapter on this tape."
 
 _PAGE: Final = Template("""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
+<html lang="$lang"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
@@ -85,7 +85,10 @@ class ChapterText:
             for line in self.lines
         ]
         return _PAGE.substitute(
-            title=escape(self.title), span=escape(self._span()), messages="\n".join(articles)
+            lang=spoken(),
+            title=escape(self.title),
+            span=escape(self._span()),
+            messages="\n".join(articles),
         )
 
     def _span(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from gateway.console.reads import PAGE, ConsoleReads
@@ -75,8 +76,10 @@ async def page_around(reads: ConsoleReads, tape: str, where: Json) -> Json:
 async def chapters_before(reads: ConsoleReads, tape: str, before: int | None) -> Json:
     """Return the newest chapters before an entry, in order; `more` says whether older ones are."""
     query = Query(tape, before=before, kinds=(ANCHOR,), limit=PAGE, newest=True)
-    found = await reads.page(query)
-    return {"chapters": [chapter_of(one) for one in found], "more": len(found) == PAGE}
+    found = await reads.page(query)  # which may be shorter than PAGE, and not the last one
+    older = replace(query, before=found[0].id, limit=1) if found else None
+    more = bool(older and await reads.page(older))
+    return {"chapters": [chapter_of(one) for one in found], "more": more}
 
 
 async def chapter_beside(reads: ConsoleReads, tape: str, at: int, *, back: bool) -> Json:

@@ -26,6 +26,9 @@ _DOOR: Final = {
         "此链接已使用或已过期。请在私聊中再次发送 `/console`。"
     ),
     "Too many browsers follow the console for you.": "您打开控制台的浏览器太多。",
+    "The search took too long and was ended: look for rarer words, or in fewer chats.": (
+        "搜索耗时过长，已中止：请使用更少见的词，或在更少的聊天中搜索。"
+    ),
     "the console reads too much at once: try again in a moment": (
         "控制台一次读取的内容太多：请稍后再试"
     ),
@@ -151,6 +154,7 @@ _ERASING: Final = {
     "name a person as channel:id, for example telegram:42": (
         "请以“渠道:编号”指明一个人，例如 telegram:42"
     ),
+    "this person is of another platform than the chat": "此人与该聊天不属于同一平台",
     "name the chat to erase in": "请指明要清除的聊天",
     "this store cannot erase: erase the entries there": "此存储不能清除：请在那里清除记录",
     "erasing stopped, and goes on in a minute: {cause}": ("清除已中止，将在一分钟后继续：{cause}"),

@@ -189,8 +189,9 @@ class FileReader(Reader):
                 os.close(self._file)
                 self._file = -1
 
-    def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:
-        return [self._entry(at, size) for _id, at, size in rows]
+    def _read(self, row: Sequence[Any]) -> Entry:
+        _id, at, size = row
+        return self._entry(at, size)
 
     def _line_says(self, *values: Any) -> bool:
         at, size, folded = values

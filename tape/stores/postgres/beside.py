@@ -13,12 +13,15 @@ from tape.entry import Entry, dump
 from tape.errors import ReadTooSlow
 from tape.query import Query
 from tape.rollups import MAX_LANES, LaneSpan, RolledUp, Spark, stretch_of
+from tape.search.query_text import SearchQuery
 from tape.store import TapeInfo
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.reader import PostgresReader
+from tape.stores.postgres.search_lookup import PostgresLookup
 from tape.unit_of_work import Row
 
 T = TypeVar("T")
+Lacks = Callable[[str, int], None]  # hears what the index lacks; see `PostgresLookup`
 
 _LIMIT: Final = "SELECT set_config('statement_timeout', %(limit)s, true)"
 
@@ -26,10 +29,13 @@ _LIMIT: Final = "SELECT set_config('statement_timeout', %(limit)s, true)"
 class PostgresBeside:
     """A `SideReader` of a PostgreSQL store; the server ends a statement that takes too long."""
 
-    def __init__(self, database: PostgresDatabase, reader: PostgresReader, seconds: float) -> None:
+    def __init__(
+        self, database: PostgresDatabase, reader: PostgresReader, seconds: float, lacks: Lacks
+    ) -> None:
         self._database = database
         self._reader = reader
         self._seconds = seconds
+        self._lacks = lacks
         self._turn = anyio.Lock()
 
     async def query(self, query: Query) -> list[Entry]:
@@ -37,12 +43,19 @@ class PostgresBeside:
 
     async def queries(self, queries: Sequence[Query]) -> list[list[Entry]]:
         async def read(reader: PostgresReader) -> list[list[Entry]]:
-            found, end = [], time.monotonic() + self._seconds
+            found, look = [], self._from_now()
             for query in queries:
-                if time.monotonic() > end:
-                    raise ReadTooSlow(self._seconds)
+                look()
                 found.append(await reader.query(query))
             return found
+
+        return await self._within(read)
+
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        async def read(reader: PostgresReader) -> list[Entry]:
+            look = self._from_now()
+            lookup = PostgresLookup(self._database, reader, self._lacks, look=look)
+            return (await lookup.search(query, wanted)).hits
 
         return await self._within(read)
 
@@ -88,6 +101,16 @@ class PostgresBeside:
 
     async def close(self) -> None:
         """Do nothing: the pool closes its connections."""
+
+    def _from_now(self) -> Callable[[], None]:
+        """Return what raises ReadTooSlow once the limit has passed."""
+        end = time.monotonic() + self._seconds
+
+        def look() -> None:
+            if time.monotonic() > end:
+                raise ReadTooSlow(self._seconds)
+
+        return look
 
     async def _within(self, read: Callable[[PostgresReader], Awaitable[T]]) -> T:
         async with self._turn, self._database.connection() as connection:

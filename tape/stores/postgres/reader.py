@@ -54,7 +54,7 @@ class PostgresReader:
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named SELECT statement."""
         try:
-            async with self._connection() as connection:
+            async with self.connection() as connection:
                 sql = self._database.sql(statement)
                 cursor = await connection.execute(sql, bound(values))
                 return rows_of(cursor, await cursor.fetchall())
@@ -135,12 +135,12 @@ class PostgresReader:
             self._memory.know(tape, rows[0][0])
         return self._memory.numbers[tape]
 
-    def _connection(self) -> AbstractAsyncContextManager[Connection]:
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
         return self._database.connection() if self._lent is None else nullcontext(self._lent)
 
     async def _fetch(self, sql: str, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         try:
-            async with self._connection() as connection:
+            async with self.connection() as connection:
                 cursor = await connection.execute(sql, bound(values))
                 return await cursor.fetchall()
         except AppendRefused as cause:

@@ -56,6 +56,7 @@ class PostgresLookup:
     """Searches tapes; `most` is the maximum number of entries to scan beside the index.
 
     `lacks` hears of a tape that the index does not have in full, and from which entry on it does.
+    `look` is called before each read, and ends the search with what it raises.
     """
 
     def __init__(
@@ -64,11 +65,13 @@ class PostgresLookup:
         reader: PostgresReader,
         lacks: Callable[[str, int], None],
         most: int = MAX_SCANNED,
+        look: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._reader = reader
         self._lacks = lacks
         self._most = most
+        self._look = look
 
     async def search(self, query: Query, wanted: SearchQuery) -> Scanned:
         """Return the newest hits; they are not `whole` if too many entries aren't indexed."""
@@ -84,6 +87,7 @@ class PostgresLookup:
             try:
                 asked = next(steps)
                 while True:
+                    self._look()
                     if asked is None:
                         answer: object = await anext(pages, None)
                     elif part is not None and part.size <= asked.after:
@@ -139,7 +143,8 @@ class PostgresLookup:
 
     async def _ids(self, asked: dict[str, Any], works: list[bool] | None) -> list[int]:
         statement = self._database.sql("search.walk" if works else "search.find")
-        async with self._database.connection() as connection:
+        self._look()
+        async with self._reader.connection() as connection:
             cursor = await connection.execute(statement, asked | {"works": works})
             row = await cursor.fetchone()
         if row is None or row[0] is None:
@@ -147,7 +152,7 @@ class PostgresLookup:
         return list(row[0])
 
     async def _part(self, name: str) -> IndexedPart | None:
-        async with self._database.connection() as connection:
+        async with self._reader.connection() as connection:
             sql = self._database.sql("search.covered")
             row = await (await connection.execute(sql, bound({"name": name}))).fetchone()
         if row is None:

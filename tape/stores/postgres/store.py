@@ -109,7 +109,7 @@ class PostgresStore:
     def beside(self, seconds: float) -> PostgresBeside:
         """Return a reader that has one connection of the pool at a time."""
         self._require_open()
-        return PostgresBeside(self._database, self._reader, seconds)
+        return PostgresBeside(self._database, self._reader, seconds, self._indexer.lacks)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         self._require_open()

@@ -260,11 +260,11 @@ async def test_readers_come_back_later_when_the_console_reads_much(
     secret = await secret_of(owner)
     async with reading(scene, secret) as reader, scene.outside() as other:
         reads = scene.gateway.pulse.reads
-        reads.waiting += READS_BEFORE_READERS
+        reads.turns.waiting += READS_BEFORE_READERS
         assert (await reader.get(tape())).status_code == 503
         assert (await trade(other, secret)).status_code == 503
         assert (await owner.get(tape())).is_success
-        reads.waiting -= READS_BEFORE_READERS
+        reads.turns.waiting -= READS_BEFORE_READERS
         assert (await reader.get(tape())).is_success
         assert (await trade(other, secret)).is_success
         (link,) = await listed(owner, f"?chat={key(GROUP)}")

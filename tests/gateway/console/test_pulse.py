@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
 from gateway.console import pulse as module
+from gateway.console.chats import WAITS_TOO_LONG
 from gateway.console.pulse import CHAT, Beats, Pulse
 from gateway.console.reads import ConsoleReads
 from gateway.services import Services
-from tape.entry import message
-from tape.unit_of_work import Row
-from tests.gateway.console.scene import GROUP, MEMBER, OTHER_GROUP, Scene
+from tape.entry import message, utc_iso
+from tape.unit_of_work import Row, Unit
+from tests.gateway.console.scene import GROUP, MEMBER, OTHER_GROUP, LeapingClock, Scene, scene_of
 from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
@@ -71,3 +74,30 @@ async def test_sessions_are_read_only_when_there_may_be_a_new_one(
         await hears(beats, f"plain:{GROUP}")
     pulse.close()
     await reads.close()
+
+
+async def test_a_chat_that_waits_too_long_is_published_by_itself(
+    tmp_path: Path, clock: LeapingClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    async with scene_of(tmp_path, clock=clock) as scene:
+        await scene.say(MEMBER, "first")
+        services = scene.gateway.services
+        row: dict[str, Any] = dict.fromkeys(("alt_id", "message_id", "thread_id"), "")
+        row |= {"account_id": "plain", "ext_id": "lost", "chat_id": GROUP}
+        row["session_id"] = f"plain:{GROUP}"
+        unit = Unit()  # a question that nobody takes
+        unit.run("ledger.accept", **row, payload="{}", received_at=utc_iso(clock.now()))
+        await services.store.commit(unit)
+        reads = CountedReads(services)
+        pulse = Pulse(services, reads, scene.gateway.status)
+        async with pulse.listen() as beats:
+            await beats.receive()
+            await reads.looks(2)
+            assert beats.statistics().current_buffer_used == 0
+            clock.ahead += WAITS_TOO_LONG + timedelta(seconds=1)
+            await hears(beats, f"plain:{GROUP}")
+            await reads.looks(2)
+            assert beats.statistics().current_buffer_used == 0
+        pulse.close()
+        await reads.close()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +13,17 @@ import pytest
 from gateway.app import Gateway
 from gateway.console import reads as module
 from gateway.console.reads import MAX_TOGETHER, MAX_WAITING, PAGE, ConsoleBusy, ConsoleReads
+from gateway.errors import AdminError
 from tape.entry import Entry, message
 from tape.errors import AppendRefused, ReadTooSlow
 from tape.query import Query
 from tape.rollups import BLOCK, hour_of
 from tape.search.query_text import SearchQuery
-from tape.service import TapeService
-from tape.store import SideReader
+from tape.service import tape_name
+from tape.side import SideReader
 from tape.stores.memory import MemoryStore
 from tape.stores.plain_beside import PlainBeside
+from tests.gateway.console.long_tape import make_long
 from tests.gateways import gateway_of, tape_of
 
 pytestmark = pytest.mark.anyio
@@ -218,43 +218,53 @@ async def test_a_read_does_not_wait_for_ever(
         assert await reads.page(Query("room")) == []
 
 
-class SearchedStore(MemoryStore):
-    """A store whose searches run in a thread, and can be held there."""
+class HeldSearches(PlainBeside):
+    """A reader whose searches wait until they may end."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.gate = threading.Event()
+        store = MemoryStore()
+        super().__init__(store, store, 1.0)
+        self.gate = anyio.Event()
         self.searches = 0
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         self.searches += 1
-        await asyncio.get_running_loop().run_in_executor(None, self.gate.wait)
-        return []
+        await self.gate.wait()
+        return await super().search(query, wanted)
 
 
-async def test_one_search_runs_at_a_time_until_its_thread_has_ended(
+async def test_a_search_holds_up_no_page_no_chat_and_only_the_next_search(tmp_path: Path) -> None:
+    side = HeldSearches()
+    async with gateway_of(tmp_path, TAPE__URL="memory:") as running:
+        reads = ConsoleReads(replace(running.services, store=SlowStore(side)))
+        await tape_of(running).append(message("user", "bread"))
+        async with anyio.create_task_group() as group:
+            for _ in range(2):
+                group.start_soon(reads.search, "room", "bread", 5)
+            while not side.searches:
+                await anyio.lowlevel.checkpoint()
+            assert await reads.page(Query("room")) == []
+            assert len(await tape_of(running).search("bread")) == 1
+            assert side.searches == 1
+            side.gate.set()
+        assert side.searches == 2
+
+
+async def test_reads_and_searches_of_a_long_tape_end_at_their_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SEARCH_SECONDS", 0.01)
-    searched = SearchedStore()
-    async with gateway_of(tmp_path, TAPE__URL="memory:") as running:
-        with ExitStack() as ends:
-            ends.callback(searched.gate.set)  # a thread that is held would hold the test, too
-            tapes = TapeService(searched, tmp_path)
-            reads = ConsoleReads(replace(running.services, tapes=tapes))
-            with pytest.raises(ReadTooSlow):
-                await reads.search("room", "bread", 5)
-            for _ in range(3):
-                with pytest.raises(ConsoleBusy):
-                    await reads.search("room", "bread", 5)
-            assert searched.searches == 1
-            monkeypatch.setattr(module, "SEARCH_SECONDS", 60.0)
-            searched.gate.set()
-            found = None
-            while found is None:
-                try:
-                    found = await reads.search("room", "bread", 5)
-                except ConsoleBusy:
-                    await anyio.lowlevel.checkpoint()
-            assert found == []
-            assert searched.searches == 2
+    workspace = tmp_path / "workspace"
+    name = tape_name(workspace, "web:lobby")
+    await make_long(tmp_path / "tapeway.db", name, 100_000, 400)
+    async with gateway_of(tmp_path, WORKSPACE=str(workspace)) as running:
+        reads = ConsoleReads(running.services)
+        with pytest.raises(ReadTooSlow, match=r"longer than 0\.2 s"):
+            await reads.query(Query(name))
+        assert await reads.page(Query(name))
+        word = (await tape_of(running).find(kinds=("message",), limit=1))[0].text.split()[0]
+        assert await reads.search(name, word, 5)
+        monkeypatch.setattr(module, "SEARCH_SECONDS", 0.0)
+        hasty = ConsoleReads(running.services)
+        with pytest.raises(AdminError, match="took too long"):
+            await hasty.search(name, word, 5)
+        assert await tape_of(running).search(word)

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 import httpx2
 import pytest
 
+from agent.tool import Role
 from channels.message import Quote
-from gateway.access.console_door import OPENING_DAYS
+from gateway.access.console_door import OPENING_DAYS, ConsoleGuest
+from gateway.console.reads import ConsoleReads
 from gateway.console.screens.people import MAX_OPENINGS, OWNERS_STAY
+from gateway.console.visitor import Visitor
 from gateway.storage.ledger.rows import run_alone
 from tape.unit_of_work import Row, Unit
+from tests.gateway.console.court import administrators_of
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -275,3 +280,31 @@ async def test_requests_of_other_sites_are_refused(scene: Scene) -> None:
         cross = {"Sec-Fetch-Site": "cross-site"}
         assert (await browser.get("/api/console/me", headers=cross)).status_code == 403
         assert (await browser.get("/api/console/me")).status_code == 200
+
+
+class CountedReads(ConsoleReads):
+    """Reads that count those of tapes."""
+
+    answered = 0
+
+    async def _answer(self, asked: list[Any]) -> None:
+        self.answered += 1
+        await super()._answer(asked)
+
+
+async def test_the_chats_of_an_admin_are_found_in_one_read(scene: Scene) -> None:
+    groups = {f"plain:-{number}" for number in range(600, 612)}
+    for group in groups:
+        await scene.say(ADMIN, "here I am", group.removeprefix("plain:"))
+    await scene.say(MEMBER, "not of the admin", OTHER_GROUP)
+    access, reads = (
+        scene.gateway.parts.requests.openings.access,
+        CountedReads(scene.gateway.services),
+    )
+    guest = ConsoleGuest("plain", ADMIN)
+    about = (access, reads, administrators_of(scene))
+    visitor = Visitor(f"plain:{ADMIN}", "", Role.ADMIN, guest, True, *about)
+    assert {chat.session_id for chat in await visitor.chats()} == groups
+    assert (await visitor.scope())["every"] == 0
+    assert reads.answered == 1
+    await reads.close()

@@ -14,6 +14,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.message import Author
+from gateway.console.screens import money
 from gateway.console.screens.channels import can_pair
 from gateway.console.screens.money import COLUMNS, to_csv
 from tests.fakes.openai.script import Failure, Text
@@ -266,6 +267,24 @@ async def test_money_is_that_of_the_chats_that_one_sees(scene: Scene) -> None:
         assert len(lines) == 2
         for wrong in ("by=turn", "since=yesterday", "until=1"):
             assert (await owner.get(f"/api/console/money?{wrong}")).status_code == 422
+
+
+async def test_a_csv_file_has_every_row_and_the_screen_says_how_many_it_shows(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(money, "MAX_ROWS", 2)
+    people = [str(number) for number in range(20, 25)]
+    for person in people:
+        await asked(scene, "which color?", person)
+    async with scene.enter(OWNER) as owner:
+        shown = await seen(owner, "money?by=person")
+        assert (len(shown["rows"]), shown["more"], shown["total"]["turns"]) == (2, True, 5)
+        assert (await seen(owner, "money?by=day"))["more"] is False
+        _head, *rows = (await owner.get("/api/console/money.csv?by=person")).text.splitlines()
+        assert [row.partition(",")[0] for row in rows] == [f"plain:{one}" for one in people]
+        for by in ("chat", "model", "day"):
+            file = (await owner.get(f"/api/console/money.csv?by={by}")).text.splitlines()
+            assert len(file) == 2
 
 
 def test_a_name_in_a_csv_file_is_no_formula() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import anyio
 import pytest
 
 from tape.entry import Entry, NewEntry, anchor, event, message
@@ -15,7 +18,10 @@ from tape.erasing import tombstone
 from tape.errors import ReadTooSlow, StoreUnavailable
 from tape.query import Query
 from tape.rollups import BLOCK, HOUR, Stretch, counts_of, hour_of
-from tape.store import SideReader, TapeStore
+from tape.search.query_text import SearchQuery
+from tape.search.search import hits_of
+from tape.side import SideReader
+from tape.store import TapeStore
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.plain_beside import PlainBeside
@@ -215,6 +221,52 @@ async def test_a_read_ends_at_its_limit_and_the_next_one_answers(kind: str, tmp_
             await reader.queries(at_once)
         again = store.beside(LONG)
         assert len(await again.query(Query(T, limit=3))) == 3
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])
+async def test_a_search_ends_at_its_limit_and_no_other_does(kind: str, tmp_path: Path) -> None:
+    async with opened(kind, tmp_path) as (store, _reader):
+        await store.append(T, [message("user", "bread"), *talk(500)])
+        query, wanted = Query(T, limit=5), SearchQuery.read("bread")
+        for _ in range(2):
+            with pytest.raises(ReadTooSlow):
+                await store.beside(0.0).search(query, wanted)
+            assert [one.text for one in await store.search(query, wanted)] == ["bread"]
+            await store.indexed()
+
+
+async def test_a_reader_finds_what_its_store_finds(pair: Any) -> None:
+    store, reader = pair
+    await store.append(T, [message("user", f"loaf {n}") for n in range(30)])
+    await store.append(T, [event("message.edit", {"entry": 5, "content": "a plum"})])
+    for text, count in (("loaf", 20), ("plum", 1), ("pear", 0)):
+        query, wanted = Query(T, kinds=("message",), limit=20), SearchQuery.read(text)
+        found = await reader.search(query, wanted)
+        assert found == await hits_of(store, query, wanted)
+        assert len(found) == count
+
+
+@dataclass(frozen=True, slots=True)
+class HeldQuery(SearchQuery):
+    """A search that waits in its thread for an edited message."""
+
+    gate: threading.Event = field(default_factory=threading.Event, compare=False)
+
+    def matches(self, entry: Entry) -> bool:
+        self.gate.wait()
+        return SearchQuery.matches(self, entry)
+
+
+async def test_a_search_beside_others_is_not_in_the_thread_of_the_others(tmp_path: Path) -> None:
+    async with opened("sqlite", tmp_path) as (store, reader):
+        await store.append(T, [message("user", f"loaf {n}") for n in range(3)])
+        await store.append(T, [event("message.edit", {"entry": 3, "content": "a loaf"})])
+        await store.indexed()
+        query, held = Query(T, limit=5), HeldQuery.read("loaf")
+        async with anyio.create_task_group() as group:
+            group.start_soon(reader.search, query, held)
+            assert await store.search(query, SearchQuery.read("loaf"))
+            held.gate.set()  # type: ignore[attr-defined]
 
 
 async def test_a_store_that_closes_closes_its_readers(tmp_path: Path) -> None:

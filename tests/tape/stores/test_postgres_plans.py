@@ -113,6 +113,7 @@ WHOLE: Final = {
     "ledger.chat_names": "for the console, rarely",
     "ledger.console_chats": "for the console: one row of each chat, by an index",
     "ledger.console_usage": "for people, rarely",
+    "ledger.console_usage_page": "for people, rarely",
     "ledger.console_openings": "for people, rarely",
     "ledger.console_links": "for people, rarely",
     "ledger.close_console_links": "after a restore",

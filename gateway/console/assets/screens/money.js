@@ -7,14 +7,14 @@ import { addWords, money, number, short, t } from '../words.js';
 addWords({
   en: {
     'money.title': 'Money', 'money.by': 'Sum up by', 'money.day': 'Day', 'money.chat': 'Chat', 'money.person': 'Person', 'money.model': 'Model',
-    'money.since': 'From', 'money.until': 'To', 'money.csv': 'Save as CSV', 'money.none': 'Nothing was used in these days.',
+    'money.since': 'From', 'money.until': 'To', 'money.csv': 'Save as CSV', 'money.none': 'Nothing was used in these days.', 'money.more': 'The first {0} rows are shown; the CSV file has all of them.',
     'money.turns': 'Questions', 'money.calls': 'Calls', 'money.input': 'Input', 'money.cached': 'Cached', 'money.output': 'Output', 'money.cost': 'Cost',
     'money.total': '{1} for {0} question|{1} for {0} questions', 'money.tokens': '{0} tokens', 'money.unit': 'tokens in these days', 'money.share': '{0} % of the input was cached', 'money.estimated': 'estimated: the server did not report all tokens', 'money.erased': 'erased',
     'money.prices': 'Costs come from the prices in the settings, in the currency that is set there; models without prices cost nothing here. A question counts once it has used tokens, also if its answer failed.',
   },
   zh: {
     'money.title': '费用', 'money.by': '汇总方式', 'money.day': '日期', 'money.chat': '聊天', 'money.person': '人员', 'money.model': '模型',
-    'money.since': '从', 'money.until': '到', 'money.csv': '保存为 CSV', 'money.none': '这些天没有使用。',
+    'money.since': '从', 'money.until': '到', 'money.csv': '保存为 CSV', 'money.none': '这些天没有使用。', 'money.more': '仅显示前 {0} 行；CSV 文件包含全部。',
     'money.turns': '问题', 'money.calls': '调用', 'money.input': '输入', 'money.cached': '缓存', 'money.output': '输出', 'money.cost': '费用',
     'money.total': '{0} 个问题共 {1}', 'money.tokens': '{0} 个词元', 'money.unit': '这些天的词元', 'money.share': '输入中 {0} % 来自缓存', 'money.estimated': '估算值：服务器未报告全部词元', 'money.erased': '已删除',
     'money.prices': '费用按设置中的价格和货币计算；没有价格的模型在此不计费用。只要用了词元，回答失败的问题也计入。',
@@ -55,7 +55,7 @@ export function mount(root) {
     rows.replaceChildren(table(t('money.title'), columns, found.rows.map((row) => [
       make('bdi', {}, row.name || row.key || t('money.erased')), number(row.turns), number(row.calls), number(row.input), number(row.cached), number(row.output),
       `${row.estimated ? '≈ ' : ''}${money(row.cost)}`, make('meter', { min: 0, max: most, value: row.cost, 'aria-label': money(row.cost) }),
-    ])));
+    ])), found.more ? make('p', { class: 'more' }, t('money.more', number(found.rows.length))) : '');
   }
 
   const followed = follow({ path: () => `money?${query()}`, draw, note });

@@ -44,15 +44,17 @@ export function mount(root) {
   place.append(done, body, pairing, grantForm(), links.element);
   root.append(place);
   let timer = 0;
+  let left = false;
 
   async function act(path, values) {
     try {
       const found = await post(path, values);
+      if (left) return found;
       say(found.done ?? '');
       followed.refresh();
       return found;
     } catch (cause) {
-      say(cause.message);
+      if (!left) say(cause.message);
       return null;
     }
   }
@@ -134,19 +136,20 @@ export function mount(root) {
     const agreed = await sure({ title: t('people.erase.title', row.name || row.person, row.title), sentence: t('people.erase.sentence'), yes: t('people.erase.yes'), no: t('people.erase.no') });
     if (!agreed) return;
     const found = await act('people/erase', { what: 'person', chat: row.chat, name: row.person, sure: 'erase' });
-    if (found) look(found.erasure);
+    if (found && !left) look(found.erasure);
   }
 
   async function look(erasure) {
     try {
       const { state, entries, problem } = await get(`people/erasures/${erasure}`);
+      if (left) return;
       say(problem || (state === 'done' ? t('people.erase.ended', entries) : t('people.erase.open')));
       if (state !== 'done' && !problem) timer = setTimeout(() => look(erasure), LOOK);
     } catch (cause) {
-      say(cause.message);
+      if (!left) say(cause.message);
     }
   }
 
   const followed = follow({ path: () => 'people', draw, note, topics: ['ledger'] });
-  return () => { clearTimeout(timer); followed.end(); links.end(); };
+  return () => { left = true; clearTimeout(timer); followed.end(); links.end(); };
 }

@@ -144,6 +144,7 @@ async def test_only_an_owner_of_the_account_runs_a_turn_again_and_the_log_names_
         async with home.guest("8", "admin") as admin:
             view = await get(admin, path)
             refused = await post(admin, f"{path}/again", ASKED, 403)
+            assert (await get(admin, f"{path}/models", 403))["error"] == OWNERS_RUN
             assert len(home.server.requests) == before
         async with home.guest("9", "owner") as owner:
             owned = await get(owner, path)

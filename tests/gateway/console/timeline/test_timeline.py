@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from gateway.console.timeline.overview import (
 from gateway.console.timeline.past import room_at, steps_after
 from gateway.console.timeline.sparks import sparks_of
 from gateway.errors import AdminError
+from gateway.language.language import speaking
 from gateway.turn.runner import error_sentence
 from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, anchor, bootstrap, event, message, tool_call
@@ -269,6 +271,22 @@ async def test_chapters_are_listed_and_stepped_through(tape: Tape, reads: Consol
     assert await chapter_beside(reads, tape.name, 3, back=False) == {"id": None}
 
 
+class ShortPages(ConsoleReads):
+    """Reads whose pages are short, as those of long entries are."""
+
+    async def page(self, query: Query) -> list[Entry]:
+        return await super().page(replace(query, limit=1))
+
+
+async def test_a_short_page_of_chapters_is_not_the_last(gateway: Gateway, tape: Tape) -> None:
+    await talked(tape)
+    short = ShortPages(gateway.services)
+    found = await chapters_before(short, tape.name, None)
+    assert ([one["id"] for one in found["chapters"]], found["more"]) == ([3], True)
+    found = await chapters_before(short, tape.name, 3)
+    assert ([one["id"] for one in found["chapters"]], found["more"]) == ([1], False)
+
+
 async def test_a_search_finds_no_deleted_message(tape: Tape, reads: ConsoleReads) -> None:
     await talked(tape)
     assert [row["id"] for row in (await hits_of(reads, tape.name, "bread"))["rows"]] == [7, 4, 3]
@@ -319,6 +337,14 @@ async def test_a_chapter_is_a_file_of_what_was_said(tape: Tape, reads: ConsoleRe
         assert "not of this chapter" not in text
     with pytest.raises(AdminError, match=NO_CHAPTER):
         await chapter_text(reads, tape.name, 4, "Lobby")
+
+
+async def test_a_chapter_says_in_which_language_it_is(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    found = await chapter_text(reads, tape.name, 3, "Lobby")
+    for language in ("en", "zh"):
+        with speaking(language):
+            assert f'<html lang="{language}">' in found.html("Tapeway")
 
 
 async def test_a_name_cannot_break_out_of_a_chapter(tape: Tape, reads: ConsoleReads) -> None:

@@ -191,6 +191,20 @@ SELECT * FROM (
 ORDER BY CASE WHEN :by = 'day' THEN latest END DESC NULLS LAST, cost DESC, input + output DESC
 LIMIT :limit
 
+-- name: console_usage_page
+-- The same in the order of the keys: the first page, or what follows a key.
+SELECT key, CASE WHEN :by = 'person' THEN (array_agg(name ORDER BY day DESC))[1] ELSE '' END AS name,
+       max(day) AS latest,
+       count(DISTINCT turn_id) AS turns, sum(calls)::bigint AS calls, sum(input)::bigint AS input,
+       sum(cached)::bigint AS cached, sum(output)::bigint AS output, sum(cost) AS cost,
+       sum(estimated)::bigint AS estimated
+FROM (SELECT usage.*, CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id
+                      WHEN 'person' THEN person ELSE model END AS key
+      FROM usage
+      WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id = ANY (text_list(:sessions)))) AS used
+WHERE :first = 1 OR key > :after ::text
+GROUP BY key ORDER BY key LIMIT :limit
+
 -- name: used_by_person
 -- What each person used on a day, by chat: of every chat, or of some.
 SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,

@@ -71,10 +71,13 @@ UPDATE console_link SET revoked_at = :now, revoked_by = :by WHERE revoked_at = '
 SELECT person FROM person WHERE session_id = :session_id AND person <> :person LIMIT 1
 
 -- name: wipe_console_links
--- The links that a person made, in every account of a channel, and those to an erased chat.
-DELETE FROM console_link WHERE session_id = :session_id OR (person = :person AND
-    (account_id = :channel ::text OR starts_with(account_id, :channel ::text || ':')))
+-- The links that a person made, to one chat or in every account of a channel, and those to an erased
+-- chat; see `wipe_usage`.
+DELETE FROM console_link
+WHERE (:session_id = '' OR session_id = :session_id) AND (:person = '' OR (person = :person AND
+    (account_id = :channel ::text OR starts_with(account_id, :channel ::text || ':'))))
 
 -- name: wipe_console_revoker
 -- Keep that a link was revoked, and not by whom.
-UPDATE console_link SET revoked_by = '' WHERE revoked_by = :person
+UPDATE console_link SET revoked_by = ''
+WHERE revoked_by = :person AND (:session_id = '' OR session_id = :session_id)

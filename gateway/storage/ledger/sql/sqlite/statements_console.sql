@@ -190,6 +190,19 @@ GROUP BY 1
 ORDER BY CASE WHEN :by = 'day' THEN latest END DESC, cost DESC, input + output DESC
 LIMIT :limit
 
+-- name: console_usage_page
+-- The same in the order of the keys: the first page, or what follows a key.
+SELECT key, CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
+       count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
+       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost,
+       sum(estimated) AS estimated
+FROM (SELECT usage.*, CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id
+                      WHEN 'person' THEN person ELSE model END AS key
+      FROM usage
+      WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))) AS used
+WHERE :first = 1 OR key > :after
+GROUP BY key ORDER BY key LIMIT :limit
+
 -- name: used_by_person
 -- What each person used on a day, by chat: of every chat, or of some.
 SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,

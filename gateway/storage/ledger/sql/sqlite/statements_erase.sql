@@ -45,12 +45,13 @@ WHERE (session_id = :session_id OR (session_id IS NULL
   AND received_at < :until AND payload ->> '$.why' IS NOT 'erased'
 
 -- name: quotes_of
--- Others' messages that quote a person, or reply to these messages.
+-- Others' messages that quote a person, or reply to these messages, in a session or in all.
 SELECT id FROM inbox
 WHERE payload ->> '$.quote.text' <> ''
   AND ((session_id = :session_id AND payload ->> '$.reply_to' IN (SELECT value FROM json_each(:ids)))
     OR (:person <> '' AND payload ->> '$.quote.author_id' = :person
-        AND payload ->> '$.channel' = :channel))
+        AND payload ->> '$.channel' = :channel
+        AND (:session_id = '' OR session_id = :session_id)))
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.
@@ -83,25 +84,30 @@ UPDATE outbox SET
 WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: wipe_usage
--- What was used still counts, but for nobody.
-UPDATE usage SET person = '', name = '' WHERE person = :person OR session_id = :session_id
+-- What was used still counts, but for nobody. Here and below, a `person` or `session_id` that is ''
+-- stands for all of them.
+UPDATE usage SET person = '', name = ''
+WHERE (:person = '' OR person = :person) AND (:session_id = '' OR session_id = :session_id)
 
 -- name: wipe_number
 -- A person's short number is never given to somebody else.
 UPDATE person SET person = 'erased:' || number
-WHERE (person = :person
-       AND (session_id = :session_id OR substr(session_id, 1, length(:channel) + 1) = :channel || ':'))
+WHERE person = :person AND session_id = :session_id
 
 -- name: wipe_budget
 -- The day's budget stays, without the name: who is forgotten does not begin the day once more.
-UPDATE budget SET name = '' WHERE person = :person OR session_id = :session_id
+UPDATE budget SET name = ''
+WHERE (:person = '' OR person = :person) AND (:session_id = '' OR session_id = :session_id)
 
 -- name: wipe_old_budget
-DELETE FROM budget WHERE day < :day AND (person = :person OR session_id = :session_id)
+DELETE FROM budget
+WHERE day < :day AND (:person = '' OR person = :person)
+  AND (:session_id = '' OR session_id = :session_id)
 
 -- name: wipe_cards
 DELETE FROM card
-WHERE (channel = :channel AND person = :person AND person <> '') OR session_id = :session_id
+WHERE (:person = '' OR (channel = :channel AND person = :person))
+  AND (:session_id = '' OR session_id = :session_id)
 
 -- name: wipe_console_codes
 -- A person's links into the console, of every account of a channel.

@@ -11,4 +11,5 @@ SET title = excluded.title, person = excluded.person, entry_id = excluded.entry_
 WHERE excluded.entry_id > chat_title.entry_id
 
 -- name: wipe_title
-DELETE FROM chat_title WHERE person = :person OR session_id = :session_id
+DELETE FROM chat_title
+WHERE (:person = '' OR person = :person) AND (:session_id = '' OR session_id = :session_id)

@@ -335,7 +335,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
     sessions, console = Sessions(services, token), console_parts(gateway)
     if gateway.rooms is not None:
         sessions.share(gateway.rooms)
-    gate, rights = Gatekeeper(sessions, WrongLogins(services.clock), token, bearer), Rights(console)
+    public, rights = services.settings.http.public_url, Rights(console)
+    gate = Gatekeeper(sessions, WrongLogins(services.clock), token, bearer, public)
     gateway.parts.door.open(gateway.url, token, rights.admits)
     routes = [
         metrics,

@@ -32,7 +32,7 @@ def console_routes(
     """Return the routes of the console."""
     return [
         *page_routes(),
-        *Entrance(parts, rights, gate.wrong, Admissions(parts.services.clock)).routes(),
+        *Entrance(parts, rights, gate, Admissions(parts.services.clock)).routes(),
         *LiveStreams(pulse, rights, gate).routes(),
         *deck_routes(parts, rights),
         *ledger_routes(parts, rights),

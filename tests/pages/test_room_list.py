@@ -64,7 +64,7 @@ async def test_a_guest_of_one_room_sees_no_list_and_one_of_two_sees_both(
         await guest.keyboard.press("Enter")
         await expect(guest.get_by_text("connected", exact=True)).to_be_visible()
         await expect(guest.locator("#rooms-summary")).to_be_hidden()
-        await owner.goto(f"{gateway.url}?room=attic")
+        await owner.goto(f"{gateway.url}?room=attic&as=Ann")
         await guest.goto(await invitation(owner))
         await expect(guest.get_by_role("heading", name="attic")).to_be_visible()
         await guest.locator("#rooms-summary").click()

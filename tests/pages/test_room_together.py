@@ -111,7 +111,7 @@ async def test_the_title_of_a_checkpoint_that_is_erased_leaves_the_open_page(
 ) -> None:
     async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Ann")
-        await say(page, ",handoff the plum")
+        await say(page, ",handoff name=plum remember it")
         await say(page, "go on")
         await expect(page.locator(".splice")).to_contain_text("plum")
         await settled(gateway)

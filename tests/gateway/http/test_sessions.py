@@ -204,8 +204,11 @@ async def test_a_slash_before_a_command_asks_no_model(tmp_path: Path) -> None:
 async def test_the_cookie_is_for_https_where_browsers_come_by_it_through_a_proxy(
     tmp_path: Path,
 ) -> None:
-    more = {"HTTP__TOKEN": TOKEN, "HTTP__PUBLIC_URL": "https://tapeway.example.org"}
-    async with gateway_of(tmp_path, **more) as gateway, outside(gateway.url) as web:
+    public = "https://tapeway.example.org"
+    async with (
+        gateway_of(tmp_path, HTTP__TOKEN=TOKEN, HTTP__PUBLIC_URL=public) as gateway,
+        outside(gateway.url) as web,
+    ):
         entered = await web.post("/login", data={"token": TOKEN})
     assert "Secure" in entered.headers["set-cookie"].split("; ")
 

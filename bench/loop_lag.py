@@ -31,6 +31,8 @@ SHAPES: Final[Mapping[str, str]] = {
     "bullets in a line": "- - - ",
     "brackets": "[a]",
     "half links": "[a](",
+    "open brackets": "[",
+    "open images": "![",
     "angles": "<",
     "half tags": "<a",
     "comments": "<!--",

@@ -384,8 +384,7 @@ class Channel(ABC):
         if editor is None:
             traits, host = self.traits, self.host
             pace = Pace(
-                first_after=traits.first_text,
-                interval=traits.edit_interval,
+                *(traits.first_text, traits.edit_interval, traits.edit_rest),
                 charged=lambda: not self.streams(message),
                 longest=traits.max_draft_chars,
             )

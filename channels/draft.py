@@ -76,11 +76,13 @@ class Pace:
     first_after  seconds to wait for the answer before showing partial text
     interval     minimum seconds between two updates that are not charged
     charged      whether an update counts as a write, which needs a send permit
+    rest         how many times the duration of an update to wait after it
     longest      maximum characters shown before the answer is complete; 0: no maximum
     """
 
     first_after: float = 0.0
     interval: float = 0.0
+    rest: float = 0.0
     charged: Callable[[], bool] = lambda: True
     longest: int = 0
 
@@ -184,6 +186,7 @@ class DraftEditor:
             if self._pacing.is_late(self._message.chat_id):  # it took long to record the draft
                 self._changed.set()
                 return
+        began_at = self._clock.monotonic()
         try:
             # Shielded, since a draft that is shown but not recorded would stay in the chat forever.
             with anyio.CancelScope(shield=True), anyio.fail_after(MAX_SHOW_SECONDS):
@@ -204,5 +207,7 @@ class DraftEditor:
         finally:
             if self._pace.charged():
                 self._pacing.wrote(self._message.chat_id)
+            now = self._clock.monotonic()
+            self._next = max(self._next, now + self._pace.rest * (now - began_at))
         self._tally.edits += 1
         self._shown = text

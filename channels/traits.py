@@ -12,6 +12,7 @@ class Traits:
     """The limits and timings of a platform; durations are in seconds.
 
     edit_interval    minimum between two updates of partial text
+    edit_rest        how many times its duration to wait after such an update, if it is work here
     first_text       how long to wait for the answer before showing partial text
     max_draft_chars  maximum characters shown before the answer is complete; 0: no maximum
     typing_signs     whether typing signs must be repeated, rather than switched on and off
@@ -27,6 +28,7 @@ class Traits:
     """
 
     edit_interval: float = 1.0
+    edit_rest: float = 0.0
     first_text: float = 0.0
     max_draft_chars: int = 0
     typing_signs: bool = False

@@ -314,8 +314,11 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         return dict(services.redactor.value(body, lines=True))
 
     metrics = Exposition(services.meters, Gauges(services, status).read).route()
-    wrong, console = WrongLogins(services.clock), console_parts(gateway)
-    rights = Rights(console)
+    sessions, console = Sessions(services, token), console_parts(gateway)
+    if gateway.rooms is not None:
+        sessions.share(gateway.rooms)
+    public, rights = services.settings.http.public_url, Rights(console)
+    gate = Gatekeeper(sessions, WrongLogins(services.clock), token, bearer, public)
     gateway.parts.door.open(gateway.url, token, rights.admits)
     routes = [
         metrics,
@@ -325,12 +328,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),
         *explain_routes(Explainer(services.store, services.redactor)),
-        *console_routes(console, rights, wrong, gateway.pulse),
+        *console_routes(console, rights, gate, gateway.pulse),
     ]
-    sessions = Sessions(services, token)
-    if gateway.rooms is not None:
-        sessions.share(gateway.rooms)
-    gate = Gatekeeper(sessions, wrong, token, bearer)
     app = make_app(gateway.channels, health, routes, gate)
     app.add_middleware(MetricsPort, metrics=metrics, http=services.settings.http)
     return app

@@ -180,7 +180,7 @@ class Visitor:
                 if self._gone or not line.startswith("data:"):
                     continue
                 self.events.append(orjson.loads(line[5:]))
-                if self.events[-1]["type"] == "history":
+                if self.events[-1]["type"] == "history" and len(self.of_type("history")) == 1:
                     task_status.started()
                 self._changed.set()
                 self._changed = anyio.Event()

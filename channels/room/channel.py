@@ -33,7 +33,7 @@ class RoomChannel(Channel):
         {"edit", "typing", "native_stream", "idempotent_send", "routes"}
     )
     runs_everywhere: ClassVar[bool] = True
-    traits: Traits = Traits(edit_interval=0.06)
+    traits: Traits = Traits(edit_interval=0.06, edit_rest=5.0)
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,6 +57,10 @@ class RoomChannel(Channel):
 
     def taped(self, message: InboundMessage) -> None:
         self.hub.taped(message.chat_id)
+
+    def erased(self, room: str) -> None:
+        """Hear that messages of a room were erased, in the process that erased them."""
+        del room
 
     async def news(self, room: str, after: int | None) -> tuple[int, list[Json]]:
         """Return the messages on a room's tape after an entry, and the id of the newest entry.

@@ -32,6 +32,9 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 MAX_BODY_BYTES: Final = 1_000_000  # maximum size of the body of a post
 MAX_ROOM_CHARACTERS: Final = 80
 MAX_FILES: Final = 4  # maximum files of a post
+ERASED: Final = "erased"
+"""An event upon which each stream of a room shows its past once more, without what is gone."""
+
 Text = Annotated[str, StringConstraints(max_length=200)]
 UNFIT: Final = "\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """What no name holds: control characters, and what reverses the text beside it."""
@@ -258,18 +261,20 @@ async def _stream(
     channel: RoomChannel, room: str, session: PageSession, name: str
 ) -> AsyncGenerator[bytes, None]:
     async with channel.hub.listen(room, session, name) as events:
-        opening = await channel.opening(room, session)
-        shown = {one["id"]: one for past in opening for one in past.get("messages", ())}
-        for past in opening:
-            yield _event(past)
+        event: Json | None = {"type": ERASED}  # nothing is shown yet
         while True:
-            event: Json | None = None
+            if event is not None and event["type"] == ERASED:
+                opening = await channel.opening(room, session)
+                shown = {one["id"]: one for past in opening for one in past.get("messages", ())}
+                for past in opening:
+                    yield _event(past)
+            event = None
             with anyio.move_on_after(KEEP_ALIVE_SECONDS):
                 try:
                     event = await events.receive()
                 except (anyio.EndOfStream, anyio.ClosedResourceError):
                     return
-                if _is_known(event, shown):  # it came while the past was read
+                if event["type"] == ERASED or _is_known(event, shown):  # as the past was read
                     continue
             yield _event(event) if event is not None else b": still here\n\n"
 

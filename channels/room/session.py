@@ -11,17 +11,17 @@ class PageSession:
     """A session of the page or the terminal.
 
     person  the person's id, which the gateway assigned
-    owner   whether it may use everything; otherwise it is a member of one room
-    room    the room of a member
+    owner   whether it may use everything; otherwise it is a member of some rooms
+    rooms   the rooms of a member; the one they were invited to last is at the end
     """
 
     person: str
     owner: bool = False
-    room: str = ""
+    rooms: tuple[str, ...] = ()
 
     def admits(self, room: str) -> bool:
         """Return whether the session may use a room of the page."""
-        return self.owner or (self.room == room != "")
+        return self.owner or room in self.rooms
 
 
 OWNER: Final = PageSession("owner", owner=True)

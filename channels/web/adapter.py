@@ -17,12 +17,12 @@ from channels.host import ChannelEvent
 from channels.message import InboundMessage, Media, MessageLink
 from channels.room.channel import RoomChannel
 from channels.room.reasoning import ReasoningFeed
-from channels.room.routes import Post, is_room, room_of, room_routes
+from channels.room.routes import ERASED, Post, is_room, room_of, room_routes, session_of
 from channels.room.session import PageSession
 from channels.traits import Traits
 from channels.web.attached import IMAGES, attached
 from channels.web.format import to_html
-from channels.web.inbound import parse
+from channels.web.inbound import as_command, parse
 from channels.web.linked import linked_image_route
 from channels.web.outbound import page_routes
 from channels.web.reactions import reaction_route
@@ -39,7 +39,7 @@ class WebChannel(RoomChannel):
     capabilities = RoomChannel.capabilities | {"buttons", "media"}
     features: ClassVar[frozenset[Feature]] = frozenset({"groups"})
     # Enter is pressed on purpose: nothing waits for another message.
-    traits: Traits = Traits(edit_interval=0.06, debounce=0.0, adds_to_waiting=True)
+    traits: Traits = Traits(edit_interval=0.06, edit_rest=5.0, debounce=0.0, adds_to_waiting=True)
 
     def __init__(self, settings: WebSettings) -> None:
         super().__init__()
@@ -68,6 +68,9 @@ class WebChannel(RoomChannel):
         own = [listed, image, linked_image_route(self, PREFIX), reaction_route(self, PREFIX)]
         return [*page_routes(), *own, title_route(self, PREFIX), *rooms]
 
+    def erased(self, room: str) -> None:
+        self.hub.publish(room, {"type": ERASED})
+
     def admits(self, session: PageSession, room: str) -> bool:
         return session.admits(room)
 
@@ -93,13 +96,17 @@ class WebChannel(RoomChannel):
         # What is erased must not come back from a cache.
         return Response(data, media_type=found.mime, headers={"Cache-Control": "no-store"})
 
-    async def _list_rooms(self, _request: Request) -> Response:
-        rooms = await self.host.rooms(self.name)
-        known = [{"room": room, "title": title} for room, title in rooms.items() if is_room(room)]
+    async def _list_rooms(self, request: Request) -> Response:
+        rooms, session = await self.host.rooms(self.name), session_of(request)
+        names = rooms if session.owner else session.rooms
+        known = [{"room": one, "title": rooms.get(one, "")} for one in names if is_room(one)]
         return JSONResponse(known, headers={"Cache-Control": "no-store"})
 
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
+        if post.text.startswith("/"):
+            written = as_command(post.text, await self.host.command_names())
+            post = post.model_copy(update={"text": written})
         others = [str(person["name"]) for person in await self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         message = parse(room, post, session, date, self.host.agent_name, others)

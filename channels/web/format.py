@@ -20,6 +20,9 @@ from markdown_it.token import Token
 from channels.web.inlines import add_inlines
 
 MAX_MARKDOWN: Final = 20_000
+MAX_BRACKETS: Final = 500
+"""Maximum brackets that may begin a link or a formula: each may cost a look at the whole text."""
+
 HEADING_OFFSET: Final = 2
 """How many levels a message's headings are lowered, since the page itself uses h1 and h2."""
 
@@ -27,18 +30,25 @@ HEADING_OFFSET: Final = 2
 @lru_cache(maxsize=512)
 def to_html(text: str) -> str:
     """Render a message as HTML; HTML in the message is shown as text."""
-    # Rendering a very long text would block the event loop, so the text is shown as written.
-    if len(text) > MAX_MARKDOWN:
+    # Rendering some texts would block the event loop, so they are shown as written.
+    if not is_rendered(text):
         return f"<pre>{escape(text)}</pre>"
     return str(_markdown().render(text))
 
 
-def linked_images(text: str) -> list[str]:
+def is_rendered(text: str) -> bool:
+    """Return whether a text is short and plain enough to be rendered."""
+    return len(text) <= MAX_MARKDOWN and text.count("[") + text.count(r"\(") <= MAX_BRACKETS
+
+
+@lru_cache(maxsize=128)
+def linked_images(text: str) -> tuple[str, ...]:
     """Return the URLs of the images in a message, in the order of the numbers of their links."""
-    if len(text) > MAX_MARKDOWN:
-        return []
+    if not is_rendered(text):
+        return ()
     inlines = (token.children or () for token in _markdown().parse(text))
-    return [str(one.attrGet("src")) for line in inlines for one in line if one.type == "image"]
+    images = (one for line in inlines for one in line if one.type == "image")
+    return tuple(str(one.attrGet("src")) for one in images)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from channels.markdown.render import text_outside_code
@@ -41,6 +41,12 @@ def addressed(
     if any(begins_with_mention(plain, name) for name in (*others, *EVERYONE)):
         return False, "a mention of somebody else"
     return (True, "asked on the page") if to_agent else (False, "said to the room")
+
+
+def as_command(text: str, names: Collection[str]) -> str:
+    """Return a text with a comma for its slash, if a command follows; another text stays one."""
+    name = re.match(r"/(\S+)", text)
+    return f",{text[1:]}" if name is not None and name[1].lower() in names else text
 
 
 def parse(

@@ -14,7 +14,7 @@ from gateway.clock import Clock
 from gateway.console.answers import API, console_route, door_route, refusal
 from gateway.console.parts import ConsoleParts
 from gateway.console.rights import COOKIE, NOT_FOR_YOU, READER_COOKIE, Rights
-from gateway.http.auth import WrongLogins, client_of
+from gateway.http.auth import Gatekeeper, client_of
 from gateway.http.json_route import json_body
 from gateway.http.limits import network_of
 from gateway.logs import get_log
@@ -54,7 +54,7 @@ class Entrance:
 
     _parts: ConsoleParts
     _rights: Rights
-    _wrong: WrongLogins
+    _gate: Gatekeeper
     _admissions: Admissions
 
     def routes(self) -> list[BaseRoute]:
@@ -105,7 +105,7 @@ class Entrance:
 
     def _refuse(self, request: Request, sentence: str) -> Response:
         """Refuse a wrong secret; of those of one address, one a second is answered."""
-        if not self._wrong.is_answered(client_of(request.scope)):
+        if not self._gate.wrong.is_answered(client_of(request.scope)):
             return PlainTextResponse("Too many wrong links.\n", status_code=429)
         return refusal(403, sentence)
 
@@ -119,13 +119,8 @@ class Entrance:
             path=path,
             httponly=True,
             samesite="strict",
-            secure=self._is_https(request),
+            secure=self._gate.is_https(request.scope),
         )
-
-    def _is_https(self, request: Request) -> bool:
-        """Whether browsers reach the gateway by HTTPS, also if a proxy does not say so."""
-        public = self._parts.services.settings.http.public_url
-        return request.scope["scheme"] == "https" or public.startswith("https:")
 
     async def _me(self, request: Request) -> Any:
         visitor = await self._rights.visitor(request)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute
 
+from channels.room.session import NOBODY
 from gateway.access.administrators import RightsUnknown
 from gateway.console.answers import console_route
 from gateway.console.chats import key_of
@@ -19,6 +20,7 @@ from gateway.console.pulse import ALL, CHAT, ConsoleChange, Pulse
 from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
 from gateway.errors import GatewayError
+from gateway.http.auth import Gatekeeper
 from tape.errors import TapeError
 
 CHECK_SECONDS: Final = 5.0
@@ -59,9 +61,10 @@ class LiveStreams:
     While their platform does not say whether they may, it says that, and nothing else.
     """
 
-    def __init__(self, pulse: Pulse, rights: Rights) -> None:
+    def __init__(self, pulse: Pulse, rights: Rights, gate: Gatekeeper) -> None:
         self._pulse = pulse
         self._rights = rights
+        self._gate = gate
         self._open: dict[str, int] = {}
 
     def routes(self) -> list[BaseRoute]:
@@ -100,7 +103,7 @@ class LiveStreams:
                         continue
                     was_sure, before = sight is not None, administered
                     try:
-                        visitor = await self._rights.visitor(request)
+                        visitor = await self._visitor_now(request)
                         administered = await visitor.administered()
                         sight, says = _Sight(visitor), b": still here\n\n"
                     except RightsUnknown:
@@ -117,6 +120,11 @@ class LiveStreams:
             self._open[person] -= 1
             if not self._open[person]:
                 del self._open[person]
+
+    async def _visitor_now(self, request: Request) -> Visitor:
+        """Return who sent a request, whose session may have ended since; raises as `visitor`."""
+        request.state.session = await self._gate.session(request.scope) or NOBODY
+        return await self._rights.visitor(request)
 
 
 def _data(change: ConsoleChange) -> dict[str, Any]:

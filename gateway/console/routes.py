@@ -23,17 +23,17 @@ from gateway.console.screens.people import PeopleScreen
 from gateway.console.screens.sessions import session_routes
 from gateway.console.screens.settings import settings_routes
 from gateway.console.screens.timeline import timeline_routes
-from gateway.http.auth import WrongLogins
+from gateway.http.auth import Gatekeeper
 
 
 def console_routes(
-    parts: ConsoleParts, rights: Rights, wrong: WrongLogins, pulse: Pulse
+    parts: ConsoleParts, rights: Rights, gate: Gatekeeper, pulse: Pulse
 ) -> list[BaseRoute]:
-    """Return the routes of the console; `wrong` slows down who tries codes."""
+    """Return the routes of the console."""
     return [
         *page_routes(),
-        *Entrance(parts, rights, wrong, Admissions(parts.services.clock)).routes(),
-        *LiveStreams(pulse, rights).routes(),
+        *Entrance(parts, rights, gate, Admissions(parts.services.clock)).routes(),
+        *LiveStreams(pulse, rights, gate).routes(),
         *deck_routes(parts, rights),
         *ledger_routes(parts, rights),
         *channel_routes(parts, rights),

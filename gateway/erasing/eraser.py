@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from channels.message import KEPT
+from channels.room.channel import RoomChannel
 from gateway.context.images import SCHEME, images_of
 from gateway.context.room_memory import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
@@ -192,7 +193,7 @@ class Eraser:
         return {"entries": progress.entries, "found": progress.found[:MAX_FOUND]}
 
     async def _run_in(self, erasure: Erasure, session: str, tape: str, progress: _Progress) -> None:
-        table = self._services.ledger.erasures
+        table, before = self._services.ledger.erasures, progress.entries
         rows = await table.rows_of(erasure, session, self._now()) if session else []
         doomed = await self._doomed(erasure, tape, rows)
         await self._withdraw(session, erasure, doomed)
@@ -206,6 +207,10 @@ class Eraser:
             await table.wipe_person(erasure, session)
         self._memories.forget([tape])
         self._services.ledger.people.forget([session])
+        name, _colon, room = session.partition(":")
+        channel = self._services.router.channels.get(name)
+        if isinstance(channel, RoomChannel) and (rows or progress.entries > before):
+            channel.erased(room)
 
     async def _purge(self, *, resumed: bool) -> None:
         store = self._services.store

@@ -85,24 +85,30 @@ class WrongLogins:
 class Gatekeeper:
     """What the guard and the logins check: the sessions, and the token, if one is set.
 
-    token   the access token, or ""
-    bearer  what local tools send: the token, or a secret of this process
+    token       the access token, or ""
+    bearer      what local tools send: the token, or a secret of this process
+    public_url  the address by which browsers reach the gateway, or ""
     """
 
     sessions: Sessions
     wrong: WrongLogins
     token: str
     bearer: str
+    public_url: str
 
     async def session(self, scope: Scope) -> PageSession | None:
         """Return the session of a request, or None; raises StoreUnavailable."""
         headers = Headers(scope=scope)
         if same(headers.get("authorization", "").removeprefix("Bearer "), self.bearer):
             return OWNER
-        found = await self.sessions.find(Request(scope).cookies.get(COOKIE, ""))
+        found = await self.sessions.find(Request(scope).cookies.get(COOKIE, ""), _room(scope))
         if found is not None:
             return found
         return OWNER if not self.token and is_own_user(scope, headers) else None
+
+    def is_https(self, scope: Scope) -> bool:
+        """Return whether browsers reach the gateway by HTTPS, also if a proxy does not say so."""
+        return scope["scheme"] == "https" or self.public_url.startswith("https:")
 
 
 class Guard:
@@ -154,12 +160,14 @@ class Guard:
             return None
         if session is not None:
             if path == "/" and not session.admits(_room(scope)):
-                return RedirectResponse(f"/?{urlencode({'room': session.room})}", status_code=303)
+                return RedirectResponse(f"/?{urlencode({'room': session.rooms[-1]})}", 303)
             if session.owner or may == "members":
                 return None
             return PlainTextResponse("This is for the owner alone.\n", status_code=403)
         if scope["method"] == "GET" and not path.startswith(PROGRAM_PATHS):
-            return RedirectResponse("/login", status_code=303)
+            # The login leads back to a room; the browser itself keeps the fragment.
+            back = f"?{urlencode({'room': _room(scope)})}" if path == "/" else ""
+            return RedirectResponse(f"/login{back}", status_code=303)
         if "authorization" in headers and not self._gate.wrong.is_answered(client_of(scope)):
             return PlainTextResponse("Too many wrong tokens.\n", status_code=429)
         return PlainTextResponse("Log in first.\n", status_code=401)
@@ -173,7 +181,8 @@ def audience(path: str) -> Audience:
         return "everybody"
     if path.startswith(CONSOLE_PATHS):
         return "console"
-    return "members" if path == "/" or path.startswith(MEMBER_PATHS) else "owner"
+    is_members = path in ("/", "/api/rooms") or path.startswith(MEMBER_PATHS)
+    return "members" if is_members else "owner"
 
 
 def _away() -> Response:
@@ -181,8 +190,10 @@ def _away() -> Response:
 
 
 def _room(scope: Scope) -> str:
-    """Return the room whose page is asked for."""
-    return QueryParams(scope["query_string"]).get("room", "")
+    """Return the room that a request is about, or ""."""
+    if scope["path"].startswith(MEMBER_PATHS[0]):
+        return str(scope["path"].split("/")[3])
+    return QueryParams(scope["query_string"]).get("room", "") if scope["path"] == "/" else ""
 
 
 def _is_foreign(scope: Scope, headers: Headers) -> bool:

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from channels.base import Channel
 from channels.room.channel import RoomChannel
 from channels.room.routes import is_room, session_of
-from channels.web.outbound import asset, static_route
+from channels.web.outbound import SHARED, static_route
 from gateway.errors import AdminError
 from gateway.http.auth import COOKIE, Gatekeeper, client_of, same
 from gateway.http.json_route import json_body, json_route
@@ -27,8 +27,8 @@ MAX_INVITATION_MINUTES: Final = 30 * 24 * 60
 def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
     """Return the routes for everybody: the login form, and the use of a code."""
 
-    async def page(_request: Request) -> Response:
-        return asset("login.html")
+    async def page(request: Request) -> Response:
+        return SHARED.answer(request, "login.html")
 
     async def log_in(request: Request) -> Response:
         given = await _form_token(request)
@@ -38,7 +38,7 @@ def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
                 return RedirectResponse("/login?wrong=1", status_code=303)
             return _too_many()
         response = RedirectResponse("/", status_code=303)
-        _set_cookie(request, response, await gate.sessions.open())
+        _set_cookie(gate, request, response, await gate.sessions.open())
         return response
 
     async def use_code(request: Request) -> Response:
@@ -47,15 +47,17 @@ def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
         except AdminError as refused:
             return JSONResponse({"error": str(refused)}, status_code=422)
         # The owner tries the link out: it must neither be used up, nor turn them into a member.
-        if session_of(request).owner:
+        session = session_of(request)
+        if session.owner:
             return JSONResponse({"room": ""})
-        found = await gate.sessions.redeem(code)
+        found = await gate.sessions.redeem(code, session)
         if found is None:
             if not gate.wrong.is_answered(client_of(request.scope)):
                 return _too_many()
             return JSONResponse({"error": "This link was used or has expired."}, status_code=403)
         response = JSONResponse({"room": found[1]})
-        _set_cookie(request, response, found[0])
+        if found[0]:
+            _set_cookie(gate, request, response, found[0])
         return response
 
     return [
@@ -141,12 +143,12 @@ def _too_many() -> Response:
     )
 
 
-def _set_cookie(request: Request, response: Response, cookie: str) -> None:
+def _set_cookie(gate: Gatekeeper, request: Request, response: Response, cookie: str) -> None:
     response.set_cookie(
         COOKIE,
         cookie,
         max_age=SESSION_DAYS * 24 * 3600,
         httponly=True,
         samesite="strict",
-        secure=request.scope["scheme"] == "https",
+        secure=gate.is_https(request.scope),
     )

@@ -56,15 +56,19 @@ class Sessions:
         for digest in digests:
             del self._known[digest]
 
-    async def find(self, cookie: str) -> PageSession | None:
-        """Return a cookie's session, or None; raises StoreUnavailable."""
+    async def find(self, cookie: str, room: str = "") -> PageSession | None:
+        """Return a cookie's session, or None; raises StoreUnavailable.
+
+        A member may have come into `room` at another process, so what is known is looked up again.
+        """
         if not cookie:
             return None
         digest = digest_of(cookie)
         known, age = self._known.get(digest), float("inf")
         if known is not None:
             age = self._clock.monotonic() - known[1]
-        if known is not None and age < self._known_seconds:
+        is_settled = known is not None and (not room or known[0].admits(room))
+        if known is not None and is_settled and age < self._known_seconds:
             return known[0]
         ended = self._ended
         try:
@@ -87,20 +91,32 @@ class Sessions:
         await self._store.commit(unit)
         return cookie
 
-    async def redeem(self, code: str) -> tuple[str, str] | None:
-        """Use a code; return the cookie of its new session and its room, or None."""
+    async def redeem(self, code: str, member: PageSession) -> tuple[str, str] | None:
+        """Use a code; return the cookie of its new session and its room, or None.
+
+        A member who is invited to another room keeps their session, and the cookie is "". To a room
+        of theirs, the code leads without being used up.
+        """
         digest = digest_of(code)
         rows = await self._store.select("ledger.page_code", self._values(digest=digest))
         if not rows:
             return None
-        unit, cookie = Unit(), secrets.token_urlsafe(32)
+        unit, cookie, room = Unit(), "", rows[0]["room"]
+        if member.admits(room):
+            return cookie, room
         unit.run("ledger.use_page_code", expect=1, digest=digest, now=self._now())
-        self._begin(unit, cookie, owner=bool(rows[0]["owner"]), room=rows[0]["room"])
+        if member.person and room:
+            unit.run("ledger.join_page_room", expect=1, person=member.person, room=room)
+        else:
+            cookie = secrets.token_urlsafe(32)
+            self._begin(unit, cookie, owner=bool(rows[0]["owner"]), room=room)
         try:
             await self._store.commit(unit)
-        except UnitFailed:  # somebody else was faster
+        except UnitFailed:  # somebody else was faster, or the member's session has ended
             return None
-        return cookie, rows[0]["room"]
+        if not cookie:
+            self.forget(member.person)
+        return cookie, room
 
     async def issue(self, *, room: str = "", uses: int = 1, minutes: int = OPEN_MINUTES) -> str:
         """Return a new code for members of a room, or for one owner if no room is given."""
@@ -122,7 +138,7 @@ class Sessions:
         sessions = await self._store.select("ledger.page_sessions", self._values())
         codes = await self._store.select("ledger.page_codes", self._values())
         return {
-            "sessions": [{**row, "owner": bool(row["owner"])} for row in sessions],
+            "sessions": [_listed(row) for row in sessions],
             "invitations": [dict(row) for row in codes],
         }
 
@@ -172,4 +188,13 @@ def digest_of(secret: str) -> str:
 
 
 def _session(row: Any) -> PageSession:
-    return PageSession(row["person"], owner=bool(row["owner"]), room=row["room"])
+    return PageSession(row["person"], owner=bool(row["owner"]), rooms=_rooms(row))
+
+
+def _listed(row: Any) -> dict[str, Any]:
+    shown = {key: value for key, value in row.items() if key != "room"}
+    return {**shown, "owner": bool(row["owner"]), "rooms": _rooms(row)}
+
+
+def _rooms(row: Any) -> tuple[str, ...]:
+    return tuple(row["room"].split("/")) if row["room"] else ()

@@ -50,6 +50,9 @@ OWN: Final = {
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
+COMMANDS: Final = (*OWN, "start", "choose")
+"""All commands but the tools; what a platform's buttons and greetings send is in no list."""
+
 CONSOLE: Final = ",console"
 DENIED: Final = {
     ",stop all": "Only admins may stop others' answers; `,stop` stops yours.",

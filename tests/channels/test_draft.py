@@ -333,6 +333,21 @@ async def test_showings_that_cost_nothing_keep_their_own_interval_and_use_no_slo
         await editing.editor.close()
 
 
+async def test_after_a_showing_that_is_much_work_the_next_one_waits_longer() -> None:
+    async with anyio.create_task_group() as group:
+        editing = Editing(group, Pace(interval=0.06, rest=5.0, charged=lambda: False), budget=100.0)
+        editing.platform.takes = 0.1
+        for delta in "abcdefghijklmn":
+            await editing.push(delta)
+            await editing.clock.advance(0.1)
+        assert [(round(at, 1), text) for at, _, text in editing.platform.shown] == [
+            (0.1, "a"),
+            (0.7, "abcdef"),
+            (1.3, "abcdefghijkl"),
+        ]
+        await editing.editor.close()
+
+
 async def test_only_the_beginning_of_a_long_text_is_shown_while_it_is_written() -> None:
     async with anyio.create_task_group() as group:
         editing = Editing(group, Pace(longest=3))

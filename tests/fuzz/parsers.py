@@ -25,6 +25,7 @@ from channels.slack import inbound as slack
 from channels.slack.format import render as to_mrkdwn
 from channels.telegram import format as telegram_format
 from channels.telegram import inbound as telegram
+from channels.web.format import linked_images, to_html
 from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
 from gateway.intake.entry_meta import cleaned
@@ -105,6 +106,8 @@ def _markdown(text: str) -> None:
     to_text(text)
     close_open_marks(text)
     text_outside_code(text)
+    to_html(text)
+    linked_images(text)
     for piece in split(text, 400, len):
         telegram_format.render(piece)
         discord_format.render(piece)

@@ -53,7 +53,9 @@ async def test_the_owner_goes_from_room_to_room_and_shares_a_link(
         await expect(page.get_by_text("hello kitchen")).to_have_count(0)
 
 
-async def test_a_guest_sees_no_list_and_gets_none(tmp_path: Path, chromium: Browser) -> None:
+async def test_a_guest_of_one_room_sees_no_list_and_one_of_two_sees_both(
+    tmp_path: Path, chromium: Browser
+) -> None:
     async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         guest = await guest_page(opened)
@@ -62,4 +64,12 @@ async def test_a_guest_sees_no_list_and_gets_none(tmp_path: Path, chromium: Brow
         await guest.keyboard.press("Enter")
         await expect(guest.get_by_text("connected", exact=True)).to_be_visible()
         await expect(guest.locator("#rooms-summary")).to_be_hidden()
-        assert await guest.evaluate("fetch('/api/rooms').then((found) => found.status)") == 403
+        await owner.goto(f"{gateway.url}?room=attic&as=Ann")
+        await guest.goto(await invitation(owner))
+        await expect(guest.get_by_role("heading", name="attic")).to_be_visible()
+        await guest.locator("#rooms-summary").click()
+        await expect(guest.locator("#rooms-list a")).to_have_text(["attic", "lobby"])
+        await expect(guest.get_by_role("textbox", name="Name of a room")).to_be_hidden()
+        await guest.get_by_role("link", name="lobby").click()
+        await expect(guest.get_by_role("heading", name="lobby")).to_be_visible()
+        await expect(guest.get_by_text("connected", exact=True)).to_be_visible()

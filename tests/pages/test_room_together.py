@@ -7,7 +7,8 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser import Browsing, browsing, enter, marks, say
+from channels.web.adapter import WebChannel
+from tests.browser import Browsing, browsing, enter, marks, say, somebody
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, settled
@@ -77,3 +78,43 @@ async def test_what_is_said_while_the_connection_is_lost_arrives_once(
             await expect(asked).to_have_count(1)
             await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         await expect(ann.locator("#pending > *")).to_have_count(0)
+
+
+async def test_what_is_erased_leaves_the_open_pages_of_others(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
+        ann = await enter(await opened.new_context(), gateway.url, "Ann")
+        bob = await somebody(opened, gateway.url, "Bob")
+        server.enqueue(Text(("quoting plum",)), Text(("hi Bob",)))
+        await say(ann, "my secret plum")
+        await expect(bob.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
+        await say(bob, "hello")
+        await expect(bob.locator("[data-role=agent]:not(.draft)")).to_have_count(2)
+        await settled(gateway)
+        web = gateway.channels["web"]
+        assert isinstance(web, WebChannel)
+        person = next(one["id"] for one in await web.hub.people("lobby") if one["name"] == "Ann")
+        await gateway.parts.eraser.begin(
+            what="person", channel="web", person=person, asked_by="operator"
+        )
+        await expect(bob.locator("#track").get_by_text("plum")).to_have_count(0)
+        await expect(bob.locator(".log").get_by_text("hi Bob")).to_be_visible()
+
+
+async def test_the_title_of_a_checkpoint_that_is_erased_leaves_the_open_page(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Ann")
+        await say(page, ",handoff name=plum remember it")
+        await say(page, "go on")
+        await expect(page.locator(".splice")).to_contain_text("plum")
+        await settled(gateway)
+        tape = gateway.services.tapes.session_tape("web:lobby").name
+        await gateway.parts.eraser.begin(what="chat", tape=tape, asked_by="operator")
+        await expect(page.locator("#track").get_by_text("plum")).to_have_count(0)

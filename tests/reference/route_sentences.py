@@ -7,7 +7,7 @@ from typing import Final
 
 SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/"): "The page.",
-    ("GET", "/static/{name}"): "The page's files.",
+    ("GET", "/static/{name:path}"): "The page's files.",
     ("GET", "/health/live"): "Always `200` while the process runs.",
     ("GET", "/health/ready"): "The state of the channels and the database: `200` if all are ready,"
     " otherwise `503`. Only the owner sees the reasons.",
@@ -21,7 +21,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/api/codes"): "Makes a single-use link for the owner.",
     ("POST", "/api/invitations"): "Makes an invitation to one room.",
     ("POST", "/api/invitations/withdraw"): "Withdraws an invitation.",
-    ("GET", "/api/rooms"): "The rooms that have a tape, with their titles.",
+    ("GET", "/api/rooms"): "Rooms with their titles: the owner's 200 newest, or a member's own.",
     ("POST", "/api/rooms/{room}/title"): "Gives a room a title, or takes it.",
     ("GET", "/api/rooms/{room}/events"): "The stream of what happens in a room.",
     ("GET", "/api/rooms/{room}/messages/{message}/images/{number:int}"): "An image of a message.",

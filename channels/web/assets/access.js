@@ -51,9 +51,9 @@ export function setUpAccess({ room, announce, nameOf, me }) {
   const empty = (text) => make('li', 'access-none', text);
 
   function showSessions({ sessions, invitations }) {
-    const people = sessions.map(({ person, owner, room: own, expires_at: until }) => row(
+    const people = sessions.map(({ person, owner, rooms, expires_at: until }) => row(
       nameOf(person) ?? person,
-      [person === me()?.id && t('you'), owner ? t('owner') : t('member of {0}', own), t('until {0}', when.format(new Date(until)))].filter(Boolean).join(', '),
+      [person === me()?.id && t('you'), owner ? t('owner') : t('member of {0}', rooms.join(', ')), t('until {0}', when.format(new Date(until)))].filter(Boolean).join(', '),
       t('End'), t('End the session of {0}', nameOf(person) ?? person),
       () => call('/api/sessions/end', { person }),
     ));
@@ -97,7 +97,7 @@ export function setUpAccess({ room, announce, nameOf, me }) {
   $('invite').addEventListener('click', async () => {
     const found = await call('/api/invitations', { room, uses: 1, minutes: 24 * 60 });
     if (!found) return;
-    $('invite-link').value = `${location.origin}/login#${found.code}`;
+    $('invite-link').value = `${location.origin}/login#code=${found.code}`;
     $('invite-row').hidden = false;
     $('invite-local').hidden = !LOCAL.test(location.hostname);
     $('invite-link').focus();

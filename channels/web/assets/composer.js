@@ -148,12 +148,6 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     fill(`${field.value[0]}${name}${usage.includes('=') ? ' ' : ''}`);
   }
 
-  // What the gateway reads as a command begins with a comma.
-  function asWritten(text) {
-    const name = text.slice(1).split(/\s/, 1)[0].toLowerCase();
-    return text.startsWith('/') && commands.some((command) => command.name === name) ? `,${text.slice(1)}` : text;
-  }
-
   // -- keys
 
   field.addEventListener('keydown', (event) => {
@@ -193,7 +187,7 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     if (!text && !attaching.any) return;
     showError('');
     const message = {
-      text: asWritten(text), toAgent: ask.checked, replyTo: reply, files: attaching.take(),
+      text, toAgent: ask.checked, replyTo: reply, files: attaching.take(),
     };
     setText('');
     replyTo(null);

@@ -59,17 +59,20 @@ export function becomePerson(name) {
   return person;
 }
 
-// Go to the sign-in page, and return to this room afterwards.
+// What comes behind the slash of the page's address is where to return to after signing in.
+export const keepReturn = (place) => store.set('sessionStorage', RETURN_KEY, place);
+
+// Go to the sign-in page, and return to this place afterwards.
 export function goToLogin() {
-  store.set('sessionStorage', RETURN_KEY, location.search);
+  keepReturn(location.search + location.hash);
   location.assign('/login');
 }
 
 export function returnFromLogin() {
-  const search = store.get('sessionStorage', RETURN_KEY);
-  if (!search) return;
-  store.set('sessionStorage', RETURN_KEY, null);
-  if (!location.search) history.replaceState(null, '', location.pathname + search);
+  const place = store.get('sessionStorage', RETURN_KEY);
+  if (!place) return;
+  keepReturn(null);
+  if (!location.search && !location.hash) history.replaceState(null, '', location.pathname + place);
 }
 
 const roomUrl = (room, what) => `/api/rooms/${encodeURIComponent(room)}/${what}`;

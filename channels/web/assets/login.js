@@ -1,7 +1,9 @@
+import { keepReturn } from './link.js';
 import { t, translate } from './words.js';
 
 // The server answers a wrong token with a redirect to /login?wrong=1. A link's code stands in the
-// fragment, which browsers do not send: it is taken out of the address, and posted once.
+// fragment, which browsers do not send: it is taken out of the address, and posted once. A link to a
+// room has led to /login?room=; its fragment is a message.
 
 translate();
 const error = document.getElementById('login-error');
@@ -19,8 +21,21 @@ if (new URLSearchParams(location.search).get('wrong') === '1') {
   history.replaceState(null, '', location.pathname);
 }
 
+// Go on to the room to which a link led. Its reader may be signed in: when another site leads to
+// the gateway, browsers keep the cookie to themselves.
+async function goOn() {
+  const room = new URLSearchParams(location.search).get('room');
+  if (room === null) return;
+  const place = `${room && `?room=${encodeURIComponent(room)}`}${location.hash}`;
+  keepReturn(place);
+  history.replaceState(null, '', location.pathname);
+  try {
+    if ((await fetch('/api/rooms')).ok) location.replace(`/${place}`);
+  } catch { /* whoever is not signed in can do so here */ }
+}
+
 async function useCode() {
-  const code = location.hash.slice(1);
+  const code = location.hash.replace(/^#(code=)?/, ''); // older invitations have the code alone
   if (!code) return;
   history.replaceState(null, '', location.pathname);
   try {
@@ -40,6 +55,7 @@ async function useCode() {
   }
 }
 
+goOn();
 useCode();
 window.addEventListener('hashchange', useCode); // the link was opened in this very tab
 field.addEventListener('input', () => field.removeAttribute('aria-invalid'));

@@ -198,7 +198,7 @@ async function loadTrack(newest = 20) {
   const wanted = trackWanted;
   trackWanted = 0;
   try {
-    transcript.setTrack(await call(`/api/rooms/${encodeURIComponent(room)}/track?newest=${wanted}`));
+    transcript.setTrack(await call(`/api/rooms/${encodeURIComponent(room)}/track?newest=${wanted}`), wanted >= 200);
   } catch { /* the next message asks again */ }
 }
 

@@ -1,4 +1,5 @@
-// The owner's list of rooms: each has a tape, and a link that can be shared.
+// The list of rooms: each has a tape, and a link that can be shared. A guest's has those to which they
+// were invited, once these are several.
 
 import { ask } from './link.js';
 import { copyText, make } from './parts.js';
@@ -12,10 +13,12 @@ export const roomLink = (name) => `${location.origin}/?room=${encodeURIComponent
 
 export function setUpRooms({ room, announce, onTitle }) {
   const box = $('rooms');
+  let isOwner = false;
 
   async function show() {
     let known = [];
     try { known = await ask('/api/rooms'); } catch { /* this one is known */ }
+    box.hidden = !isOwner && known.length < 2;
     const titles = new Map(known.map((one) => [one.room, one.title]));
     const shown = (name) => titles.get(name) || name;
     const names = [...new Set([...titles.keys(), room])].sort((a, b) => shown(a).localeCompare(shown(b)));
@@ -59,5 +62,12 @@ export function setUpRooms({ room, announce, onTitle }) {
     setTimeout(() => { $('rooms-copy').textContent = t('Copy the link to this room'); }, 1600);
   });
 
-  return { offer(on) { box.hidden = !on; } };
+  return {
+    offer(owner) {
+      isOwner = owner;
+      $('rooms-new').hidden = !owner;
+      if (owner) box.hidden = false;
+      else show();
+    },
+  };
 }

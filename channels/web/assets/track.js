@@ -16,9 +16,10 @@ export class Track {
   #splices = new Map(); // id -> { kind, title, date, element }
   #names = new Map();   // lane -> its number, by arrival
 
-  // Take what the gateway knows; return whether anything is new.
-  take({ lanes, splices }) {
-    let isNew = false;
+  // Take what the gateway knows, the whole or the newest of it; return whether anything changed.
+  take({ lanes, splices }, isWhole) {
+    let isNew = isWhole && this.#splices.size > 0;
+    if (isWhole) this.#splices.clear(); // an erased title is gone
     for (const [id, lane] of Object.entries(lanes)) {
       isNew ||= this.#lanes.get(id) !== lane;
       this.#lanes.set(id, lane);

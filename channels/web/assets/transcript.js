@@ -407,8 +407,8 @@ export class Transcript {
   }
 
   // Draw the lanes and splices that the gateway knows.
-  setTrack(track) {
-    if (this.#track.take(track)) this.#layout();
+  setTrack(track, isWhole) {
+    if (this.#track.take(track, isWhole)) this.#layout();
   }
 
   #layout() {

@@ -37,4 +37,4 @@ async def page_link(settings: Settings) -> str:
         raise GatewayError(
             f"the gateway at {found.url} does not answer ({type(cause).__name__}): check its log"
         ) from cause
-    return f"{found.url}login#{response.json()['code']}"
+    return f"{found.url}login#code={response.json()['code']}"

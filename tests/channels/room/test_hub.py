@@ -16,8 +16,8 @@ pytestmark = pytest.mark.anyio
 
 ANNA: Json = {"id": "7", "name": "anna"}
 BEN: Json = {"id": "8", "name": "Ben"}
-AS_ANNA = (PageSession("7", room="lobby"), "anna")
-AS_BEN = (PageSession("8", room="lobby"), "Ben")
+AS_ANNA = (PageSession("7", rooms=("lobby",)), "anna")
+AS_BEN = (PageSession("8", rooms=("lobby",)), "Ben")
 
 
 def saying(message_id: str, text: str = "hi") -> Json:

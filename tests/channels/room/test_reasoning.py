@@ -25,7 +25,7 @@ ASKED = InboundMessage(
 )
 
 
-MEMBER = PageSession("8", room="lobby")
+MEMBER = PageSession("8", rooms=("lobby",))
 
 
 def thinks(delta: str) -> AgentEvent:

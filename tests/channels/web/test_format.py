@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from html.parser import HTMLParser
 
 import pytest
@@ -168,11 +169,29 @@ def test_the_images_of_a_text_have_the_numbers_of_their_links() -> None:
     text = "![a](https://x.org/a)\n\n> - ![b ![c](no)][d]\n\n`![e](no)` ![f](data:image/png;x)\n"
     text += "\n|t|\n|-|\n|![g](https://x.org/g?a=1&b=2)|\n\n[d]: /d"
     urls = linked_images(text)
-    assert urls == ["https://x.org/a", "/d", "data:image/png;x", "https://x.org/g?a=1&b=2"]
+    assert urls == ("https://x.org/a", "/d", "data:image/png;x", "https://x.org/g?a=1&b=2")
     tags = Reader(to_html(text)).tags
     numbers = {more["data-image"]: more["href"] for _tag, more in tags if "data-image" in more}
     assert numbers == {str(number): url for number, url in enumerate(urls)}
-    assert linked_images("![a](https://x.org/a)" + "x" * MAX_MARKDOWN) == []
+    assert linked_images("![a](https://x.org/a)" + "x" * MAX_MARKDOWN) == ()
+
+
+@pytest.mark.parametrize("piece", ["![", "[", r"\(", "[[a]", "[a][", "![a](b"])
+def test_brackets_that_lead_nowhere_take_no_longer_than_plain_text_of_many_words(
+    piece: str,
+) -> None:
+    def seconds(text: str) -> float:
+        began = time.process_time()
+        for _ in range(3):
+            to_html.__wrapped__(text)
+            linked_images.__wrapped__(text)
+        return time.process_time() - began
+
+    most = "x " * (MAX_MARKDOWN // 2 - len(piece) * 240) + piece * 240
+    seconds(most)
+    assert seconds(piece * (MAX_MARKDOWN // len(piece))) < seconds(most)
+    assert to_html(piece * 600).startswith("<pre>")
+    assert linked_images("![a](https://x.org/a)" * 600) == ()
 
 
 @pytest.mark.parametrize(("level", "shown"), [(1, 3), (2, 4), (3, 5), (4, 6), (5, 6), (6, 6)])

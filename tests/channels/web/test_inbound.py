@@ -9,7 +9,7 @@ import pytest
 from channels.message import InboundMessage
 from channels.room.routes import Post, RoomPerson
 from channels.room.session import PageSession
-from channels.web.inbound import addressed, parse
+from channels.web.inbound import addressed, as_command, parse
 
 AGENT = "Tapeway"
 OTHERS = ("Anna", "Ben Müller")
@@ -105,7 +105,7 @@ def test_b3_a_longer_or_shorter_name_is_another_name(text: str) -> None:
 def parsed(text: str, reply_to: str | None = None, *, owner: bool = True) -> InboundMessage:
     person = RoomPerson(name="Ben Müller")
     post = Post(id=POST_ID, person=person, text=text, to_agent=True, reply_to=reply_to)
-    session = PageSession("p7", owner=owner, room="lobby")
+    session = PageSession("p7", owner=owner, rooms=("lobby",))
     return parse("lobby", post, session, "2026-01-02T00:00:00+00:00", AGENT, [*OTHERS, AGENT])
 
 
@@ -135,3 +135,21 @@ def test_who_mentions_themselves_asks_all_the_same() -> None:
 def test_a_reply_to_a_persons_message_is_not_one_to_the_agent() -> None:
     assert parsed("tea?", reply_to="turn:1").why == "reply"
     assert parsed("tea?", reply_to=str(POST_ID)).why == "asked on the page"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("/reset", ",reset"),
+        ("/Reset", ",Reset"),
+        ("/tape.search query=tea", ",tape.search query=tea"),
+        ("/start\nnow", ",start\nnow"),
+        ("/etc/hosts is broken", "/etc/hosts is broken"),
+        ("/ reset", "/ reset"),
+        ("/", "/"),
+        ("a /reset", "a /reset"),
+        ("/resets", "/resets"),
+    ],
+)
+def test_a_slash_is_a_comma_before_a_command_alone(text: str, read: str) -> None:
+    assert as_command(text, {"reset", "start", "tape.search"}) == read

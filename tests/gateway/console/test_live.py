@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from tests.fakes.openai.script import Failure
-from tests.gateway.console.scene import ADMIN, GROUP, MEMBER, OTHER_GROUP, OWNER, Scene, key
+from tests.gateway.console.scene import ADMIN, GROUP, MEMBER, OTHER_GROUP, OWNER, TOKEN, Scene, key
 
 pytestmark = pytest.mark.anyio
 
@@ -117,6 +117,24 @@ async def test_a_role_that_is_lost_ends_the_stream_also_a_busy_one(
             await follower.is_sent_away()
             group.cancel_scope.cancel()
         assert (await browser.get("/api/console/live")).status_code == 403
+
+
+@pytest.mark.parametrize("by", ["themselves", "another owner"])
+async def test_a_session_of_the_page_that_ends_ends_its_stream(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
+    async with scene.outside() as browser, scene.holder() as other:
+        await browser.post("/login", data={"token": TOKEN})
+        async with following(browser) as follower:
+            if by == "themselves":
+                await browser.post("/api/session/end", json={})
+            else:
+                (one,) = (await other.get("/api/sessions")).json()["sessions"]
+                await other.post("/api/sessions/end", json={"person": one["person"]})
+            with anyio.fail_after(60):
+                await follower.is_sent_away()
+        assert (await browser.get("/api/console/live")).status_code == 401
 
 
 async def test_who_comes_back_hears_what_they_missed(scene: Scene) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gateway.console.pages import KEPT, TYPES
+from channels.web.outbound import KEPT, TYPES
 from tests.gateways import ROOT, gateway_of
 
 pytestmark = pytest.mark.anyio

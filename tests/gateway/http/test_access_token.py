@@ -143,7 +143,7 @@ async def test_an_address_that_others_reach_is_opened_with_the_made_token(tmp_pa
     async with gateway_of(tmp_path, HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE=FILE) as gateway:
         token = (tmp_path / "http-token").read_text().strip()
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as web:
-            assert (await web.get("/")).headers["location"] == "/login"
+            assert (await web.get("/")).headers["location"] == "/login?room="
             assert "tapeway token" in (await web.get("/login")).text
             right = await web.post("/login", data={"token": token})
             assert right.headers["location"] == "/"

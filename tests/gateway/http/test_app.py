@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from channels.base import Channel
 from channels.errors import ChannelUnfit
 from channels.message import OutboundMessage, Receipt
+from channels.web.outbound import KEPT
 from gateway.errors import PortInUse, SettingsError
 from gateway.hooks.specs import hookimpl
 from gateway.http.auth import same
@@ -42,10 +44,26 @@ async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> Non
         assert (await web.get(f"/static/{'a' * 5000}.js")).status_code == 404
 
 
+async def test_the_page_s_files_are_asked_for_once(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+        for address in ("/", "/login"):
+            page = await web.get(address)
+            again = await web.get(address, headers={"If-None-Match": page.headers["etag"]})
+            assert (again.status_code, page.headers["cache-control"]) == (304, "no-cache")
+            named = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+            assert len(named) > 3
+            for path in named:
+                assert (await web.get(path)).headers["cache-control"] == KEPT
+                plain = await web.get(re.sub(r"/v\w{12}/", "/", path))
+                assert plain.headers["cache-control"] == "no-cache"
+                tag = {"If-None-Match": plain.headers["etag"]}
+                assert (await web.get(str(plain.url), headers=tag)).status_code == 304
+
+
 async def test_another_host_name_is_refused_against_dns_rebinding(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
         answer = await web.get("/", headers={"Host": "evil.example"})
-        assert answer.headers["location"] == "/login"
+        assert answer.headers["location"] == "/login?room="
         posted = await web.post(ROOM, json=POST, headers={"Host": "evil.example"})
         assert posted.status_code == 401
 
@@ -77,7 +95,7 @@ async def test_with_a_token_a_login_form_sets_a_cookie_that_lets_in(tmp_path: Pa
         gateway_of(tmp_path, HTTP__TOKEN="canary-token") as gateway,
         client(gateway.url) as web,
     ):
-        assert (await web.get("/")).headers["location"] == "/login"
+        assert (await web.get("/")).headers["location"] == "/login?room="
         assert (await web.get("/api/rooms/lobby/events")).status_code == 401
         assert (await web.post(ROOM, json=POST)).status_code == 401
         assert (await web.get("/login")).status_code == 200
@@ -99,7 +117,7 @@ async def test_a_token_in_an_address_lets_nobody_in(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN=token) as gateway, client(gateway.url) as web:
         for name in ("token", "access_token", "key", "session", "code", "bearer"):
             page = await web.get(f"/?{name}={token}")
-            assert page.headers["location"] == "/login"
+            assert page.headers["location"] == "/login?room="
             assert (await web.get(f"/api/rooms/lobby/events?{name}={token}")).status_code == 401
             form = await web.post(f"/login?{name}={token}", data={"token": ""})
             assert "set-cookie" not in form.headers

@@ -135,7 +135,7 @@ async def test_a_proxy_of_the_same_user_does_not_open_the_page_to_others(
             base_url=gateway.url, trust_env=False, headers=headers, timeout=60
         ) as web,
     ):
-        assert (await web.get("/")).headers["location"] == "/login"
+        assert (await web.get("/")).headers["location"] == "/login?room="
         assert (await web.post("/api/rooms/lobby/messages", json=POST)).status_code == 401
         assert (await web.get("/api/tapes")).status_code == 401
 

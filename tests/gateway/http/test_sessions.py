@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from channels.message import OutboundMessage
-from channels.room.session import OWNER
+from channels.room.session import NOBODY, OWNER
 from channels.web.adapter import WebChannel
 from gateway.app import Gateway
 from gateway.http.sessions import SHARED_KNOWN_SECONDS, Sessions
@@ -143,6 +143,88 @@ async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(tmp_path
         assert (await owner.get("/")).status_code == 200
 
 
+async def test_a_member_who_is_invited_to_another_room_stays_who_they_are_and_has_both(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway, "attic") as (owner, guest):
+        await guest.post("/api/rooms/attic/messages", json=post("from the attic"))
+        code = await invited(owner, "cellar", uses=2)
+        for _ in range(2):  # the second time, they have it
+            joined = await guest.post("/login/code", json={"code": code})
+            assert (joined.json(), "set-cookie" in joined.headers) == ({"room": "cellar"}, False)
+        assert (await owner.get("/api/sessions")).json()["invitations"][0]["uses"] == 1
+        await guest.post("/api/rooms/cellar/messages", json=post("from the cellar"))
+        said = [*await settled(gateway, "web:attic"), *await settled(gateway, "web:cellar")]
+        assert len({one.meta["author"] for one in said if "inbox" in one.meta}) == 1
+        for room in ("attic", "cellar"):
+            assert (await guest.get("/", params={"room": room})).status_code == 200
+        assert (await guest.get("/")).headers["location"] == "/?room=cellar"
+        listed = (await guest.get("/api/rooms")).json()
+        assert [one["room"] for one in listed] == ["attic", "cellar"]
+        assert (await guest.get("/?room=lobby")).status_code == 303
+        (one,) = (await owner.get("/api/sessions")).json()["sessions"]
+        assert one["rooms"] == ["attic", "cellar"]
+        await owner.post("/api/sessions/end", json={"person": one["person"]})
+        for room in ("attic", "cellar"):
+            answer = await guest.post(f"/api/rooms/{room}/messages", json=post())
+            assert answer.status_code == 401
+
+
+async def test_a_room_that_was_joined_at_another_process_is_open_at_once(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        here, there = Sessions(gateway.services, ""), Sessions(gateway.services, "")
+        came = await here.redeem(await here.issue(room="attic"), NOBODY)
+        assert came is not None
+        member = await there.find(came[0], "attic")
+        assert member is not None
+        assert await here.redeem(await here.issue(room="cellar"), member) == ("", "cellar")
+        found = await there.find(came[0], "cellar")
+        assert found is not None
+        assert found.rooms == ("attic", "cellar")
+        await here.end(member.person)
+        assert await here.redeem(await here.issue(room="loft"), member) is None
+
+
+async def test_a_slash_before_a_command_asks_no_model(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        member_of(gateway) as (_owner, guest),
+    ):
+        for text in ("/reset", "/start", "/choose 1 yes", "/tape.info", "/help"):
+            await guest.post("/api/rooms/lobby/messages", json=post(text))
+        await settled(gateway)
+        assert server.requests == []
+        server.enqueue(Text(("it is a file",)))
+        await guest.post("/api/rooms/lobby/messages", json=post("/etc/hosts is broken"))
+        await settled(gateway)
+        assert len(server.requests) == 1
+
+
+async def test_the_cookie_is_for_https_where_browsers_come_by_it_through_a_proxy(
+    tmp_path: Path,
+) -> None:
+    public = "https://tapeway.example.org"
+    async with (
+        gateway_of(tmp_path, HTTP__TOKEN=TOKEN, HTTP__PUBLIC_URL=public) as gateway,
+        outside(gateway.url) as web,
+    ):
+        entered = await web.post("/login", data={"token": TOKEN})
+    assert "Secure" in entered.headers["set-cookie"].split("; ")
+
+
+async def test_the_rooms_of_the_newest_messages_are_listed_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.supervision.host.MAX_ROOMS", 2)
+    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+        for room in ("a", "b", "c", "b"):
+            await owner.post(f"/api/rooms/{room}/messages", json=post())
+            await settled(gateway, f"web:{room}")
+        listed = (await owner.get("/api/rooms")).json()
+        assert [one["room"] for one in listed] == ["b", "c"]
+
+
 async def test_no_name_reverses_the_text_beside_it(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
         said = post("hi", "Gus \u202elive")
@@ -205,7 +287,7 @@ async def test_a_code_works_as_often_as_it_says_and_not_after_its_time(tmp_path:
                 statuses.append((await guest.post("/login/code", json={"code": twice})).status_code)
         assert statuses == [200, 200, 403]
         listed = (await owner.get("/api/sessions")).json()
-        assert [one["room"] for one in listed["sessions"]] == ["lobby", "lobby"]
+        assert [one["rooms"] for one in listed["sessions"]] == [["lobby"], ["lobby"]]
         assert listed["invitations"] == []
         for wrong in ({"uses": 0}, {"uses": 1000}, {"minutes": 0}, {"uses": True}, {"room": "a/b"}):
             answer = await owner.post("/api/invitations", json={"room": "lobby", **wrong})

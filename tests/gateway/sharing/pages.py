@@ -70,7 +70,7 @@ class FromCookie:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = dict(scope["headers"]).get(b"cookie", b"").decode()
-        scope.setdefault("state", {})["session"] = PageSession(given, room=ROOM)
+        scope.setdefault("state", {})["session"] = PageSession(given, rooms=(ROOM,))
         await self._app(scope, receive, send)
 
 

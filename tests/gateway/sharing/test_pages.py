@@ -11,7 +11,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from tests.channels.room.hubs import silence
-from tests.gateway.sharing.pages import Process, at, processes
+from tests.gateway.sharing.pages import ROOM, Process, at, processes
 from tests.postgres import owned_database
 from tests.visitor import Visitor
 
@@ -166,3 +166,13 @@ async def test_what_comes_while_a_page_opens_is_shown_once(database: str) -> Non
             await came(bob, "And before?")
             gate.set()
         assert shown(bob) == ["And before?", "And after?"]
+
+
+async def test_what_one_process_erased_is_gone_from_the_pages_of_all(database: str) -> None:
+    async with processes(database, 2) as (one, worker):
+        async with at(one, "Alice") as (alice,), at(worker, "Bob") as (bob,):
+            await ask(alice, one, worker, "my secret plum")
+            await came(bob, "my secret plum")
+            worker.channel.erased(ROOM)
+            for visitor in (alice, bob):
+                await visitor.until(lambda _event: len(visitor.of_type("history")) == 2)  # noqa: B023

@@ -18,7 +18,7 @@ from tests.postgres import application_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
-BEN = (PageSession("8", room="lobby"), "Ben")
+BEN = (PageSession("8", rooms=("lobby",)), "Ben")
 
 
 @dataclass(slots=True)

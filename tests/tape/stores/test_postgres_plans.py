@@ -119,6 +119,7 @@ WHOLE: Final = {
     "ledger.close_console_links": "after a restore",
     "ledger.used_by_person": "for people, rarely",
     "ledger.sessions": "at the start",
+    "ledger.rooms": "when somebody opens the list of rooms: one row of each, by an index",
     "ledger.end_leases": "at the start",
     "ledger.erasures": "for people, rarely",
     "ledger.former_groups": "once after an upgrade",

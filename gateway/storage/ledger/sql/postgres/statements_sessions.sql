@@ -13,6 +13,11 @@ WHERE digest = :digest AND token = :token AND expires_at > :now
 SELECT person, owner, room, opened_at, expires_at FROM page_session
 WHERE token = :token AND expires_at > :now ORDER BY opened_at, person
 
+-- name: join_page_room
+-- Add a room to a member's session: a slash, which no room has in its name, stands between two.
+UPDATE page_session SET room = room || '/' || :room
+WHERE person = :person AND owner = 0 AND strpos('/' || room || '/', '/' || :room || '/') = 0
+
 -- name: end_page_session
 -- Remove a person's session.
 DELETE FROM page_session WHERE person = :person RETURNING digest

@@ -63,11 +63,12 @@ ON CONFLICT (session_id) DO NOTHING
 SELECT session_id, tape FROM session
 
 -- name: rooms
--- The sessions whose ids begin like this, by id, with their titles.
+-- The sessions whose ids begin like this, those of the newest messages first, with their titles.
 SELECT session_id, (SELECT title FROM chat_title WHERE chat_title.session_id = session.session_id) AS title
 FROM session
 WHERE session_id >= :prefix AND session_id < :prefix || char(1114111)
-ORDER BY session_id LIMIT :limit
+ORDER BY (SELECT max(id) FROM inbox WHERE inbox.session_id = session.session_id) DESC NULLS LAST,
+         session_id LIMIT :limit
 
 -- name: chat_names
 -- The title of each session's chat when it last asked something, or its person's name in private.

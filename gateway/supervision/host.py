@@ -290,7 +290,7 @@ class GatewayHost(FullHost):
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER
-        return await commands_for(self._services, role, shared=request.chat_kind == "group")
+        return await commands_for(self._services, role, request)
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         session_id, shared = await self._session_of(request), self._services.shared

@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Final
 from uuid import UUID, uuid4
 
@@ -93,7 +94,8 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     async def events(request: Request) -> Response:
         room, session = room_of(channel, request)
         name = re.sub(f"[{UNFIT}]", "", request.query_params.get("name", "")).strip()[:60]
-        stream = _stream(channel, room, session, name)
+        # An EventSource sets no headers, and the page's language may not be the browser's.
+        stream = _stream(channel, room, session, name, request.query_params.get("language", ""))
         first = await anext(stream)  # a room that can't be read is no stream
         return StreamingResponse(
             _with(first, stream),
@@ -154,7 +156,10 @@ def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         room, session = room_of(channel, request)
         asked = await read(room, unstored_post(RoomPerson(name="somebody")), session)
         offered = await channel.host.commands(asked)
-        return JSONResponse([{"usage": usage, "about": what} for usage, what in offered.items()])
+        accepted = request.headers.get("accept-language", "")
+        say = partial(channel.host.translated, accepted=accepted)
+        known = [{"usage": usage, "about": say(what)} for usage, what in offered.items()]
+        return JSONResponse(known, headers={"Vary": "Accept-Language"})
 
     async def why(request: Request) -> Response:
         room, session = room_of(channel, request)
@@ -255,13 +260,14 @@ async def _with(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerat
 
 
 async def _stream(
-    channel: RoomChannel, room: str, session: PageSession, name: str
+    channel: RoomChannel, room: str, session: PageSession, name: str, accepted: str
 ) -> AsyncGenerator[bytes, None]:
+    say = partial(channel.host.translated, accepted=accepted) if accepted else str
     async with channel.hub.listen(room, session, name) as events:
         opening = await channel.opening(room, session)
         shown = {one["id"]: one for past in opening for one in past.get("messages", ())}
         for past in opening:
-            yield _event(past)
+            yield _event(channel.as_said(past, say))
         while True:
             event: Json | None = None
             with anyio.move_on_after(KEEP_ALIVE_SECONDS):
@@ -271,7 +277,7 @@ async def _stream(
                     return
                 if _is_known(event, shown):  # it came while the past was read
                     continue
-            yield _event(event) if event is not None else b": still here\n\n"
+            yield _event(channel.as_said(event, say)) if event else b": still here\n\n"
 
 
 def _is_known(event: Json, shown: dict[str, Json]) -> bool:

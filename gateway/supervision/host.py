@@ -26,6 +26,7 @@ from gateway.context.reactions import react
 from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
+from gateway.language.language import language_of, speaking, translated
 from gateway.logs import get_log
 from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.commands import commands_for
@@ -287,6 +288,10 @@ class GatewayHost(FullHost):
         tape = self._services.tapes.session_tape(session_id)
         async with self._counting.setdefault(session_id, asyncio.Lock()):
             return await react(self._services, tape, answer, person, value)
+
+    def translated(self, text: str, accepted: str) -> str:
+        with speaking(language_of(accepted)):
+            return translated(text)
 
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER

@@ -58,7 +58,10 @@ class Attached(BaseModel, frozen=True):
 
 
 class Post(BaseModel, frozen=True):
-    """A message from the page or the terminal; a retry repeats the `id`."""
+    """A message from the page or the terminal; a retry repeats the `id`.
+
+    again   the message that is asked once more: those of its images that are kept go with this one
+    """
 
     id: UUID
     person: RoomPerson
@@ -66,6 +69,7 @@ class Post(BaseModel, frozen=True):
     to_agent: bool = True
     reply_to: Text | None = None
     files: tuple[Attached, ...] = Field((), max_length=MAX_FILES)
+    again: Text | None = None
 
 
 class Stop(BaseModel, frozen=True):
@@ -104,12 +108,13 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         )
 
     async def post(request: Request) -> Response:
-        message = Post.model_validate_json(await body_of(request))
-        if not (message.text.strip() or message.files):
-            raise InboundRefused("The message is empty.")
+        posted = Post.model_validate_json(await body_of(request))
         room, session = room_of(channel, request)
-        await channel.submit(await read(room, message, session))
-        return JSONResponse({"id": str(message.id)}, status_code=202)
+        message = await read(room, posted, session)
+        if not (message.text.strip() or message.media):
+            raise InboundRefused("The message is empty.")
+        await channel.submit(message)
+        return JSONResponse({"id": str(posted.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await body_of(request))

@@ -314,7 +314,7 @@ export class Transcript {
     row.append(...names.map((name, number) => {
       const link = make('a');
       const image = make('img');
-      image.src = message.images ? this.imageOf(message.id, number) : `data:${message.files[number].mime};base64,${message.files[number].data}`;
+      image.src = message.images ? this.imageOf(message.again ?? message.id, number) : `data:${message.files[number].mime};base64,${message.files[number].data}`;
       image.alt = name;
       image.loading = 'lazy';
       if (message.images) Object.assign(link, { href: image.src, target: '_blank', rel: 'noopener noreferrer' });

@@ -66,6 +66,7 @@ const transcript = new Transcript({
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
+  isReading: scrolling.isReading,
   onChange: refresh,
 });
 
@@ -168,7 +169,7 @@ const handlers = {
   message({ message }) {
     outbox.settle(message.id);
     if (transcript.put(message)) countUnread([message]);
-    if (message.role !== 'person') loadTrack();
+    loadTrack();
   },
   draft({ message }) { transcript.putDraft(message); },
   'draft.removed': ({ id }) => transcript.removeDraft(id),

@@ -241,8 +241,12 @@ class GatewayHost(FullHost):
     async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
         values = {"account_id": channel, "chat_id": chat_id, "message_id": message_id, "limit": 1}
         rows = await self._services.store.select("ledger.told_chat_message", values)
-        if not rows or rows[0]["entry_id"] is None:
+        if not rows:
             return None
+        if rows[0]["entry_id"] is None:  # it was accepted just now, and the room shows it already
+            message = InboundMessage.from_payload(load(rows[0]["payload"]))
+            images = [media for media in message.media if media.kind == "image" and media.file]
+            return images[number] if number < len(images) else None
         tape = await self._tape_of(channel, chat_id)
         return await shown_image(tape, int(rows[0]["entry_id"]), number)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode
 from io import BytesIO
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 from PIL import Image, PngImagePlugin
 from playwright.async_api import Browser, FilePayload, Page, expect
 
+from channels.message import InboundMessage
+from gateway.hooks.specs import hookimpl
 from tests.browser import browsing, enter, marks, say, somebody
 from tests.contracts.test_channels_media import images_of, picture
 from tests.fakes.openai.script import Text
@@ -119,6 +122,32 @@ async def attach(page: Page, *files: FilePayload) -> None:
     await page.locator("#attach-input").set_input_files(list(files))
 
 
+class Held:
+    """A plugin that holds messages back before they are on a tape."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+
+    @hookimpl
+    async def resolve_session(self, message: InboundMessage) -> None:
+        if message.text == "look":
+            await self.gate.wait()
+
+
+async def test_an_image_is_shown_before_its_message_is_on_the_tape(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    photo, held = FilePayload(name="k.png", mimeType="image/png", buffer=picture()), Held()
+    async with gateway_of(tmp_path, None, held) as gateway, browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await attach(page, photo)
+        await expect(page.locator("#attached li")).to_have_count(1)
+        await say(page, "look")
+        image = page.locator(".log").get_by_role("img", name="k.png")
+        assert await image.evaluate(LOADED) == [40, 30]
+        held.gate.set()
+
+
 async def test_a_message_is_asked_again_with_its_images(tmp_path: Path, chromium: Browser) -> None:
     photo = FilePayload(name="kettle.png", mimeType="image/png", buffer=picture())
     async with (
@@ -154,7 +183,7 @@ async def test_a_message_waits_for_the_images_that_were_chosen_before_it(
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await page.evaluate(SLOWLY)
         await attach(page, FilePayload(name="w.bmp", mimeType="image/bmp", buffer=noise(40, 30)))
-        await expect(page.locator("body[data-drawn='1']")).to_be_visible()
+        await expect(page.locator("body[data-drawn='1']")).to_be_attached()
         await say(page, "What is this?")
         await expect(page.locator("#composer-input")).to_have_value("")
         await page.evaluate("goOn()")
@@ -163,7 +192,7 @@ async def test_a_message_waits_for_the_images_that_were_chosen_before_it(
         await expect(page.locator("#attached li")).to_have_count(0)
 
         await attach(page, FilePayload(name="no.bmp", mimeType="image/bmp", buffer=b"no image"))
-        await expect(page.locator("body[data-drawn='2']")).to_be_visible()
+        await expect(page.locator("body[data-drawn='2']")).to_be_attached()
         await say(page, "And this?")
         await page.evaluate("goOn()")
         await expect(page.get_by_role("alert")).to_contain_text("no.bmp is no image")

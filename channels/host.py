@@ -222,6 +222,12 @@ class HistoryHost(Protocol):
         Return what all think of it, or None if it is no answer of the chat; raises InboundRefused.
         """
 
+    def translated(self, text: str, accepted: str) -> str:
+        """Return what the gateway wrote in a language that a page accepts, as it is if unknown.
+
+        `accepted` is as in `Accept-Language`. Never give it what people wrote.
+        """
+
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         """Return the commands that a page's person may use, as they are written, and what they do.
 

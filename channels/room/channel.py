@@ -7,6 +7,7 @@ as its id, so sending it again replaces it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import ClassVar, Final
 
@@ -22,6 +23,8 @@ from channels.traits import Traits
 
 CUT_OFF: Final = "*(The answer was cut off here"
 """How the mark begins that the agent puts under an answer which its provider cut off."""
+
+MARKS: Final = (CUT_OFF, "*Stopped")  # how the last line begins that the gateway puts there
 
 MAX_HISTORY: Final = 200  # maximum number of past messages shown to a person who joins
 
@@ -151,6 +154,29 @@ class RoomChannel(Channel):
             "reactions": shown.reactions.counts(),
         }
 
+    def as_said(self, event: Json, say: Callable[[str], str]) -> Json:
+        """Return an event with what the gateway wrote in it as `say` says that."""
+        if event["type"] == "pressed":
+            return {**event, "text": say(event["text"])}
+        if event["type"] == "history":
+            return {**event, "messages": [self._said(one, say) for one in event["messages"]]}
+        return (
+            {**event, "message": self._said(event["message"], say)} if "message" in event else event
+        )
+
+    def _said(self, message: Json, say: Callable[[str], str]) -> Json:
+        text = message["text"]
+        if message["role"] == "notice":
+            said = _notice(text, say)
+        else:
+            above, line, last = text.rpartition("\n")
+            ours = message["role"] == "agent" and last.startswith(MARKS)
+            said = f"{above}{line}{say(last)}" if ours else text
+        buttons = [{**button, "label": say(button["label"])} for button in message["buttons"]]
+        if said == text and buttons == message["buttons"]:
+            return message
+        return {**message, "text": said, "html": self.to_html(said), "buttons": buttons}
+
     def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:
         return ShownMessage(
             id=message.edits or message.idem,
@@ -162,6 +188,16 @@ class RoomChannel(Channel):
             reply_to=message.reply_to,
             buttons=message.buttons,
         )
+
+
+def _notice(text: str, say: Callable[[str], str]) -> str:
+    """Return a notice as `say` says it; what it quotes stands between two paragraphs."""
+    if (said := say(text)) != text:
+        return said
+    first, *rest = text.split("\n\n")
+    if rest:
+        rest[-1] = say(rest[-1])
+    return "\n\n".join([say(first), *rest])
 
 
 def shown_inbound(message: InboundMessage) -> ShownMessage:

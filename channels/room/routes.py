@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Final
 from uuid import UUID, uuid4
 
@@ -60,7 +61,10 @@ class Attached(BaseModel, frozen=True):
 
 
 class Post(BaseModel, frozen=True):
-    """A message from the page or the terminal; a retry repeats the `id`."""
+    """A message from the page or the terminal; a retry repeats the `id`.
+
+    again   the message that is asked once more: those of its images that are kept go with this one
+    """
 
     id: UUID
     person: RoomPerson
@@ -68,6 +72,7 @@ class Post(BaseModel, frozen=True):
     to_agent: bool = True
     reply_to: Text | None = None
     files: tuple[Attached, ...] = Field((), max_length=MAX_FILES)
+    again: Text | None = None
 
 
 class Stop(BaseModel, frozen=True):
@@ -96,7 +101,8 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     async def events(request: Request) -> Response:
         room, session = room_of(channel, request)
         name = re.sub(f"[{UNFIT}]", "", request.query_params.get("name", "")).strip()[:60]
-        stream = _stream(channel, room, session, name)
+        # An EventSource sets no headers, and the page's language may not be the browser's.
+        stream = _stream(channel, room, session, name, request.query_params.get("language", ""))
         first = await anext(stream)  # a room that can't be read is no stream
         return StreamingResponse(
             _with(first, stream),
@@ -105,12 +111,13 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         )
 
     async def post(request: Request) -> Response:
-        message = Post.model_validate_json(await body_of(request))
-        if not (message.text.strip() or message.files):
-            raise InboundRefused("The message is empty.")
+        posted = Post.model_validate_json(await body_of(request))
         room, session = room_of(channel, request)
-        await channel.submit(await read(room, message, session))
-        return JSONResponse({"id": str(message.id)}, status_code=202)
+        message = await read(room, posted, session)
+        if not (message.text.strip() or message.media):
+            raise InboundRefused("The message is empty.")
+        await channel.submit(message)
+        return JSONResponse({"id": str(posted.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await body_of(request))
@@ -157,7 +164,10 @@ def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         room, session = room_of(channel, request)
         asked = await read(room, unstored_post(RoomPerson(name="somebody")), session)
         offered = await channel.host.commands(asked)
-        return JSONResponse([{"usage": usage, "about": what} for usage, what in offered.items()])
+        accepted = request.headers.get("accept-language", "")
+        say = partial(channel.host.translated, accepted=accepted)
+        known = [{"usage": usage, "about": say(what)} for usage, what in offered.items()]
+        return JSONResponse(known, headers={"Vary": "Accept-Language"})
 
     async def why(request: Request) -> Response:
         room, session = room_of(channel, request)
@@ -258,8 +268,9 @@ async def _with(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerat
 
 
 async def _stream(
-    channel: RoomChannel, room: str, session: PageSession, name: str
+    channel: RoomChannel, room: str, session: PageSession, name: str, accepted: str
 ) -> AsyncGenerator[bytes, None]:
+    say = partial(channel.host.translated, accepted=accepted) if accepted else str
     async with channel.hub.listen(room, session, name) as events:
         event: Json | None = {"type": ERASED}  # nothing is shown yet
         while True:
@@ -267,7 +278,7 @@ async def _stream(
                 opening = await channel.opening(room, session)
                 shown = {one["id"]: one for past in opening for one in past.get("messages", ())}
                 for past in opening:
-                    yield _event(past)
+                    yield _event(channel.as_said(past, say))
             event = None
             with anyio.move_on_after(KEEP_ALIVE_SECONDS):
                 try:
@@ -276,7 +287,7 @@ async def _stream(
                     return
                 if event["type"] == ERASED or _is_known(event, shown):  # as the past was read
                     continue
-            yield _event(event) if event is not None else b": still here\n\n"
+            yield _event(channel.as_said(event, say)) if event else b": still here\n\n"
 
 
 def _is_known(event: Json, shown: dict[str, Json]) -> bool:

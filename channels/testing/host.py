@@ -243,6 +243,9 @@ class FakeHost(FullHost):
         known = self.past.get((channel, chat_id), [])
         return {"read": 1} if answer in [one.id for one in known] else None
 
+    def translated(self, text: str, accepted: str) -> str:
+        return f"{text} ({accepted})" if accepted else text
+
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         del request
         return {"help": "what I can do here"}

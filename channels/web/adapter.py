@@ -17,7 +17,16 @@ from channels.host import ChannelEvent
 from channels.message import InboundMessage, Media, MessageLink
 from channels.room.channel import RoomChannel
 from channels.room.reasoning import ReasoningFeed
-from channels.room.routes import ERASED, Post, is_room, room_of, room_routes, session_of
+from channels.room.routes import (
+    ERASED,
+    MAX_FILES,
+    Attached,
+    Post,
+    is_room,
+    room_of,
+    room_routes,
+    session_of,
+)
 from channels.room.session import PageSession
 from channels.traits import Traits
 from channels.web.attached import IMAGES, attached
@@ -89,12 +98,21 @@ class WebChannel(RoomChannel):
     async def _image(self, request: Request) -> Response:
         room, _session = room_of(self, request)
         number = int(request.path_params["number"])
-        found = await self.host.image(self.name, room, request.path_params["message"], number)
-        data = found and await self.host.kept_file(found.file)
-        if found is None or data is None or found.mime not in IMAGES:
+        found = await self._kept_image(room, request.path_params["message"], number)
+        if found is None:
             raise HTTPException(404, "This room has no such image.")
         # What is erased must not come back from a cache.
-        return Response(data, media_type=found.mime, headers={"Cache-Control": "no-store"})
+        return Response(found.data, media_type=found.mime, headers={"Cache-Control": "no-store"})
+
+    async def _kept_image(self, room: str, message: str, number: int) -> Attached | None:
+        """Return an image of a message that its room still shows, or None."""
+        found = await self.host.image(self.name, room, message, number)
+        if found is None or found.mime not in IMAGES:
+            return None
+        data = await self.host.kept_file(found.file)
+        if data is None:
+            return None
+        return Attached.model_construct(name=found.name, mime=found.mime, data=data)
 
     async def _list_rooms(self, request: Request) -> Response:
         rooms, session = await self.host.rooms(self.name), session_of(request)
@@ -107,6 +125,10 @@ class WebChannel(RoomChannel):
         if post.text.startswith("/"):
             written = as_command(post.text, await self.host.command_names())
             post = post.model_copy(update={"text": written})
+        if post.again is not None:
+            asked = [await self._kept_image(room, post.again, place) for place in range(MAX_FILES)]
+            images = tuple(image for image in asked if image is not None)
+            post = post.model_copy(update={"files": (*post.files, *images)[:MAX_FILES]})
         others = [str(person["name"]) for person in await self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         message = parse(room, post, session, date, self.host.agent_name, others)

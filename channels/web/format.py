@@ -58,6 +58,8 @@ def _markdown() -> MarkdownIt:
     add_inlines(markdown)
     markdown.add_render_rule("image", _image)
     markdown.add_render_rule("link_open", _link_open)
+    for cell in ("th_open", "td_open"):
+        markdown.add_render_rule(cell, _cell_open)
     markdown.core.ruler.push("headings_below", _lower_headings)
     return markdown
 
@@ -86,6 +88,20 @@ def _link_open(
 ) -> str:
     tokens[index].attrSet("target", "_blank")
     tokens[index].attrSet("rel", "noopener noreferrer")
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _cell_open(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: Any,
+    env: MutableMapping[str, Any],
+) -> str:
+    # The page's policy forbids a style that stands in the HTML.
+    token = tokens[index]
+    if style := token.attrs.pop("style", None):
+        token.attrSet("class", str(style).removeprefix("text-align:"))
     return renderer.renderToken(tokens, index, options, env)
 
 

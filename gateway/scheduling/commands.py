@@ -23,7 +23,7 @@ from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
 from channels.base import Channel
-from channels.message import MessageLink
+from channels.message import InboundMessage, MessageLink
 from gateway.access.console_door import FOR_WHOM, ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
@@ -53,6 +53,7 @@ OWN: Final = {
 COMMANDS: Final = (*OWN, "start", "choose")
 """All commands but the tools; what a platform's buttons and greetings send is in no list."""
 
+RULED: Final = ("open", "grant")  # the commands that set rules of access
 CONSOLE: Final = ",console"
 DENIED: Final = {
     ",stop all": "Only admins may stop others' answers; `,stop` stops yours.",
@@ -187,8 +188,7 @@ class Commands:
         return await self._tool(question, _as_tool(command))
 
     async def _help(self, question: Question, _command: Command) -> str:
-        shared = _is_shared(question)
-        offered = await commands_for(self._services, question.role, shared=shared)
+        offered = await commands_for(self._services, question.role, question.message)
         lines = [f"- `,{usage}`: {what}" for usage, what in offered.items()]
         return "\n".join(["I answer these commands at once, without the model:", "", *lines])
 
@@ -269,10 +269,13 @@ class Commands:
         return channel.link_to(MessageLink(*place))
 
 
-async def commands_for(services: Services, role: Role, *, shared: bool) -> dict[str, str]:
-    """Return the commands of a role in a chat, as they are written, with what they do."""
+async def commands_for(services: Services, role: Role, asked: InboundMessage) -> dict[str, str]:
+    """Return the commands of a role in a message's chat, as they are written, with what they do."""
+    shared = asked.chat_kind == "group"
     toolbox = Toolbox(await services.hooks.tools(), role, shared=shared)
     own = {name: what for name, what in OWN.items() if may(f",{name}", role, shared=shared)}
+    if asked.owner or asked.invited:  # the channel itself lets people in, whatever a rule says
+        own = {name: what for name, what in own.items() if name not in RULED}
     tools = [tool for tool in toolbox.known.values() if tool.name not in OWN]
     return own | {f"{tool.name}{_usage(tool)}": tool.description for tool in tools}
 

@@ -26,6 +26,7 @@ from gateway.context.reactions import react
 from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
+from gateway.language.language import language_of, speaking, translated
 from gateway.logs import get_log
 from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.commands import COMMANDS, commands_for
@@ -240,8 +241,12 @@ class GatewayHost(FullHost):
     async def image(self, channel: str, chat_id: str, message_id: str, number: int) -> Media | None:
         values = {"account_id": channel, "chat_id": chat_id, "message_id": message_id, "limit": 1}
         rows = await self._services.store.select("ledger.told_chat_message", values)
-        if not rows or rows[0]["entry_id"] is None:
+        if not rows:
             return None
+        if rows[0]["entry_id"] is None:  # it was accepted just now, and the room shows it already
+            message = InboundMessage.from_payload(load(rows[0]["payload"]))
+            images = [media for media in message.media if media.kind == "image" and media.file]
+            return images[number] if number < len(images) else None
         tape = await self._tape_of(channel, chat_id)
         return await shown_image(tape, int(rows[0]["entry_id"]), number)
 
@@ -288,9 +293,13 @@ class GatewayHost(FullHost):
         async with self._counting.setdefault(session_id, asyncio.Lock()):
             return await react(self._services, tape, answer, person, value)
 
+    def translated(self, text: str, accepted: str) -> str:
+        with speaking(language_of(accepted)):
+            return translated(text)
+
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER
-        return await commands_for(self._services, role, shared=request.chat_kind == "group")
+        return await commands_for(self._services, role, request)
 
     async def command_names(self) -> Collection[str]:
         return {*COMMANDS, *(tool.name for tool in await self._services.hooks.tools())}

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
+from channels.message import ShownMessage
+from channels.web.adapter import WebChannel
 from tests.browser import browsing, enter, marks, say
+from tests.clock import ManualClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of
@@ -30,6 +33,7 @@ PLACES = """() => {
     return [one.className, top, left, width, height].join(' ');
   });
 }"""
+DATE = "2026-01-02T03:04:05+00:00"
 WIDE = " | ".join(f"column {number}" for number in range(12))
 ANSWER = f"""See https://example.org/a_b?x=1. It holds[^one].
 
@@ -100,3 +104,64 @@ async def test_nothing_moves_when_an_answer_ends_and_it_is_read_out_once_and_who
         await expect(back).to_be_focused()
         await answer.locator("pre").evaluate("pre => pre.scrollTo(pre.scrollWidth, 0)")
         await expect(answer.locator(".code")).to_have_attribute("data-more", "start")
+
+
+async def test_the_columns_of_a_table_are_aligned(tmp_path: Path, chromium: Browser) -> None:
+    align = "(cell) => getComputedStyle(cell).textAlign"
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,  # which fails if the page's policy forbids something
+    ):
+        server.enqueue(Text(("| a | b | c |\n|--:|:-:|---|\n", "| 1 | 2 | 3 |\n")))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "a table, please")
+        cells = page.locator("[data-role=agent]:not(.draft)").locator("td")
+        await expect(cells).to_have_count(3)
+        aligned = [await cell.evaluate(align) for cell in await cells.all()]
+        assert aligned == ["right", "center", "start"]
+
+
+async def test_an_answer_begins_without_waiting_for_a_clock(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, clock=ManualClock(), BUFFER__DEBOUNCE="5") as gateway,
+        browsing(chromium) as opened,
+    ):
+        server.enqueue(Text(("tea ", "is green"), gate=gate))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "what color is tea?")
+        await expect(page.locator(".draft")).to_contain_text("tea")
+        gate.set()
+
+
+async def test_a_page_that_is_open_for_long_keeps_the_newest_messages(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        shown, newest = page.locator(".log .msg"), page.locator(".log .msg").last
+        channel = gateway.channels["web"]
+        assert isinstance(channel, WebChannel)
+
+        def hear(first: int, last: int) -> None:
+            for number in range(first, last):
+                past = ShownMessage(f"m-{number}", "person", "b", "Bob", f"number {number}", DATE)
+                channel.hub.message("lobby", channel.as_json(past))
+
+        for first in range(0, 450, 150):
+            hear(first, first + 150)
+            await expect(newest).to_contain_text(f"number {first + 149}")
+        await expect(shown).to_have_count(249)
+        await page.locator("#scroller").hover()
+        await page.mouse.wheel(0, -2000)
+        await expect(page.locator("#jump")).to_be_visible()
+        hear(450, 650)  # while one reads what is further up
+        await expect(newest).to_contain_text("number 649")
+        await expect(shown).to_have_count(449)
+        await page.locator("#jump").click()
+        hear(650, 651)
+        await expect(shown).to_have_count(200)

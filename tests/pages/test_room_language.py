@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -12,7 +13,9 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.axe.findings import findings
-from tests.browser import browsing, marks, say
+from tests.browser import browsing, enter, marks, say
+from tests.fakes.openai.script import Failure, Text
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import ROOT, gateway_of
 
 ASSETS: Final = ROOT / "channels" / "web" / "assets"
@@ -112,3 +115,35 @@ async def test_a_browser_that_prefers_chinese_gets_it_and_may_choose_english(
         await page.get_by_label("语言").select_option("en")
         await expect(page.get_by_text("connected", exact=True)).to_be_visible()
         assert await page.evaluate("document.documentElement.lang") == "en"
+
+
+async def test_what_the_gateway_writes_into_the_room_is_in_the_language_of_its_reader(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
+        server.enqueue(Failure(400, "no"), Text(("Stopped by tea.\n", "It is"), gate=gate))
+        li = await (await opened.new_context(locale="zh-CN")).new_page()
+        await li.goto(f"{gateway.url}?as=Li")
+        await expect(li.get_by_text("已连接", exact=True)).to_be_visible()
+        ann = await enter(await opened.new_context(), gateway.url, "Ann")
+        await say(li, "Sorry")
+        await expect(li.locator("[data-role=notice]")).to_contain_text("无法回答")
+        await expect(ann.locator("[data-role=notice]")).to_contain_text("Sorry, I couldn't answer:")
+        await say(li, "Stopped.")
+        await expect(li.locator(".draft")).to_contain_text("tea")
+        await li.get_by_role("button", name="停止", exact=True).click()
+        gate.set()
+        for page, words in ((li, "已由 Li 停止。"), (ann, "Stopped by Li.")):
+            answer = page.locator("[data-role=agent]:not(.draft)")
+            await expect(answer).to_contain_text(words)
+            await page.reload()
+            await expect(answer).to_contain_text(words)
+            await expect(answer).to_contain_text("Stopped by tea.")
+            await expect(page.locator("[data-role=person]").last).to_contain_text("Stopped.")
+        await li.locator("#composer-input").press_sequentially("/")
+        await expect(li.get_by_role("option", name="/reset")).to_contain_text("重新开始")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,21 @@ async def test_an_image_is_loaded_by_a_press_and_what_is_none_is_said(
         await expect(answer.get_by_role("button", name="a page")).to_contain_text(
             "The image can't be shown: it is no image that I can read."
         )
+
+
+async def test_an_image_can_be_asked_for_once_the_answer_is_whole(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
+        server.enqueue(Text((ANSWER, " and more"), gate=gate))
+        room = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(room, "what does it look like?")
+        await expect(room.locator(".draft").get_by_role("button", name="a kettle")).to_be_disabled()
+        gate.set()
+        answer = room.locator("[data-role=agent]:not(.draft)")
+        await expect(answer.get_by_role("button", name="a kettle")).to_be_enabled()

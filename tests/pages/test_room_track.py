@@ -10,7 +10,7 @@ from playwright.async_api import Browser, expect
 from tests.browser import browsing, enter, marks, say, somebody
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
+from tests.gateways import gateway_of, settled, tape_of
 
 pytestmark = marks
 
@@ -25,6 +25,7 @@ async def test_a_slash_offers_the_commands_and_a_reset_is_a_splice(
         field = page.get_by_role("textbox", name="Message")
         await field.press_sequentially("/")
         await expect(page.get_by_role("option", name="/tape.search query=")).to_be_visible()
+        await expect(page.get_by_role("option", name="/open")).to_have_count(0)
         await field.press_sequentially("res")
         await expect(page.locator("#commands").get_by_role("option")).to_have_count(1)
         await page.keyboard.press("Enter")
@@ -67,3 +68,17 @@ async def test_two_conversations_at_once_have_tracks_of_their_own(
         assert of_tea != await bread.locator(".tracks .sr-only").text_content()
         question = alice.locator("[data-role=person]", has_text="what color is tea?")
         assert of_tea == await question.locator(".tracks .sr-only").text_content()
+
+
+async def test_a_splice_is_drawn_when_people_write_to_each_other(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "hello")
+        await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
+        await settled(gateway)
+        await tape_of(gateway).handoff("phase:tea", {"summary": "tea"})  # outside of the room
+        await page.locator("#ask-agent").uncheck(force=True)
+        await say(page, "lunch?")
+        await expect(page.locator(".log .splice")).to_contain_text("Checkpoint: phase:tea")

@@ -1,13 +1,13 @@
-// Images that go with a message: chosen, pasted or dropped. Photos are made small enough to send,
-// which also takes out where they were taken.
+// Images that go with a message: chosen, pasted or dropped, without what the camera wrote into them.
+// Photos are made small enough to send.
 
+import { withoutMetadata } from './metadata.js';
 import { asUrl, icon, make } from './parts.js';
 import { t } from './words.js';
 
 const MOST = 4;
 const MOST_BYTES = 690_000; // of all images of a message, so that the whole stays below 1 MB
 const SIDES = [2000, 1400, 1000, 700];
-const AS_THEY_ARE = ['image/png', 'image/webp', 'image/gif'];
 
 const $ = (id) => document.getElementById(id);
 
@@ -25,9 +25,12 @@ async function asJpeg(bitmap, side) {
 
 // An image as it is sent, or null for what is none or stays too large.
 async function fitted(file, most) {
-  if (AS_THEY_ARE.includes(file.type) && file.size <= most) return { name: file.name, blob: file };
   let bitmap = null;
-  try { bitmap = await createImageBitmap(file); } catch { return null; }
+  try {
+    const plain = await withoutMetadata(file);
+    if (plain && plain.size <= most) return { name: file.name, blob: plain };
+    bitmap = await createImageBitmap(file);
+  } catch { return null; }
   for (const side of SIDES) {
     const blob = await asJpeg(bitmap, side);
     if (blob && blob.size <= most) return { name: `${file.name.replace(/\.[^.]*$/, '')}.jpg`, blob };
@@ -38,6 +41,9 @@ async function fitted(file, most) {
 export function setUpAttaching({ form, field, announce, onError }) {
   const list = $('attached');
   let files = []; // { name, mime, data, url, size }
+  let adding = Promise.resolve(); // one addition after another, so that they count each other's images
+  let pending = 0;
+  let refused = 0;
 
   function show() {
     list.hidden = !files.length;
@@ -61,16 +67,27 @@ export function setUpAttaching({ form, field, announce, onError }) {
     form.classList.toggle('has-files', files.length > 0);
   }
 
-  async function add(chosen) {
+  function refuse(sentence) {
+    refused += 1;
+    onError(sentence);
+  }
+
+  function add(chosen) {
+    pending += 1;
+    adding = adding.then(() => addEach(chosen)).finally(() => { pending -= 1; });
+    return adding;
+  }
+
+  async function addEach(chosen) {
     for (const file of chosen) {
       if (files.length >= MOST) {
-        onError(t('A message takes {0} images.', MOST));
+        refuse(t('A message takes {0} images.', MOST));
         break;
       }
       const left = files.reduce((sum, { size }) => sum - size, MOST_BYTES);
       const fit = await fitted(file, left / 2); // so that others fit, too
       if (!fit) {
-        onError(t('{0} is no image that can be sent. Other files are not read here: paste their text.', file.name));
+        refuse(t('{0} is no image that can be sent. Other files are not read here: paste their text.', file.name));
         continue;
       }
       const url = await asUrl(fit.blob);
@@ -104,14 +121,18 @@ export function setUpAttaching({ form, field, announce, onError }) {
   });
 
   return {
-    get any() { return files.length > 0; },
-    // Take the images for a message, or give those of a refused one back.
-    take() {
+    get any() { return files.length > 0 || pending > 0; },
+    // Take the images for a message once they are ready, or null if one of these was refused.
+    async take() {
+      const before = refused;
+      await adding;
+      if (refused > before) return null;
       const taken = files.map(({ name, mime, data }) => ({ name, mime, data }));
       files = [];
       show();
       return taken;
     },
+    // Take the images of a refused message back.
     giveBack(returned) {
       files = [...returned.map((file) => ({ ...file, url: `data:${file.mime};base64,${file.data}`, size: file.data.length * 0.75 })), ...files].slice(0, MOST);
       show();

@@ -180,18 +180,18 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
   list.addEventListener('focus', () => field.focus());
   field.addEventListener('blur', ({ relatedTarget }) => { if (shown.length && relatedTarget !== list) closeCommands(); });
 
-  form.addEventListener('submit', (event) => {
+  form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const text = field.value.trim();
     field.focus();
     if (!text && !attaching.any) return;
     showError('');
-    const message = {
-      text, toAgent: ask.checked, replyTo: reply, files: attaching.take(),
-    };
+    const message = { text, toAgent: ask.checked, replyTo: reply };
     setText('');
     replyTo(null);
-    onSend(message);
+    const files = await attaching.take();
+    if (files && (text || files.length)) onSend({ ...message, files });
+    else if (!files) setText([text, field.value].filter(Boolean).join('\n'));
   });
 
   // -- stop

@@ -141,7 +141,7 @@ export class Stream {
   }
 
   open(room, person) {
-    const query = new URLSearchParams({ name: person.name });
+    const query = new URLSearchParams({ name: person.name, language });
     this.#end();
     this.#url = `${roomUrl(room, 'events')}?${query}`;
     this.#begin();

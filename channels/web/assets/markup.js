@@ -32,7 +32,7 @@ export function showBody(body, html) {
   for (const pre of next.querySelectorAll('pre')) frameCode(pre);
   for (const table of next.querySelectorAll('table')) frameTable(table);
   for (const code of next.querySelectorAll(CODE)) colour(code);
-  if (body.closest('[data-role="agent"]')) for (const link of next.querySelectorAll('a[data-image]')) frameImage(link);
+  if (body.closest('[data-role="agent"]')) for (const link of next.querySelectorAll('a[data-image]')) frameImage(link, body.closest('.draft') !== null);
   merge(body, next);
   cues.look(body);
 }
@@ -159,14 +159,16 @@ function frameTable(table) {
   frame.append(inner);
 }
 
-// An image of another server is fetched by the gateway, once somebody asks for it.
-function frameImage(link) {
+// An image of another server is fetched by the gateway, once somebody asks for it, and the answer
+// in which it stands is on the tape.
+function frameImage(link, isDraft) {
   if (!/^https?:$/.test(link.protocol)) return;
   const box = make('span', 'far-image');
   const show = make('button', 'show-image');
   const alt = link.textContent === link.getAttribute('href') ? '' : link.textContent;
   show.type = 'button';
   show.dataset.image = link.dataset.image;
+  show.disabled = isDraft;
   show.append(icon('i-image'), make('span', '', alt || t('Image')), make('small', '', t('Show the image')));
   link.replaceWith(box);
   link.textContent = link.host;

@@ -66,6 +66,7 @@ const transcript = new Transcript({
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
+  isReading: scrolling.isReading,
   onChange: refresh,
 });
 
@@ -73,7 +74,9 @@ setUpBodies($('track'), announce, (id, number) => `/api/rooms/${encodeURICompone
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
-    transcript.putPending({ ...message, role: 'person', author: { ...message.person, id: me?.id ?? null }, date: message.date ?? new Date().toISOString() }, state);
+    transcript.putPending({
+      ...message, role: 'person', author: { ...message.person, id: me?.id ?? null }, date: message.date ?? new Date().toISOString(), images: transcript.get(message.again)?.images,
+    }, state);
     refresh();
   },
   onRefused: (message, sentence) => {
@@ -166,7 +169,7 @@ const handlers = {
   message({ message }) {
     outbox.settle(message.id);
     if (transcript.put(message)) countUnread([message]);
-    if (message.role !== 'person') loadTrack();
+    loadTrack();
   },
   draft({ message }) { transcript.putDraft(message); },
   'draft.removed': ({ id }) => transcript.removeDraft(id),
@@ -356,15 +359,16 @@ const composer = setUpComposer({
   onStop: () => stopAnswer(),
 });
 
-function ask(text, toAgent, replyTo, files = []) {
+function ask(text, toAgent, replyTo, files = [], again = null) {
   if (!person) return;
   scrolling.toEnd();
   outbox.add({
-    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo, files,
+    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo, files, again,
   });
 }
 
-const askAgain = ({ text, reply_to: replyTo }) => ask(text, true, replyTo);
+// The gateway has the images of the message.
+const askAgain = ({ id, text, reply_to: replyTo }) => ask(text, true, replyTo, [], id);
 
 // Press a button of a message; a retry would have another id, but a card is answered once, by
 // the first press: they are sent one after another.

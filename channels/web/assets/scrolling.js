@@ -62,6 +62,7 @@ export function setUpScrolling({ scroller, track, jump, jumpText, spool }) {
 
   return {
     toEnd,
+    isReading: () => !follow,
     noteNew(count) {
       if (!follow) waiting += count;
       showJump();

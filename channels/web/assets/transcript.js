@@ -10,6 +10,8 @@ import { Under } from './under.js';
 import { t } from './words.js';
 
 const JOIN_WITHIN = 5 * 60_000;
+const MOST_SHOWN = 400; // messages of the log; beyond, the oldest leave the page
+const KEPT = 200; // as many as a page that is opened shows
 const MAX_SPOKEN = 3;
 const SPOKEN_MS = 20_000;
 
@@ -38,7 +40,7 @@ export class Transcript {
 
   constructor(parts) {
     // log, pending, drafts, spoken, faces, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
-    // onReact, linkTo, imageOf, announce, showMessage, onChange
+    // onReact, linkTo, imageOf, announce, showMessage, isReading, onChange
     Object.assign(this, parts);
     this.under = new Under({
       get: (id) => this.get(id), nameOf: (message) => this.nameOf(message), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
@@ -93,8 +95,18 @@ export class Transcript {
     const entry = this.#settle(message);
     if (isNew) this.#order.push(message.id);
     if (isNew || entry.html !== before) this.#say(message);
+    if (this.#order.length > MOST_SHOWN && !this.isReading()) this.#prune();
     this.#layout();
     return isNew;
+  }
+
+  // A page that is open for days keeps the newest messages.
+  #prune() {
+    for (const id of this.#order.splice(0, this.#order.length - KEPT)) {
+      this.#reasoning.delete(this.get(id).reply_to);
+      this.under.forget(id);
+      this.#known.delete(id);
+    }
   }
 
   putPending(message, state) {
@@ -227,11 +239,11 @@ export class Transcript {
     }
     const { element } = entry;
     if (entry.stage === 'pending') element.querySelector('.pictures')?.remove();
+    element.classList.remove('draft');
     const body = element.querySelector('.body');
     body.classList.remove('plain');
     showBody(body, message.html);
     Object.assign(entry, { message, html: message.html ?? '', stage: 'log' });
-    element.classList.remove('draft');
     element.removeAttribute('aria-busy');
     delete element.dataset.state;
     element.querySelector('.state').replaceChildren();
@@ -314,7 +326,7 @@ export class Transcript {
     row.append(...names.map((name, number) => {
       const link = make('a');
       const image = make('img');
-      image.src = message.images ? this.imageOf(message.id, number) : `data:${message.files[number].mime};base64,${message.files[number].data}`;
+      image.src = message.images ? this.imageOf(message.again ?? message.id, number) : `data:${message.files[number].mime};base64,${message.files[number].data}`;
       image.alt = name;
       image.loading = 'lazy';
       if (message.images) Object.assign(link, { href: image.src, target: '_blank', rel: 'noopener noreferrer' });

@@ -59,6 +59,12 @@ export class Under {
     if (row) this.#showThumbs(row, id);
   }
 
+  // The message is no longer shown.
+  forget(id) {
+    this.#figures.delete(id);
+    this.#reactions.delete(id);
+  }
+
   #showThumbs(row, id) {
     const { mine = '', ...counts } = this.#reactions.get(id) ?? {};
     for (const [value, label] of Object.entries(THUMBS)) {

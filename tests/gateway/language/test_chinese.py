@@ -64,6 +64,27 @@ COMPOSED: Final = (
         " (since {moment} UTC)"
     ),
     "cannot |drop| {row}: its status is {status}",
+    (
+        "I'd like to run `{tool}` now. But I've read something by other people or from elsewhere (a"
+        " message, a page, a file or a tool's result), so |you| must allow it within {minutes}"
+        " minutes."
+    ),
+    (
+        "I'd like to run `{tool}` now. But I've read something by other people or from elsewhere (a"
+        " message, a page, a file or a tool's result), so |an admin| must allow it within {minutes}"
+        " minutes."
+    ),
+    (
+        "I suggest setting the checkpoint {name} here. Of what came before, I would then see| only"
+        " this:"
+    ),
+    (
+        "I suggest setting the checkpoint {name} here. Of what came before, I would then see|"
+        " nothing."
+    ),
+    "Sorry, I couldn't answer: |{why}. (Ref {error_id})",
+    "I don't know the command `,{name}`.| `,help` lists them.",
+    "I don't know the command `,{name}`.| Did you mean `,{nearest}`?| `,help` lists them.",
     "{who} is now |a| {role}",
     "{who} is now |an| {role}",
 )

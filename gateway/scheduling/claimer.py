@@ -98,7 +98,7 @@ class Claimer:
     def _heard(self, numbers: frozenset[int]) -> None:
         """Look at the sessions with these numbers soon; without any, at all.
 
-        The number 0 stands for sessions that nobody holds: if there is no room here, all others hear.
+        0 stands for sessions that nobody holds: if there is no room here, all others are woken.
         """
         if 0 in numbers:
             self._ready.set()

@@ -243,7 +243,7 @@ class SessionTable:
         found = await self._store.select("sharing.behind", self._known(held))
         return [row["number"] for row in found]
 
-    def _known(self, held: Collection[Held]) -> dict[str, str]:
+    def _known(self, held: Collection[Held]) -> dict[str, Any]:
         return {
             "sessions": dump([one.session_id for one in held]),
             "arrived": dump([one.arrived for one in held]),

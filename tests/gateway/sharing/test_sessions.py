@@ -17,7 +17,7 @@ from gateway.sharing.bus import READY, channel_of
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.sessions import SessionTable
-from gateway.sharing.workers import WorkerTable
+from gateway.sharing.workers import Role, WorkerTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.people import PeopleTable
@@ -168,7 +168,8 @@ async def test_for_a_session_that_nobody_holds_others_are_woken_unless_the_proce
 async def test_for_a_session_that_nobody_holds_one_process_that_works_is_woken(
     shared: Tables,
 ) -> None:
-    for owner, role in (("aa", "worker"), ("bb", "all"), ("cc", "ingress")):
+    roles: dict[str, Role] = {"aa": "worker", "bb": "all", "cc": "ingress"}
+    for owner, role in roles.items():
         await WorkerTable(shared.store, owner, f"home of {owner}", role, "1").begin()
     heard = await heard_of(shared, lambda: shared.accept(works=False))
     assert heard in (["tapeway_aa 0"], ["tapeway_bb 0"])

@@ -13,6 +13,7 @@ from anyio.lowlevel import checkpoint
 from playwright.async_api import Browser, Page, expect
 
 from channels.message import Author
+from gateway.console.screens import deck
 from tests.browser import MUTE, Browsing, browsing, happens, marks
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.scene import (
@@ -62,6 +63,10 @@ async def test_a_link_is_used_once_and_leaves_the_address(
         await first.goto(f"{scene.gateway.url}console#code={code}")
         await expect(first.get_by_role("heading", name="Chats")).to_be_visible()
         assert code not in first.url
+        await first.keyboard.press("Control+k")
+        await first.keyboard.type("settings")
+        await expect(first.get_by_role("listbox")).to_have_text("Nothing of that name.")
+        await first.keyboard.press("Escape")
         await expect(first.get_by_role("link", name="Settings")).to_have_count(0)
         second = await (await opened.new_context(extra_http_headers=headers)).new_page()
         await second.goto(f"{scene.gateway.url}console#code={code}")
@@ -110,10 +115,44 @@ async def test_a_chat_is_opened_and_closed_again_and_one_comes_back_to_its_place
         await expect(page.get_by_role("link", name="All chats")).to_be_visible()
         await page.go_back()
         await expect(link).to_be_focused()
-        async with page.expect_response("**/api/console/deck"):  # an address is anybody's text
+        async with page.expect_response("**/api/console/deck?at=*"):  # an address is anybody's text
             await page.evaluate("location.hash = '#/deck/at/%22%5D%20x'")
         await expect(page.locator(".deck > .note")).to_have_text("")
         await expect(link).to_be_visible()
+
+
+async def test_more_chats_than_a_page_has_are_a_button_away(
+    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deck, "MAX_STRIPS", 2)
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        await scene.say(STRANGER, "hello", OTHER_GROUP)
+        await scene.say(STRANGER, "hello")
+        strips, more = page.locator(".strip-main"), page.locator(".more")
+        await expect(strips).to_have_text([re.compile("hello"), re.compile("hello")])
+        await expect(more).to_contain_text("Chats 1 to 2 of 3: what needs you comes first")
+        await page.get_by_role("button", name="Next chats").press("Enter")
+        private = [re.compile("Person 1")]  # of who looks
+        await expect(strips).to_have_text(private)
+        await expect(page.get_by_role("button", name="Next chats")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Chats before")).to_be_focused()
+        await strips.get_by_role("link").click()
+        await page.get_by_role("link", name="All chats").click()
+        await expect(strips).to_have_text(private)
+        await page.get_by_role("button", name="Chats before").click()
+        await expect(strips).to_have_count(2)
+
+
+async def test_a_last_sign_of_life_ages_while_somebody_looks(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with entered(tmp_path, chromium) as (_scene, _opened, page):
+        await page.clock.install()
+        async with page.expect_response("**/api/console/channels"):
+            await page.evaluate("location.hash = '#/channels'")
+        await expect(page.locator(".card").first).to_be_visible()
+        async with page.expect_response("**/api/console/channels"):
+            await page.clock.fast_forward(15_000)
 
 
 async def test_the_deck_rests_between_two_rounds_of_changes(

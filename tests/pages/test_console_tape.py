@@ -6,6 +6,7 @@ ended after a while: `bench/console.py` measures, on a machine that does nothing
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, Locator, Page, Request, expect
+from playwright.async_api import Browser, Locator, Page, Request, Route, expect
 
 from gateway.app import Gateway
 from gateway.console import reads
@@ -136,7 +137,9 @@ async def test_a_long_tape_is_shown_from_its_end_with_two_questions(timeline: Ti
     assert await timeline.place() > size - 30
     assert len(timeline.pages()) <= 6
     await timeline.check_bytes()
-    await expect(timeline.page.locator(".map path")).to_have_count(4)
+    await expect(timeline.page.locator(".map g:first-child path")).to_have_count(4)
+    await expect(timeline.page.locator(".map-chapters[d^=M]")).to_have_count(1)
+    await expect(timeline.page.locator(".map-lane").first).to_be_attached()
     await expect(timeline.page.locator(".tape-note")).to_have_text("")  # all of it is counted
     assert await timeline.page.locator("*").count() <= MAX_ELEMENTS
 
@@ -251,8 +254,57 @@ async def test_a_date_an_entry_and_a_place_on_the_map_are_one_question_away(
     assert place < await timeline.place() < place + 200
 
 
+@pytest.mark.parametrize("screen", ["tape", "replay"])
+async def test_a_drag_over_the_map_asks_for_one_page_at_a_time(
+    timeline: Timeline, screen: str
+) -> None:
+    page, gate, asked = timeline.page, asyncio.Event(), list[str]()
+    await page.set_viewport_size({"width": 1280, "height": 720})
+    await page.goto(f"{timeline.gateway.url}console#/{screen}/{KEY}")
+    await expect(timeline.slider).not_to_have_attribute("aria-valuenow", "1")
+
+    async def hold(route: Route) -> None:
+        asked.append(route.request.url)
+        await gate.wait()
+        await route.continue_()
+
+    await page.route(f"**/{KEY}/page?*", hold)
+    box = await timeline.slider.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    await page.mouse.move(box["x"] + box["width"] / 4, y)
+    await page.mouse.down()
+    await page.mouse.move(box["x"] + box["width"] / 2, y, steps=40)
+    moved = await page.locator(".map-place").evaluate("(one) => one.style.transform")
+    assert re.match(r"translateX\((49\.\d+|50)", moved)  # the head follows at once
+    assert len(asked) == 1
+    async with page.expect_response(lambda one: "/page?" in one.url and one.url != asked[0]):
+        gate.set()
+    await page.mouse.up()
+    half = re.compile(r"^5[0-4]\d{3}$")
+    await expect(timeline.slider).to_have_attribute("aria-valuenow", half)
+    assert len({url for url in asked if "around=" in url}) == 2
+    await page.unroute(f"**/{KEY}/page?*")
+
+
+async def test_a_link_to_any_entry_shows_it(timeline: Timeline) -> None:
+    found: list[Any] = await tape_of(timeline.gateway).find(
+        after=70_000, kinds=("event",), name="turn.start", limit=1
+    )
+    await timeline.open(found[0].id)
+    await expect(timeline.current).to_have_attribute("data-id", str(found[0].id))
+    await expect(timeline.current).to_contain_text("The agent began to work.")
+    await timeline.page.keyboard.press("j")
+    await expect(timeline.current).not_to_contain_text("The agent began to work.")
+    await timeline.page.evaluate(f"location.hash = '#/tape/{KEY}/at/4000000'")
+    note = timeline.page.locator(".tape-note")
+    await expect(note).to_contain_text("Entry 4000000 is not on this tape, or not shown.")
+
+
 async def test_the_keys_step_through_entries_and_chapters(timeline: Timeline) -> None:
-    await timeline.open(30_000)
+    await timeline.open(30_000)  # which the list leaves out otherwise
+    await timeline.page.keyboard.press("j")
+    await expect(timeline.current).not_to_have_attribute("data-id", "30000")
     start = await timeline.place()
     await timeline.page.keyboard.press("j")
     await expect(timeline.current).not_to_have_attribute("data-id", str(start))

@@ -74,12 +74,14 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     " readers with a link to it.",
     ("GET", "/api/console/tape/{chat}/page"): "A page of a tape: after or before an entry, or at"
     " a date; also for readers with a link to it.",
-    ("GET", "/api/console/tape/{chat}/chapters"): "The newest chapters of a tape before an entry.",
+    ("GET", "/api/console/tape/{chat}/changed"): "What was deleted, edited or erased since an"
+    " entry; also for readers with a link to the tape.",
     ("GET", "/api/console/tape/{chat}/chapter"): "The chapter before or after an entry; also for"
     " readers with a link to the tape.",
     ("GET", "/api/console/tape/{chat}/chapter/{anchor:int}.{form}"): "What was said in a chapter,"
     " as Markdown (`md`) or as one page of HTML.",
-    ("GET", "/api/console/tape/{chat}/lanes"): "The lanes of a part of a tape.",
+    ("GET", "/api/console/tape/{chat}/lanes"): "The busiest lanes of a part of a tape; also for"
+    " readers with a link to it.",
     ("GET", "/api/console/tape/{chat}/names"): "Who began conversations, and how; also for"
     " readers with a link.",
     ("GET", "/api/console/tape/{chat}/search"): "What was found on a tape.",

@@ -186,6 +186,6 @@ window.addEventListener('hashchange', () => {
   if (/^#(code|link)=/.test(location.hash) || READ.test(location.hash) !== reading) enter();
   else if (me || reading) show({ onShown });
 });
-setUpPalette();
+setUpPalette(() => me?.instance);
 frame();
 enter();

@@ -8,7 +8,8 @@ import { t } from './words.js';
 const $ = (id) => document.getElementById(id);
 const MAX_SHOWN = 12;
 
-export function setUpPalette() {
+// `isOwner()` says whether the instance's owner looks, to whom alone some screens belong.
+export function setUpPalette(isOwner) {
   const dialog = $('palette');
   const input = $('palette-text');
   const list = $('palette-list');
@@ -39,7 +40,7 @@ export function setUpPalette() {
 
   async function open() {
     if (dialog.open || document.body.classList.contains('signed-out')) return;
-    places = screens.filter(({ nav }) => nav).map(({ nav, route }) => ({ name: t(`nav.${nav}`), about: '', href: `#/${[route].flat()[0]}` }));
+    places = screens.filter(({ nav, owner }) => nav && (isOwner() || !owner)).map(({ nav, route }) => ({ name: t(`nav.${nav}`), about: '', href: `#/${[route].flat()[0]}` }));
     input.value = '';
     at = 0;
     draw();

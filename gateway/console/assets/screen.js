@@ -7,11 +7,12 @@ import { t } from './words.js';
 
 const REST = 1000; // milliseconds at least from one answer until changes are asked for
 
-// Return { refresh, end }. `path()` is asked for, `draw(found)` shows it; a refusal is shown in `note`.
+// Return { refresh, end }. `path()`, or what it resolves to, is asked for, and `draw(found)` shows it; a
+// refusal is shown in `note`, or by `refuse(cause)`. Of the topics, `heeds(data)` may leave something out.
 // What changes while an answer is on its way is asked for once more, and never twice at once; between
 // two rounds that changes ask for, there is a rest, of `restOf(found)` milliseconds if that is more.
 // `refresh`, for what somebody did, has none.
-export function follow({ path, draw, note, topics = [], restOf = () => REST }) {
+export function follow({ path, draw, note, refuse = ({ message }) => { note.textContent = message; }, topics = [], heeds = () => true, restOf = () => REST }) {
   const ends = new AbortController();
   let running = false;
   let again = false;
@@ -28,13 +29,14 @@ export function follow({ path, draw, note, topics = [], restOf = () => REST }) {
     do {
       again = false;
       try {
-        const found = await get(path(), { signal: ends.signal });
-        note.textContent = '';
+        const asked = path(ends.signal); // at once, if it is known: what was asked for early is not kept
+        const found = await get(typeof asked === 'string' ? asked : await asked, { signal: ends.signal });
+        if (note) note.textContent = '';
         draw(found);
         rest = Math.max(REST, restOf(found));
       } catch (cause) {
         if (cause.name === 'AbortError') return;
-        note.textContent = cause.message;
+        refuse(cause);
       }
     } while (again);
     running = false;
@@ -48,8 +50,8 @@ export function follow({ path, draw, note, topics = [], restOf = () => REST }) {
     timer = setTimeout(refresh, Math.max(0, due - performance.now()));
   }
 
-  const offs = [...topics, 'all'].map((topic) => on(topic, hear));
-  note.textContent = t('loading');
+  const offs = [...topics, 'all'].map((topic) => on(topic, (data) => { if (heeds(data)) hear(); }));
+  if (note) note.textContent = t('loading');
   refresh();
   return { refresh, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -13,12 +13,13 @@ from agent.names import fit
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat, session_of_key
 from gateway.console.parts import ConsoleParts
-from gateway.console.reads import ConsoleReads
+from gateway.console.reads import ConsoleBusy, ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, shown_text, without_gone
 from gateway.console.visitor import Visitor
 from gateway.errors import AdminError
 from tape.entry import MESSAGE, Entry, as_date, dump
+from tape.errors import ReadTooSlow
 from tape.rollups import is_refusal
 from tape.unit_of_work import Row
 
@@ -73,7 +74,8 @@ def finding_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         wanted = MessageSearch.read(request.query_params)
         chats = await _chats(rights, visitor, request.query_params.get("chat", ""))
         finder = _Finder(parts.reads, {chat.session_id: chat for chat in chats}, wanted)
-        return {"messages": await (finder.by_words() if wanted.words else finder.by_time())}
+        found = await (finder.by_words() if wanted.words else finder.by_time())
+        return {"messages": found, "skipped": finder.skipped}
 
     return [console_route("/messages", messages)]
 
@@ -91,6 +93,8 @@ class _Finder:
     reads: ConsoleReads
     chats: Mapping[str, ConsoleChat]
     wanted: MessageSearch
+    skipped: list[str] = field(default_factory=list)
+    """The titles of the chats whose search took too long."""
 
     async def by_time(self) -> list[dict[str, Any]]:
         """Return the newest messages that are wanted, newest first."""
@@ -107,21 +111,34 @@ class _Finder:
         return found[:MAX_FOUND]
 
     async def by_words(self) -> list[dict[str, Any]]:
-        """Return the messages that say the words, or whose answers do, newest first."""
+        """Return the messages that say the words, or whose answers do, newest first.
+
+        Raises ReadTooSlow or ConsoleBusy if no chat can be searched now.
+        """
         found: list[dict[str, Any]] = []
-        for chat in list(self.chats.values())[:MAX_SEARCHED]:
-            until = self.wanted.until or None
-            hits = await self.reads.search(chat.tape, self.wanted.words, MAX_HITS, until=until)
-            turns = {str(one.meta["turn"]): one for one in hits if is_ours(one) and _turn(one)}
-            ids = [one.meta["inbox"] for one in hits if isinstance(one.meta.get("inbox"), int)]
-            values = {"ids": dump(ids), "turns": dump(list(turns)), "limit": 2 * MAX_HITS}
-            rows = await self.reads.select("ledger.found_messages", values)
-            own = [row for row in rows if row["session_id"] == chat.session_id]
-            for shown in await self._shown(own):
-                answer = turns.get(shown["turn"] or "")
-                found.append({**shown, "answer": excerpt(shown_text(answer)) if answer else ""})
+        chats = list(self.chats.values())[:MAX_SEARCHED]
+        for chat in chats:
+            try:
+                found += await self._hits(chat)
+            except (ReadTooSlow, ConsoleBusy):
+                self.skipped.append(chat.title)
+                if len(self.skipped) == len(chats):
+                    raise
         found.sort(key=lambda one: str(one["at"]), reverse=True)
         return found[:MAX_FOUND]
+
+    async def _hits(self, chat: ConsoleChat) -> list[dict[str, Any]]:
+        """Return the messages of a chat that say the words, or whose answers do."""
+        until = self.wanted.until or None
+        hits = await self.reads.search(chat.tape, self.wanted.words, MAX_HITS, until=until)
+        turns = {str(one.meta["turn"]): one for one in hits if is_ours(one) and _turn(one)}
+        ids = [one.meta["inbox"] for one in hits if isinstance(one.meta.get("inbox"), int)]
+        values = {"ids": dump(ids), "turns": dump(list(turns)), "limit": 2 * MAX_HITS}
+        rows = await self.reads.select("ledger.found_messages", values)
+        own = [row for row in rows if row["session_id"] == chat.session_id]
+        answers = {turn: excerpt(shown_text(one)) for turn, one in turns.items()}
+        shown = await self._shown(own)
+        return [{**one, "answer": answers.get(one["turn"] or "", "")} for one in shown]
 
     async def _rows(self, values: Mapping[str, Any]) -> list[Row]:
         select = self.reads.select

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -26,8 +26,9 @@ from tape.handle import Tape
 from tape.unit_of_work import Row
 
 MAX_STRIPS: Final = 60
-"""Maximum chats shown at once; those that need somebody come first."""
+"""Maximum chats of a page of the deck; those that need somebody come first."""
 
+MAX_DIGITS: Final = 9  # of the place of a chat in an address
 MAX_NAMED: Final = 1_000  # maximum chats that the palette knows
 FAILED_DAYS: Final = 1
 LAMPS: Final = ("stalled", "failed", "held", "waiting", "running", "quiet")
@@ -99,7 +100,8 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             strips.append((counts.strip(chat, now, silent.get(chat.channel, "")), chat))
         strips.sort(key=lambda one: one[1].heard_at, reverse=True)
         strips.sort(key=lambda one: LAMPS.index(one[0]["lamp"]))
-        shown = strips[:MAX_STRIPS]
+        first = _first(request, [chat.key for _strip, chat in strips])
+        shown = strips[first : first + MAX_STRIPS]
         last = await _last_messages(parts.reads, [chat for _strip, chat in shown])
         sparks = await sparks_of(parts.reads, [chat.tape for _strip, chat in shown], now)
         return {
@@ -113,6 +115,8 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
                 for strip, chat in shown
             ],
             "total": len(strips),
+            "from": first,
+            "page": MAX_STRIPS,
             "waiting": waiting,
         }
 
@@ -141,6 +145,18 @@ def silent_since(status: StatusBoard, now: datetime) -> dict[str, str]:
     }
     deaf = {name: utc_iso(now - timedelta(seconds=gone)) for name, gone in status.deaf().items()}
     return away | deaf
+
+
+def _first(request: Request, chats: Sequence[str]) -> int:
+    """Return the place of the first chat to show: `from` one, or where the chat `at` is."""
+    asked = request.query_params
+    if asked.get("at") in chats:
+        place = chats.index(asked["at"])
+        return place - place % MAX_STRIPS
+    given = asked.get("from", "")
+    place = int(given) if given.isascii() and given.isdigit() and len(given) <= MAX_DIGITS else 0
+    last = max(len(chats) - 1, 0)
+    return min(place, last - last % MAX_STRIPS)
 
 
 def about(chat: ConsoleChat) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from gateway.console.parts import ConsoleParts
 from gateway.console.reads import PAGE
 from gateway.console.rights import Rights
 from gateway.console.screens.deck import about
+from gateway.console.timeline.changes import changes_after
 from gateway.console.timeline.chapter import chapter_text
 from gateway.console.timeline.lanes import lane_names
 from gateway.console.timeline.overview import (
     chapter_beside,
-    chapters_before,
     hits_of,
     lanes_between,
     map_of,
@@ -49,8 +49,8 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     async def page(chat: ConsoleChat, request: Request) -> Any:
         return _clean(redactor, await page_around(reads, chat.tape, _where(request)))
 
-    async def chapters(chat: ConsoleChat, request: Request) -> Any:
-        return await chapters_before(reads, chat.tape, _number(request, "before"))
+    async def changed(chat: ConsoleChat, request: Request) -> Any:
+        return await changes_after(reads, chat.tape, _number(request, "after"))
 
     async def beside(chat: ConsoleChat, request: Request) -> Any:
         at, back = _number(request, "at") or 1, "back" in request.query_params
@@ -85,8 +85,8 @@ def timeline_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         route("", tape, shared=True),
         route("/page", page, shared=True),
         route("/chapter", beside, shared=True),
-        route("/chapters", chapters),
-        route("/lanes", lanes),
+        route("/changed", changed, shared=True),
+        route("/lanes", lanes, shared=True),
         route("/names", names, shared=True),
         route("/search", hits),
         route("/room", room),

@@ -8,6 +8,7 @@ from typing import Any, Final
 from channels.markdown.plain import plain
 from gateway.console.said import shown_text
 from gateway.context.reactions import REACTION
+from gateway.erasing.doomed import ERASE
 from gateway.explain.rules import refused_by
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.turn.runner import SORRY
@@ -43,6 +44,7 @@ _EVENTS: Final = {
     MESSAGE_EDIT: "edit",
     MESSAGE_DELETE: "delete",
     REACTION: "reaction",
+    ERASE: "erase",
     OUTBOUND: "out",
     RECEIPT: "receipt",
 }
@@ -53,8 +55,8 @@ async def rows_of(tape: Tape, entries: Sequence[Entry]) -> list[Json]:
     """Return a row for each entry, in order.
 
     id, at, kind  the entry, its date, and how it is drawn: said, answer, turn, end, tool, chapter,
-                  edit, delete, reaction, refused, notice, out, receipt, error, erased or
-                  other
+                  edit, delete, erase, reaction, refused, notice, out, receipt, error, erased
+                  or other
     lane, turn    of its meta, if it has them
     who, text     the name of who wrote it, and the first MAX_TEXT characters, as last edited
     gone          whether its text was deleted; it has none, then

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from gateway.console.reads import PAGE, ConsoleReads
@@ -19,6 +18,7 @@ MAX_BINS: Final = 480  # maximum bins of a tape
 MIN_BLOCKS: Final = 48  # with fewer blocks than that, a tape is shown by hours
 MAX_STRETCHES: Final = 20_000  # maximum stretches of a tape that are read, newest left out
 MAX_HITS: Final = 30
+MAX_LANES: Final = 200  # maximum lanes of a part: the busiest
 
 
 async def map_of(reads: ConsoleReads, tape: str) -> Json:
@@ -73,15 +73,6 @@ async def page_around(reads: ConsoleReads, tape: str, where: Json) -> Json:
     return {"rows": rows, "first": first, "last": last, "size": size, "at": at}
 
 
-async def chapters_before(reads: ConsoleReads, tape: str, before: int | None) -> Json:
-    """Return the newest chapters before an entry, in order; `more` says whether older ones are."""
-    query = Query(tape, before=before, kinds=(ANCHOR,), limit=PAGE, newest=True)
-    found = await reads.page(query)  # which may be shorter than PAGE, and not the last one
-    older = replace(query, before=found[0].id, limit=1) if found else None
-    more = bool(older and await reads.page(older))
-    return {"chapters": [chapter_of(one) for one in found], "more": more}
-
-
 async def chapter_beside(reads: ConsoleReads, tape: str, at: int, *, back: bool) -> Json:
     """Return the chapter before or after an entry; without one, its `id` is None."""
     query = (
@@ -94,9 +85,9 @@ async def chapter_beside(reads: ConsoleReads, tape: str, at: int, *, back: bool)
 
 
 async def lanes_between(reads: ConsoleReads, tape: str, first: int, last: int) -> Json:
-    """Return the lanes of the blocks of these ids as lists: lane, entries, first and last id."""
+    """Return the busiest lanes of the blocks of these ids: lane, entries, first and last id."""
     found = await reads.lanes(tape, first // BLOCK_IDS, last // BLOCK_IDS)
-    return {"lanes": [[one.lane, one.entries, one.first, one.last] for one in found]}
+    return {"lanes": [[one.lane, one.entries, one.first, one.last] for one in found[:MAX_LANES]]}
 
 
 async def hits_of(reads: ConsoleReads, tape: str, text: str) -> Json:

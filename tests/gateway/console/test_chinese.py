@@ -38,7 +38,7 @@ SENTENCES: Final = ("says", "why", "remedy", "done", "error", "help", "notes", "
 HEARD: Final = "Shall we meet at the old mill?"
 EVERYTHING: Final = (
     *("deck", "channels", "ledger", "people", "money?by=chat", "links", "messages?q=meet"),
-    *(f"tape/{key(GROUP)}{path}" for path in ("", "/page", "/chapters", "/steps")),
+    *(f"tape/{key(GROUP)}{path}" for path in ("", "/page", "/steps")),
 )
 
 

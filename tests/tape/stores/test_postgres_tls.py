@@ -124,7 +124,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def mode(rest: str) -> str | None:
+def mode(rest: str) -> str | int | None:
     """Return how much the server at an address has to prove."""
     return conninfo.conninfo_to_dict(connection_target(f"postgresql://{rest}")).get("sslmode")
 

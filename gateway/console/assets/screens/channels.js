@@ -20,6 +20,8 @@ addWords({
   },
 });
 
+const EVERY = 15_000; // milliseconds after which what ages is asked for again while somebody looks
+
 const KINDS = { ready: 'good', starting: 'warn', waiting: 'warn', unfit: 'bad', stopped: '', deaf: 'bad' };
 
 export const title = () => t('channels.title');
@@ -36,7 +38,15 @@ export function mount(root) {
     model.replaceChildren(make('h2', {}, t('channels.model')), make('p', {}, used.name), ...notes(used.notes));
   }
 
-  return follow({ path: () => 'channels', draw, note, topics: ['channels', 'ledger'] }).end;
+  const followed = follow({ path: () => 'channels', draw, note, topics: ['channels', 'ledger'] });
+  const look = () => { if (!document.hidden) followed.refresh(); };
+  const timer = setInterval(look, EVERY);
+  document.addEventListener('visibilitychange', look);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener('visibilitychange', look);
+    followed.end();
+  };
 }
 
 function cardOf(channel) {

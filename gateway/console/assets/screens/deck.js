@@ -8,7 +8,7 @@ import { addWords, money, number, short, t, when } from '../words.js';
 
 addWords({
   en: {
-    'deck.title': 'Chats', 'deck.empty': 'No chat has said anything yet.', 'deck.more': '{0} more chat, which is quiet, is not shown.|{0} more chats, which are quiet, are not shown.',
+    'deck.title': 'Chats', 'deck.empty': 'No chat has said anything yet.', 'deck.part': 'Chats {0} to {1} of {2}: what needs you comes first, then what was heard last.', 'deck.next': 'Next chats', 'deck.back': 'Chats before',
     'deck.stalled': 'stalled since {0}', 'deck.failed': '{0} failed', 'deck.held': '{0} held', 'deck.waiting': '{0} waiting',
     'deck.running': 'answering', 'deck.quiet': 'quiet', 'deck.tokens': '{0} tokens today', 'deck.cost': 'cost {0}',
     'deck.spark': '{0} entry in 24 hours|{0} entries in 24 hours', 'deck.closed': 'Opening this private chat is recorded.',
@@ -16,7 +16,7 @@ addWords({
     'deck.closed.chat': 'Closed: the agent answers nobody here until you open it.', 'deck.wants': 'waits to be opened', 'deck.open': 'Open this chat', 'deck.opened': 'The agent now answers in {0}.', 'deck.close': 'Close it again', 'deck.shut': '{0} is closed again.',
   },
   zh: {
-    'deck.title': '聊天', 'deck.empty': '还没有任何聊天消息。', 'deck.more': '另有 {0} 个安静的聊天未显示。',
+    'deck.title': '聊天', 'deck.empty': '还没有任何聊天消息。', 'deck.part': '第 {0} 至 {1} 个聊天，共 {2} 个：需要您处理的在前，其次是最近有消息的。', 'deck.next': '后面的聊天', 'deck.back': '前面的聊天',
     'deck.stalled': '自 {0} 起停滞', 'deck.failed': '{0} 条失败', 'deck.held': '{0} 条保留', 'deck.waiting': '{0} 条等待',
     'deck.running': '正在回答', 'deck.quiet': '安静', 'deck.tokens': '今日 {0} 个词元', 'deck.cost': '费用 {0}',
     'deck.spark': '24 小时内 {0} 条记录', 'deck.closed': '打开此私聊会被记录。',
@@ -28,13 +28,15 @@ addWords({
 const REST_A_CHAT = 100; // milliseconds: a strip costs the gateway about one, and its answers go first
 
 export const title = () => t('deck.title');
-export const needs = () => ['deck'];
+const pathOf = (chat) => (chat ? `deck?at=${encodeURIComponent(chat)}` : 'deck');
+export const needs = ({ chat }) => [pathOf(chat)];
 
 // `chat` is the one that somebody comes back from.
 export function mount(root, { chat: from = '' } = {}) {
   const { root: place, note } = section(t('deck.title'), 'deck');
   const shelf = make('ul', { class: 'shelf', 'aria-label': t('deck.title') });
-  const more = make('p', { class: 'more' });
+  const more = make('div', { class: 'more', role: 'group' });
+  let path = pathOf(from);
   const done = make('p', { class: 'done', role: 'status' });
   place.append(shelf, more, done);
   root.append(place);
@@ -68,7 +70,13 @@ export function mount(root, { chat: from = '' } = {}) {
       make('p', { class: 'strip-open' }, make('button', { type: 'button', class: 'button', 'aria-label': `${t('deck.open')}: ${name}`, onclick: open }, t('deck.open'))));
   }
 
-  function draw({ chats, total, waiting }) {
+  function go(first) {
+    path = `deck?from=${Math.max(0, first)}`;
+    scrollTo({ top: 0 });
+    followed.refresh();
+  }
+
+  function draw({ chats, total, waiting, from: first, page }) {
     const focused = document.activeElement?.closest?.('[data-chat]')?.dataset.chat;
     shelf.replaceChildren(...waiting.map(closed), ...chats.map(strip));
     const of = (chat) => [...shelf.children].filter((one) => one.dataset.chat === chat);
@@ -77,7 +85,14 @@ export function mount(root, { chat: from = '' } = {}) {
       back.focus({ preventScroll: true });
       back.closest('li').scrollIntoView({ block: 'center' });
     } else if (focused) of(focused)[0]?.querySelector('a')?.focus({ preventScroll: true });
-    more.textContent = total > chats.length ? t('deck.more', total - chats.length) : total ? '' : t('deck.empty');
+    // What somebody came back to is shown; from now on, the place is.
+    if (path.startsWith('deck?at')) path = first ? `deck?from=${first}` : 'deck';
+    const button = (key, to, shown) => (shown ? make('button', { class: 'quiet', type: 'button', 'data-to': key, onclick: () => go(to) }, t(key)) : '');
+    const held = document.activeElement?.closest?.('[data-to]')?.dataset.to;
+    more.replaceChildren(...(total > chats.length
+      ? [make('p', {}, t('deck.part', number(first + 1), number(first + chats.length), number(total))), button('deck.back', first - page, first > 0), ' ', button('deck.next', first + page, first + chats.length < total)]
+      : [total ? '' : t('deck.empty')]));
+    if (held) (more.querySelector(`[data-to="${held}"]`) ?? more.querySelector('button'))?.focus({ preventScroll: true });
   }
 
   shelf.addEventListener('focusin', () => { from = ''; });
@@ -86,7 +101,7 @@ export function mount(root, { chat: from = '' } = {}) {
     const left = event.target.closest('a') && event.target.closest('[data-chat]')?.dataset.chat;
     if (left) history.replaceState(null, '', `#/deck/at/${left}`);
   });
-  const followed = follow({ path: () => 'deck', draw, note, topics: ['chat', 'ledger', 'channels'], restOf: ({ chats }) => chats.length * REST_A_CHAT });
+  const followed = follow({ path: () => path, draw, note, topics: ['chat', 'ledger', 'channels'], restOf: ({ chats }) => chats.length * REST_A_CHAT });
   return followed.end;
 }
 

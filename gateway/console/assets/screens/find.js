@@ -10,12 +10,12 @@ addWords({
   en: {
     'find.title': 'Why was a message answered, or not?', 'find.about': 'Choose a message: you see what became of it, which conversation it belongs to, what the model was shown, and what the answer cost. Choosing a private chat opens it, which is recorded.',
     'find.words': 'Words', 'find.chat': 'Chat', 'find.every': 'all open to you', 'find.person': 'From', 'find.until': 'Up to', 'find.unanswered': 'Only those not answered', 'find.go': 'Find',
-    'find.list': 'Messages, newest first', 'find.none': 'No such message was found.', 'find.no-text': 'Its text is not shown.', 'find.answer': 'Answer:',
+    'find.and': ', ', 'find.skipped': 'Not searched, since it takes too long just now: {0}.', 'find.list': 'Messages, newest first', 'find.none': 'No such message was found.', 'find.no-text': 'Its text is not shown.', 'find.answer': 'Answer:',
   },
   zh: {
     'find.title': '消息为何得到或没有得到回答？', 'find.about': '选择一条消息：可以看到它的结果、所属对话、模型看到的内容以及回答的费用。选择私聊即为打开它，会被记录。',
     'find.words': '文字', 'find.chat': '聊天', 'find.every': '所有可见聊天', 'find.person': '发送者', 'find.until': '截至', 'find.unanswered': '仅未回答的', 'find.go': '查找',
-    'find.list': '消息，最新在前', 'find.none': '没有找到这样的消息。', 'find.no-text': '内容不予显示。', 'find.answer': '回答：',
+    'find.and': '、', 'find.skipped': '现在搜索太慢，未搜索：{0}。', 'find.list': '消息，最新在前', 'find.none': '没有找到这样的消息。', 'find.no-text': '内容不予显示。', 'find.answer': '回答：',
   },
 });
 
@@ -31,34 +31,47 @@ export function mount(root, { chat = '' }) {
   const field = (text, control) => make('p', { class: 'field' }, make('label', { for: control.id }, text), control);
   const list = make('ul', { class: 'rows', 'aria-label': t('find.list') });
   place.append(make('p', { class: 'more' }, t('find.about')),
-    make('form', { class: 'fields', role: 'search', onsubmit: (event) => { event.preventDefault(); followed.refresh(); } },
+    make('form', { class: 'fields', role: 'search', onsubmit: (event) => { event.preventDefault(); look(); } },
       field(t('find.words'), words), field(t('find.chat'), chats), field(t('find.person'), person), field(t('find.until'), until),
       make('p', { class: 'field check' }, unanswered, make('label', { for: unanswered.id }, t('find.unanswered'))),
       make('button', { class: 'button' }, t('find.go'))),
     list);
-  for (const control of [chats, until, unanswered]) control.addEventListener('change', () => followed.refresh());
+  chats.addEventListener('change', () => { chat = ''; });
+  for (const control of [chats, until, unanswered]) control.addEventListener('change', look);
   root.append(place);
   const ends = new AbortController();
   get('chats', { signal: ends.signal }).then((found) => {
     chats.append(...found.chats.map((one) => make('option', { value: one.chat, selected: one.chat === chat }, one.private ? `${one.title} (${t('private')})` : one.title)));
   }, () => {});
 
-  function path() {
+  // What was entered last is looked for, not what is being typed.
+  function entered() {
     const asked = { q: words.value, person: person.value, chat: chats.value || chat, unanswered: unanswered.checked ? '1' : '' };
     // All of the minute that was chosen.
     if (until.value) asked.until = new Date(Date.parse(until.value) + MINUTE).toISOString();
+    return asked;
+  }
+
+  function look() {
+    asked = entered();
+    followed.refresh();
+  }
+
+  function path() {
     return `messages?${new URLSearchParams(Object.entries(asked).filter(([, value]) => value))}`;
   }
 
-  function draw({ messages }) {
+  function draw({ messages, skipped }) {
     const focused = document.activeElement?.closest?.('[data-message]')?.dataset.message;
     list.replaceChildren(...messages.map(rowOf));
     if (focused) list.querySelector(`[data-message="${focused}"] a`)?.focus({ preventScroll: true });
-    if (!messages.length) note.textContent = t('find.none');
+    const says = [messages.length ? '' : t('find.none'), skipped.length ? t('find.skipped', skipped.join(t('find.and'))) : ''];
+    note.textContent = says.filter(Boolean).join(' ');
   }
 
-  chats.addEventListener('change', () => { chat = ''; });
-  const followed = follow({ path, draw, note, topics: ['chat', 'ledger'] });
+  let asked = entered();
+  // A search for words costs too much to be made again whenever somebody writes.
+  const followed = follow({ path, draw, note, topics: ['chat', 'ledger'], heeds: () => !asked.q });
   return () => { ends.abort(); followed.end(); };
 }
 

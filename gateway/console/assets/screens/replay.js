@@ -1,6 +1,7 @@
 // A room as it was: a play head over the tape, and what stood in the room at that time.
 
 import { get } from '../api.js';
+import { Changes, newest } from '../changes.js';
 import { disc, make, reel } from '../dom.js';
 import { toChats } from '../screen.js';
 import { addWords, locale, t } from '../words.js';
@@ -30,7 +31,7 @@ export const title = () => t('replay.title');
 
 export function mount(root, { chat, at }) {
   const replay = new Replay(root, chat);
-  replay.open(at ?? new Date().toISOString());
+  replay.begin(at ?? new Date().toISOString());
   const unmount = () => replay.end();
   unmount.update = (next) => {
     if (next.chat !== chat) return false;
@@ -56,7 +57,8 @@ class Replay {
 
   constructor(root, chat) {
     this.#chat = chat;
-    this.map = new Minimap((id) => this.#seek(id));
+    this.map = new Minimap(newest((id) => this.#seek(id)));
+    this.changes = new Changes(chat, this.#ends.signal, (found) => this.#renew(found));
     this.name = make('h1', {}, t('replay.title'));
     this.clock = make('time', { class: 'replay-clock' });
     this.reels = [reel(), reel()];
@@ -82,11 +84,28 @@ class Replay {
     clearInterval(this.#timer);
   }
 
+  async begin(date) {
+    await this.changes.begin();
+    this.changes.follow(this.#chat);
+    await this.open(date);
+  }
+
+  // What was deleted or erased goes from the room, and from what is still to be played.
+  #renew({ deleted, all }) {
+    if (!all && !deleted.length) return; // an edit has its own time
+    const gone = new Set(deleted.map(String));
+    const is = (id) => all || gone.has(String(id));
+    this.#round += 1; // what is on its way may have it
+    this.#steps = this.#steps.filter(({ id, to }) => !is(to ?? id));
+    for (const one of [...this.room.children]) if (is(one.dataset.id)) one.remove();
+    this.open(new Date(this.#time || Date.now()).toISOString());
+  }
+
   async open(date) {
     const round = ++this.#round;
+    this.#time = Date.parse(date);
     const room = await this.#ask(`/room?date=${encodeURIComponent(date)}`);
     if (!room || round !== this.#round) return;
-    this.#time = Date.parse(date);
     this.#entry = this.#upto = room.entry;
     this.#steps = [];
     this.#more = room.next !== '';
@@ -112,7 +131,7 @@ class Replay {
     const round = ++this.#round;
     const page = await this.#ask(`/page?limit=2&around=${id}`);
     const row = page?.rows.find((one) => one.id >= id) ?? page?.rows.at(-1);
-    if (row && round === this.#round) this.open(row.at);
+    if (row && round === this.#round) await this.open(row.at);
   }
 
   async #ask(path) {

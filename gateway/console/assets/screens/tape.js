@@ -1,6 +1,7 @@
 // The timeline of a tape: it runs below a play head, as on a tape machine.
 
 import { get } from '../api.js';
+import { Changes, newest } from '../changes.js';
 import { announce, make, odometer } from '../dom.js';
 import { on } from '../live.js';
 import { toChats } from '../screen.js';
@@ -16,6 +17,8 @@ const PAGE = 240;          // entries around a place: what is beside them is ask
 const FEW_TRACKS = 5; // with so many at most, less height is enough
 const AHEAD = 1600;        // pixels before an end at which the next page is asked for
 const LIVE_EVERY = 300;    // milliseconds between two looks at what is new
+const AGAIN = 4000;        // milliseconds after which what could not be read is asked for again
+const MOST = 500;          // rows of a page
 const MAP_EVERY = 5000;
 const ADDRESS_AFTER = 400;
 const LIST_RESTS = 100;
@@ -57,8 +60,17 @@ class TapeScreen {
   #chapter = null;
   #chapterOf = 0;
   #names = new Map(); // lane -> what it is called, or '' if it is not known
+  #namers = new Map(); // lane -> the entry whose words these are
+  #naming = 0;
+  #touched = new Set(); // what was changed since the search that runs began
+  #stale = null;     // the first and the last entry that are to be read again
+  #renewing = false;
+  #sought = '';
+  #seeking = new AbortController();
   #moved = 0;
   #parts;
+  #scrub;
+  #changes;
 
   constructor(root, { chat, entry }, base) {
     this.#chat = chat;
@@ -66,23 +78,26 @@ class TapeScreen {
     const canvas = make('canvas', { class: 'strip-canvas', role: 'img', 'aria-label': t('tape.strip') });
     this.drawing = new Drawing(canvas, () => this.#dirty());
     this.canvas = canvas;
-    this.map = new Minimap((id) => this.jump({ around: id }));
+    this.#scrub = newest((id) => this.#jumpTo({ around: id }));
+    this.map = new Minimap(this.#scrub);
+    this.#changes = new Changes(chat, this.#ends.signal, (found) => this.#renew(found));
     this.entries = new Entries(chat, base);
     this.#parts = this.#build(root, canvas);
     this.#listen(canvas);
-    this.#wanted = placeOf({ entry });
-    this.jump(this.#wanted).then(() => this.#about());
+    this.#wanted = { ...placeOf({ entry }), exact: true };
+    this.jump(this.#wanted).then(() => this.#about()).then(() => this.#lanes());
   }
 
   update({ chat, entry }) {
     if (chat !== this.#chat) return false;
     this.#address = location.hash;
-    if (entry && Number(entry) !== this.#selected) this.jump({ around: Number(entry) || 1 });
+    if (entry && Number(entry) !== this.#selected) this.jump({ around: Number(entry) || 1, exact: true });
     return true;
   }
 
   end() {
     this.#ends.abort();
+    this.#seeking.abort();
     this.#off.forEach((off) => off());
     this.#timers.forEach(clearTimeout);
     clearTimeout(this.#listTimer);
@@ -163,9 +178,9 @@ class TapeScreen {
 
   #ask(path) { return this.#get(`tape/${this.#chat}${path}`); }
 
-  async #get(path) {
+  async #get(path, signal = this.#ends.signal) {
     try {
-      const found = await get(path, { signal: this.#ends.signal });
+      const found = await get(path, { signal });
       if (this.#parts.note.dataset.kind === 'error') this.#say('');
       return found;
     } catch (cause) {
@@ -192,28 +207,49 @@ class TapeScreen {
     if (!found.size) this.#say(t('tape.empty'));
   }
 
-  // Show another place: `around` an entry, at a `date`, or the newest.
-  async jump(where) {
+  // The busiest conversations of the whole tape, on the map.
+  async #lanes() {
+    const found = await this.#ask(`/lanes?first=1&last=${this.#strip.size}`);
+    if (found) this.map.takeLanes(found.lanes);
+  }
+
+  // Show another place at once, in the place of one that is still on its way: `around` an entry, at a
+  // `date`, or the newest. `exact` shows this entry itself, or says that it is not there.
+  jump(where) {
+    this.#scrub.drop();
+    return this.#jumpTo(where);
+  }
+
+  async #jumpTo(where) {
     const round = ++this.#jump;
+    this.#seeking.abort();
+    this.#seeking = new AbortController();
     const at = where.around;
-    if (at && at >= this.#strip.first && at <= this.#strip.last) { this.#select(at); return; }
-    const page = await this.#get(pageOf(this.#chat, where));
+    if (at && at >= this.#strip.first && at <= this.#strip.last) { this.#select(at, where.exact); return; }
+    const page = await this.#get(pageOf(this.#chat, where), this.#seeking.signal);
     if (!page || round !== this.#jump) return;
     this.#strip.replace(page);
-    this.#select(page.at ?? page.last);
+    this.#changes.begin(page.size);
+    this.#select(at && where.exact ? at : page.at ?? page.last, where.exact);
     performance.mark('tape:jumped');
   }
 
-  #select(id) {
-    const { rows, xs } = this.#strip;
-    let i = Math.min(rows.length - 1, this.#strip.indexOf(id));
+  #select(id, exact = false) {
+    const { rows } = this.#strip;
+    const i = Math.min(rows.length - 1, this.#strip.indexOf(id));
     if (i < 0) { this.#dirty(); return; }
+    if (this.#parts.note.dataset.kind === 'beside') this.#say('');
+    if (exact && rows[i].id === id) { this.#at(i); return; }
+    if (exact) this.#say(t('tape.beside', id), 'beside');
     let beside = i;
     while (beside < rows.length - 1 && !isListed(rows[beside])) beside++;
     while (beside > 0 && !isListed(rows[beside])) beside--;
-    if (isListed(rows[beside])) i = beside;
-    this.#selected = rows[i].id;
-    this.#head = xs[i];
+    this.#at(isListed(rows[beside]) ? beside : i);
+  }
+
+  #at(i) {
+    this.#selected = this.#strip.rows[i].id;
+    this.#head = this.#strip.xs[i];
     this.#settle();
   }
 
@@ -309,8 +345,18 @@ class TapeScreen {
     const asked = near.filter((lane) => !this.#names.has(lane)).slice(0, MAX_NAMED);
     if (asked.length) {
       for (const lane of asked) this.#names.set(lane, '');
-      const found = await this.#ask(`/names?${new URLSearchParams(asked.map((lane) => ['lane', lane]))}`) ?? {};
-      for (const [lane, { who, text }] of Object.entries(found)) this.#names.set(lane, `${who}: ${text}`);
+      const round = this.#naming;
+      const found = await this.#ask(`/names?${new URLSearchParams(asked.map((lane) => ['lane', lane]))}`);
+      if (this.#ends.signal.aborted) return;
+      if (!found || round !== this.#naming) { // a name may be what was changed meanwhile
+        for (const lane of asked) this.#names.delete(lane);
+        this.#soon('name', found ? LIVE_EVERY : AGAIN, () => this.#name());
+        return;
+      }
+      for (const [lane, { entry, who, text }] of Object.entries(found)) {
+        this.#names.set(lane, `${who}: ${text}`);
+        this.#namers.set(lane, entry);
+      }
       this.#dirty();
     }
     const named = near.map((lane) => this.#names.get(lane)).filter(Boolean);
@@ -358,7 +404,9 @@ class TapeScreen {
     this.#loading = false;
     if (!page || round !== this.#jump) return;
     const following = this.#following && !older;
+    const { last } = strip;
     this.#extend(page, older);
+    if (!older) this.#changes.read(page.rows, last, page.last);
     if (!page.rows.length && older) strip.first = 1;
     else if (!page.rows.length) strip.last = strip.size;
     if (following) this.#select(strip.last);
@@ -371,28 +419,93 @@ class TapeScreen {
     const strip = this.#strip;
     this.#soon('map', MAP_EVERY, () => this.#about());
     if (!strip.rows.length) { this.jump(this.#wanted); return; } // what was refused at first
-    if (this.#loading || strip.last < strip.size) { strip.size = Math.max(strip.size, strip.last + 1); return; }
+    if (this.#loading || strip.last < strip.size) {
+      strip.size = Math.max(strip.size, strip.last + 1);
+      this.#changes.soon();
+      return;
+    }
     this.#loading = true;
     const round = this.#jump;
-    const page = await this.#ask(`/page?after=${strip.last}`);
+    const { last } = strip;
+    const page = await this.#ask(`/page?after=${last}`);
     this.#loading = false;
-    if (!page?.rows.length || round !== this.#jump) return;
-    if (page.rows.some(({ kind }) => kind === 'delete')) this.#names.clear(); // a name may be what was deleted
+    if (!page || round !== this.#jump) { this.#changes.soon(); return; }
+    if (!page.rows.length) return;
     const following = this.#following;
     this.#extend(page, false);
+    this.#changes.read(page.rows, last, page.last);
     if (following) this.#select(strip.last);
     else this.#dirty();
     if (page.last < page.size) this.#soon('live', LIVE_EVERY, () => this.#news());
   }
 
-  async #find(text) {
+  // What is shown was deleted, edited or erased: what it said goes at once, and the rest is read again.
+  #renew({ deleted, edited, all }) {
+    const strip = this.#strip;
+    const { hits, chapter } = this.#parts;
+    const gone = new Set([...deleted, ...edited]);
+    for (const [lane, entry] of this.#namers) if (all || gone.has(entry)) this.#names.delete(lane);
+    this.#naming += 1;
+    for (const id of all ? ['all'] : gone) this.#touched.add(id);
+    if (all) { this.#chapterOf = 0; chapter.replaceChildren(); this.#soon('address', ADDRESS_AFTER, () => this.#rest()); }
+    const told = [...hits.querySelectorAll('li')].filter(({ dataset }) => all || gone.has(Number(dataset.id)));
+    told.forEach((one) => one.remove());
+    if (told.length) this.#soon('hits', AGAIN, () => this.#find(this.#sought, false));
+    if (deleted.length) this.#redraw(() => strip.forget(deleted));
+    this.#dirty();
+    this.#name();
+    const loaded = all && strip.rows.length ? [strip.first, strip.last] : edited.filter((id) => id >= strip.first && id <= strip.last);
+    if (loaded.length) this.#again(Math.min(...loaded), Math.max(...loaded));
+  }
+
+  // Change the strip below the play head, which stays where it is on the tape.
+  #redraw(change) {
+    const before = this.#strip.placeOf(this.#selected);
+    change();
+    this.#head += this.#strip.placeOf(this.#selected) - before;
+    this.#dirty();
+    this.#list(false);
+  }
+
+  // Read the loaded entries from one to another again; what cannot be read now is asked for later.
+  async #again(first, last) {
+    this.#stale = this.#stale ? [Math.min(first, this.#stale[0]), Math.max(last, this.#stale[1])] : [first, last];
+    if (this.#renewing) return;
+    this.#renewing = true;
+    while (this.#stale) {
+      const end = this.#stale[1];
+      let next = this.#stale[0];
+      this.#stale = null;
+      while (next <= end) {
+        const page = await this.#ask(`/page?after=${next - 1}&limit=${Math.min(MOST, end - next + 1)}`);
+        if (this.#ends.signal.aborted) return;
+        if (!page) {
+          this.#renewing = false;
+          this.#stale = [Math.min(next, this.#stale?.[0] ?? next), Math.max(end, this.#stale?.[1] ?? end)];
+          this.#soon('again', AGAIN, () => this.#again(...this.#stale));
+          return;
+        }
+        if (!page.rows.length) break;
+        this.#redraw(() => this.#strip.renew(page.rows));
+        next = page.last + 1;
+      }
+    }
+    this.#renewing = false;
+  }
+
+  async #find(text, moves = true) {
     const { hits } = this.#parts;
+    this.#sought = text;
     hits.hidden = !text.trim();
     if (hits.hidden) return;
+    const touched = new Set();
+    this.#touched = touched;
     const found = await this.#ask(`/search?q=${encodeURIComponent(text)}`);
-    if (!found) return;
-    const list = found.rows.map((row) => make('li', {}, make('a', { href: `#/tape/${this.#chat}/at/${row.id}` }, moment({ ...row, time: Date.parse(row.at) })), ' ', ...words(row)));
+    if (!found || text !== this.#sought) return;
+    if (touched.has('all')) { this.#find(text, moves); return; }
+    const list = found.rows.filter(({ id }) => !touched.has(id)).map((row) => make('li', { 'data-id': row.id }, make('a', { href: `#/tape/${this.#chat}/at/${row.id}` }, moment({ ...row, time: Date.parse(row.at) })), ' ', ...words(row)));
     hits.replaceChildren(list.length ? make('ul', {}, list) : make('p', { class: 'empty' }, t('tape.none')));
+    if (!moves) return;
     announce(list.length ? `${t('tape.hits')}: ${list.length}` : t('tape.none'));
     if (list.length) this.jump({ around: found.rows[0].id });
   }

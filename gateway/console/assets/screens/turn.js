@@ -1,6 +1,7 @@
 // The view inspector: the prompt of each model call of a turn, by where its parts come from.
 
 import { get } from '../api.js';
+import { Changes } from '../changes.js';
 import { make, svg, term } from '../dom.js';
 import { addWords, number, t } from '../words.js';
 import { DASH, clock, day, took } from './durations.js';
@@ -44,17 +45,23 @@ export function mount(root, { chat, turn, at }) {
   root.append(section);
   const ends = new AbortController();
   const path = `chats/${encodeURIComponent(chat)}/turns/${encodeURIComponent(turn)}`;
-  (async () => {
+  let round = 0;
+  async function show() {
+    const own = ++round;
     try {
       const view = await get(at ? `${path}?at=${Number(at) - 1}` : path, { signal: ends.signal });
-      section.replaceChildren(...draw(view, path, ends.signal));
+      if (own === round) section.replaceChildren(...draw(view, path, ends.signal));
     } catch (cause) {
       if (cause.name === 'AbortError') return;
       section.replaceChildren(make('h1', {}, t('turn.title')), make('p', { class: 'empty', role: 'alert' }, cause.message));
     } finally {
       section.removeAttribute('aria-busy');
     }
-  })();
+  }
+  // What was deleted is blank at once; nothing else changes a prompt that was sent.
+  const changes = new Changes(chat, ends.signal, show);
+  changes.begin().then(show);
+  changes.follow(chat);
   return () => ends.abort();
 }
 

@@ -2,7 +2,7 @@
 
 import { get } from '../api.js';
 import { make, odometer, svg, term } from '../dom.js';
-import { on } from '../live.js';
+import { follow } from '../screen.js';
 import { addWords, money, number, t } from '../words.js';
 import { DASH, clock, day, inLocalTime, took } from './durations.js';
 
@@ -60,32 +60,31 @@ export const title = () => t('why.title');
 export function mount(root, params) {
   const section = make('section', { class: 'column why', 'aria-busy': 'true' }, make('h1', {}, t('why.title')), make('p', { class: 'empty' }, t('loading')));
   root.append(section);
-  const ends = new AbortController();
-  let chat = null;
+  let { chat, id } = params;
   let shown = '';
 
-  async function refresh() {
-    try {
-      const id = params.id ?? (await get(`chats/${params.chat}/entries/${params.entry}/why`, { signal: ends.signal })).id;
-      const report = await get(`why/${id}`, { signal: ends.signal });
-      chat = report.chat?.chat ?? null;
-      if (JSON.stringify(report) === shown) return;
-      shown = JSON.stringify(report);
-      section.replaceChildren(...draw(report));
-    } catch (cause) {
-      if (cause.name === 'AbortError') return;
-      section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, cause.message));
-    } finally {
-      section.removeAttribute('aria-busy');
-    }
+  async function path(signal) {
+    id ??= (await get(`chats/${chat}/entries/${params.entry}/why`, { signal })).id;
+    return `why/${id}`;
   }
 
-  const off = [on('chat', (changed) => { if (changed.chat === chat) refresh(); }), on('all', refresh)];
-  refresh();
-  return () => {
-    off.forEach((end) => end());
-    ends.abort();
-  };
+  function show(report) {
+    chat = report.chat?.chat;
+    section.removeAttribute('aria-busy');
+    // What is said in the chat meanwhile takes nobody's focus or selection away.
+    const now = JSON.stringify({ ...report, chat: { ...report.chat, heard: '' } });
+    if (now === shown) return;
+    shown = now;
+    section.replaceChildren(...draw(report));
+  }
+
+  function refuse({ message }) {
+    shown = '';
+    section.removeAttribute('aria-busy');
+    section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, message));
+  }
+
+  return follow({ path, draw: show, refuse, topics: ['chat'], heeds: (changed) => !changed?.chat || changed.chat === chat }).end;
 }
 
 function draw({ place, chat, joints, lines, lane, used, answer, reasons }) {

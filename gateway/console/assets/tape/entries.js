@@ -20,11 +20,13 @@ addWords({
     'tape.agent': 'Agent', 'tape.gone': 'This message was deleted.', 'tape.refused': 'Refused', 'tape.edit': 'A message was edited.', 'tape.delete': 'A message was deleted.', 'tape.reaction.up': 'Somebody found an answer good.', 'tape.reaction.down': 'Somebody found an answer bad.', 'tape.reaction.': 'Somebody took back what they thought of an answer.',
     'tape.tool': 'Called {0}', 'tape.error': 'An error', 'tape.failed': 'This turn ended without an answer ({0}).',
     'tape.error.why': 'An error: {0}', 'tape.failed.why': 'This turn ended without an answer: {0}', 'tape.refused.message': 'A message was not let in: {0}', 'tape.refused.dropped': 'A message was dropped: {0}', 'tape.refused.call': 'Not allowed: {0} was not run',
+    'tape.is.turn': 'The agent began to work.', 'tape.is.end': 'The agent ended its work.', 'tape.is.out': 'A message was stored, to be sent to the chat.', 'tape.is.receipt': 'The platform confirmed that it has a message.', 'tape.is.erase': 'Entries of this tape were erased.', 'tape.is.erased': 'What stood here was erased.', 'tape.is.other': 'A record of the gateway, for itself.',
+    'tape.beside': 'Entry {0} is not on this tape, or not shown. This is what stands beside it.',
     'tape.notice': 'A notice was sent to the chat.', 'tape.notice.sent': 'Notice to the chat:',
     'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
     'tape.legend': 'What is drawn', 'tape.legend.lane': 'each colour is a conversation', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
     'tape.legend.density': 'how much was written', 'tape.legend.answers': 'answers among it', 'tape.legend.failed': 'failed or refused', 'tape.legend.chapters': 'a chapter begins', 'tape.legend.head': 'you are here',
-    'tape.what': 'Everything that happened in this chat, in order.', 'tape.counted': 'All that is recorded, also what the list leaves out: where turns begin and end, and receipts.',
+    'tape.what': 'Everything that happened in this chat, in order. Between two entries, time is drawn in proportion for up to 45 seconds; longer pauses are shortened.', 'tape.counted': 'All that is recorded, also what the list leaves out: where turns begin and end, and receipts.',
     'tape.lanes': 'Conversations drawn here', 'tape.unit': 'entries',
     'tape.counting': 'The overview is still being counted: {0} of {1}.', 'tape.newest': 'Newest', 'tape.back': 'Previous chapter', 'tape.on': 'Next chapter',
     'tape.share': 'Show by a link', 'tape.keys.read': 'j and k: next and previous entry · [ and ]: chapters · + and −: zoom',
@@ -39,11 +41,13 @@ addWords({
     'tape.agent': '助手', 'tape.gone': '此消息已删除。', 'tape.refused': '已拒绝', 'tape.edit': '一条消息被编辑。', 'tape.delete': '一条消息被删除。', 'tape.reaction.up': '有人认为一个回答不错。', 'tape.reaction.down': '有人认为一个回答不好。', 'tape.reaction.': '有人撤回了对一个回答的评价。',
     'tape.tool': '调用 {0}', 'tape.error': '错误', 'tape.failed': '此轮次没有得到回答（{0}）。',
     'tape.error.why': '错误：{0}', 'tape.failed.why': '此轮次没有得到回答：{0}', 'tape.refused.message': '一条消息未获准：{0}', 'tape.refused.dropped': '一条消息被丢弃：{0}', 'tape.refused.call': '未获允许：{0} 没有运行',
+    'tape.is.turn': '助手开始工作。', 'tape.is.end': '助手结束工作。', 'tape.is.out': '一条消息已保存，等待发往聊天。', 'tape.is.receipt': '平台已确认收到一条消息。', 'tape.is.erase': '此磁带上的记录已被抹除。', 'tape.is.erased': '此处的内容已被抹除。', 'tape.is.other': '网关自用的一条记录。',
+    'tape.beside': '记录 {0} 不在此磁带上或不予显示。以下是它旁边的内容。',
     'tape.notice': '已向聊天发送一条通知。', 'tape.notice.sent': '发给聊天的通知：',
     'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
     'tape.legend': '图例', 'tape.legend.lane': '每种颜色是一个对话', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
     'tape.legend.density': '写了多少', 'tape.legend.answers': '其中的回答', 'tape.legend.failed': '失败或被拒', 'tape.legend.chapters': '一章开始', 'tape.legend.head': '当前位置',
-    'tape.what': '此聊天中发生的一切，按顺序排列。', 'tape.counted': '记录在案的一切，包括列表略去的内容：轮次的开始与结束，以及回执。',
+    'tape.what': '此聊天中发生的一切，按顺序排列。两条记录之间 45 秒以内的时间按比例绘制，更长的停顿会缩短。', 'tape.counted': '记录在案的一切，包括列表略去的内容：轮次的开始与结束，以及回执。',
     'tape.lanes': '此处显示的对话', 'tape.unit': '条记录',
     'tape.counting': '概览仍在统计：{0} / {1}。', 'tape.newest': '最新', 'tape.back': '上一章', 'tape.on': '下一章',
     'tape.share': '用链接展示', 'tape.keys.read': 'j、k：下一条、上一条 · [、]：章节 · +、−：缩放',
@@ -52,9 +56,9 @@ addWords({
 
 export const isListed = (row) => LISTED.has(row.kind) || (row.kind === 'end' && (row.status === 'failed' || row.status === 'dead'));
 
-// Return the listed rows around an index, oldest first.
+// Return the listed rows around an index, and the one there, oldest first.
 function around(strip, index) {
-  const found = [];
+  const found = isListed(strip.rows[index]) ? [] : [strip.rows[index]]; // a link leads to it
   for (let i = index, left = AROUND; i >= 0 && left; i--) if (isListed(strip.rows[i])) { found.unshift(strip.rows[i]); left--; }
   for (let i = index + 1, left = AROUND; i < strip.rows.length && left; i++) if (isListed(strip.rows[i])) { found.push(strip.rows[i]); left--; }
   return found;
@@ -108,6 +112,7 @@ export function words(row) {
   if (row.kind === 'tool') return [make('span', { class: 'entry-note' }, t('tape.tool', row.text ?? ''))];
   if (row.kind === 'reaction') return [make('span', { class: 'entry-note' }, t(`tape.reaction.${row.value ?? ''}`))];
   if (row.kind === 'notice') return row.sent ? [make('span', { class: 'entry-note' }, t('tape.notice.sent')), ' ', make('bdi', {}, row.sent)] : [make('span', { class: 'entry-note' }, t('tape.notice'))];
+  if (!isListed(row)) return [make('span', { class: 'entry-note' }, t(`tape.is.${row.kind}`))];
   if (lost(row)) return [make('span', { class: 'entry-lost' }, lost(row))];
   if (row.kind !== 'said' && row.kind !== 'answer') return [make('span', { class: 'entry-note' }, t(`tape.${row.kind}`))];
   const who = row.kind === 'answer' ? make('b', {}, t('tape.agent')) : make('b', {}, disc(row.who), make('bdi', {}, row.who));

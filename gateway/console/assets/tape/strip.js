@@ -19,13 +19,14 @@ export class Strip {
   first = 0;
   last = 0;
   size = 0;
+  #gone = new Set(); // messages that were deleted since the screen was opened
   scale = 3;    // pixels a second
   fit = 0;      // pixels over which a whole tape is spread that would take less
   #spread = 1;
 
   // Take a page in the place of what is there.
   replace({ rows, first, last, size }) {
-    this.rows = rows;
+    this.rows = this.#shown(rows);
     Object.assign(this, { first, last, size });
     this.#lay();
   }
@@ -36,7 +37,7 @@ export class Strip {
     if (!rows.length) return 0;
     const kept = older ? this.rows[0] : this.rows.at(-1);
     const before = this.placeOf(kept.id);
-    this.rows = older ? [...rows, ...this.rows] : [...this.rows, ...rows];
+    this.rows = older ? [...this.#shown(rows), ...this.rows] : [...this.rows, ...this.#shown(rows)];
     if (older) this.first = first;
     else this.last = last;
     if (this.rows.length > MAX_ROWS) {
@@ -46,6 +47,25 @@ export class Strip {
     }
     this.#lay();
     return this.placeOf(kept.id) - before;
+  }
+
+  // Take rows in the place of those with their ids.
+  renew(rows) {
+    for (const row of this.#shown(rows)) {
+      const i = this.indexOf(row.id);
+      if (this.rows[i]?.id === row.id) this.rows[i] = row;
+    }
+    this.#lay();
+  }
+
+  // Take the texts from messages that were deleted, also from what is still on its way.
+  forget(ids) {
+    for (const id of ids) this.#gone.add(id);
+    this.renew(this.rows.filter(({ id }) => ids.includes(id)));
+  }
+
+  #shown(rows) {
+    return rows.map((row) => (this.#gone.has(row.id) && 'text' in row ? { ...row, text: undefined, gone: true } : row));
   }
 
   zoom(factor) {

@@ -9,10 +9,14 @@ from urllib.parse import urlencode
 import pytest
 
 from gateway.console.chats import key_of
+from gateway.console.reads import ConsoleReads
+from tape.entry import Entry
+from tape.errors import ReadTooSlow
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.inspect.people import Client, House, get, house, said
 from tests.gateway.console.inspect.test_turns import gone
 from tests.gateway.console.inspect.test_why import EVERY, PRIVATE
+from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
 
@@ -60,6 +64,29 @@ async def test_messages_are_found_by_what_is_known_of_them(
         (by_answer,) = await found(owner, q="blossomed")
         assert (by_answer["id"], by_answer["answer"]) == (1, "It has blossomed.")
         await get(owner, "messages?until=noon", 422)
+
+
+async def test_a_chat_whose_search_takes_too_long_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, search = {"plain:-200"}, ConsoleReads.search
+
+    async def searched(
+        reads: ConsoleReads, tape: str, text: str, limit: int, *, until: str | None = None
+    ) -> list[Entry]:
+        if tape in {tape_of(home.gateway, one).name for one in slow}:
+            raise ReadTooSlow(2)
+        return await search(reads, tape, text, limit, until=until)
+
+    monkeypatch.setattr(ConsoleReads, "search", searched)
+    async with house(tmp_path) as home, home.owner() as owner:
+        await talked(home)
+        answer = await get(owner, "messages?q=tree")
+        assert [one["id"] for one in answer["messages"]] == [3, 1]
+        assert answer["skipped"] == ["Shed"]
+        assert (await get(owner, "messages"))["skipped"] == []
+        slow.add("plain:-100")
+        await get(owner, "messages?q=tree", 503)
 
 
 async def test_what_is_deleted_private_or_of_others_is_not_found(tmp_path: Path) -> None:

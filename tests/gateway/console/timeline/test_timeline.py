@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,14 @@ from bench.console_tape import fill
 from gateway.app import Gateway
 from gateway.console.reads import ConsoleReads
 from gateway.console.screens.timeline import for_readers
+from gateway.console.timeline import changes
+from gateway.console.timeline.changes import changes_after
 from gateway.console.timeline.chapter import NO_CHAPTER, chapter_text
 from gateway.console.timeline.lanes import lane_names
 from gateway.console.timeline.marks import MAX_TEXT, MAX_WHY
 from gateway.console.timeline.overview import (
     MAX_BINS,
     chapter_beside,
-    chapters_before,
     hits_of,
     joined,
     lanes_between,
@@ -258,33 +258,33 @@ async def test_a_spark_has_a_number_for_each_hour_of_a_day(
     assert found == {tape.name: [0] * 21 + [4, 0, 0], "nowhere": [0] * 24}
 
 
-async def test_chapters_are_listed_and_stepped_through(tape: Tape, reads: ConsoleReads) -> None:
+async def test_chapters_are_stepped_through(tape: Tape, reads: ConsoleReads) -> None:
     await talked(tape)
-    found = await chapters_before(reads, tape.name, None)
-    assert [(one["id"], one["cut"], one["text"]) for one in found["chapters"]] == [
-        (1, "start", ""),
-        (3, "checkpoint", "Bread and tea"),
-    ]
-    assert (await chapter_beside(reads, tape.name, 3, back=True))["id"] == 1
+    found = await chapter_beside(reads, tape.name, 3, back=True)
+    assert (found["id"], found["cut"], found["text"]) == (1, "start", "")
     found = await chapter_beside(reads, tape.name, 1, back=False)
     assert (found["id"], found["text"]) == (3, "Bread and tea")
     assert await chapter_beside(reads, tape.name, 3, back=False) == {"id": None}
 
 
-class ShortPages(ConsoleReads):
-    """Reads whose pages are short, as those of long entries are."""
-
-    async def page(self, query: Query) -> list[Entry]:
-        return await super().page(replace(query, limit=1))
-
-
-async def test_a_short_page_of_chapters_is_not_the_last(gateway: Gateway, tape: Tape) -> None:
+async def test_a_page_hears_what_was_changed_of_what_it_shows(
+    tape: Tape, reads: ConsoleReads, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await talked(tape)
-    short = ShortPages(gateway.services)
-    found = await chapters_before(short, tape.name, None)
-    assert ([one["id"] for one in found["chapters"]], found["more"]) == ([3], True)
-    found = await chapters_before(short, tape.name, 3)
-    assert ([one["id"] for one in found["chapters"]], found["more"]) == ([1], False)
+
+    async def changed(after: int | None) -> dict[str, Any]:
+        return await changes_after(reads, tape.name, after)
+
+    nothing = {"upto": 15, "deleted": [], "edited": [], "all": False}
+    assert [await changed(one) for one in (None, 15, 99)] == [nothing] * 3
+    assert await changed(9) == {"upto": 15, "deleted": [11], "edited": [4], "all": False}
+    assert await changed(10) == {"upto": 15, "deleted": [11], "edited": [], "all": False}
+    await tape.append(event("erase", {"what": "message", "entries": 1}))
+    assert await changed(15) == {"upto": 16, "deleted": [], "edited": [], "all": True}
+    monkeypatch.setattr(changes, "MAX_BEHIND", 10)
+    assert await changed(2) == {"upto": 16, "deleted": [], "edited": [], "all": True}
+    monkeypatch.setattr(changes, "PAGE", 1)
+    assert (await changed(9))["all"]
 
 
 async def test_a_search_finds_no_deleted_message(tape: Tape, reads: ConsoleReads) -> None:

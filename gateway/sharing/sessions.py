@@ -210,14 +210,9 @@ class SessionTable:
 
     async def give_back(self, held: Sequence[Held]) -> list[str]:
         """Give back those of the sessions that have nothing to do; return their ids."""
-        values = {
-            "sessions": dump([one.session_id for one in held]),
-            "arrived": dump([one.arrived for one in held]),
-            "owner": self._owner,
-        }
-        unit = Unit()
-        unit.run("sharing.lock_sessions", sessions=values["sessions"], owner=self._owner)
-        unit.run("sharing.give_back", **values)
+        known, unit = self._known(held), Unit()
+        unit.run("sharing.lock_sessions", sessions=known["sessions"], owner=self._owner)
+        unit.run("sharing.give_back", **known)
         _locked, given = await self._store.commit(unit)
         return [row["session_id"] for row in given.rows]
 

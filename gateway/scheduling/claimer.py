@@ -31,7 +31,7 @@ from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import StoreTooNew, StoreUnavailable, TapeError
+from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, TapeError
 from tape.store import SharedStore
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
@@ -388,7 +388,7 @@ class Claimer:
         """Do something that is tried again soon; return False if it failed."""
         try:
             return bool(await work())
-        except StoreTooNew:  # an upgrade that this version cannot follow ends the process
+        except (StoreTooNew, StoreMoved):  # what this version cannot follow ends the process
             raise
         except TapeError as lost:
             self._renews_soon = True

@@ -37,16 +37,21 @@ def token_of(settings: Settings) -> str:
     return found
 
 
-def show_token(settings: Settings) -> int:
+def known_token(settings: Settings) -> str:
+    """Return the page's token, or "" if there is none or its file is not there yet."""
     path = _file(settings)
-    if path is None:
-        token = settings.http.token.get_secret_value()
-        missing = "the page needs no token: neither a token nor a token file is set"
-    else:
-        token = _read(path) or ""
-        missing = f"there is no token in {path} yet: the gateway creates it when it starts"
+    return settings.http.token.get_secret_value() if path is None else _read(path) or ""
+
+
+def show_token(settings: Settings) -> int:
+    token = known_token(settings)
     if not token:
-        raise GatewayError(missing)
+        path = _file(settings)
+        raise GatewayError(
+            f"there is no token in {path} yet: the gateway creates it when it starts"
+            if path
+            else "the page needs no token: neither a token nor a token file is set"
+        )
     print(token)
     return 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from gateway.storage.ledger.rows import run_alone
-from tape.entry import dump
+from tape.entry import dump, load
 from tape.private_file import open_private
 from tape.store import UnitStore
 from tape.unit_of_work import Row
@@ -58,6 +58,12 @@ class WorkerTable:
         await run_alone(self._store, "sharing.end_workers", **own, others=True)
         await run_alone(self._store, "sharing.forget_workers")
         await run_alone(self._store, "sharing.begin_worker", **own, **about)
+
+    async def salt(self) -> str:
+        """Return what the digests of secrets are made with: the same for every process."""
+        await run_alone(self._store, "sharing.make_salt", salt=dump(secrets.token_hex(16)))
+        rows = await self._store.select("sharing.fact", {"channel": "", "name": "salt"})
+        return str(load(rows[0]["value"]))
 
     async def seen(self) -> None:
         """Say that this process lives, and how it is."""

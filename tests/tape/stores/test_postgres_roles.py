@@ -91,5 +91,7 @@ async def test_a_role_that_may_not_make_the_tables_is_said_so() -> None:
         pass  # now the role is there
     with fresh_database() as owner:
         there = url_of(str(psycopg.conninfo.conninfo_to_dict(owner)["dbname"]), APPLICATION)
-        with pytest.raises(StoreUnusable, match="role that owns them, and run there SELECT let_use"):
+        with pytest.raises(
+            StoreUnusable, match="role that owns them, and run there SELECT let_use"
+        ):
             PostgresStore.open(there)

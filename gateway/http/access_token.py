@@ -94,15 +94,19 @@ def _read(path: Path) -> str | None:
 
 def _create(path: Path) -> str:
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    new = path.with_name(f".{path.name}.new")
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
-        new.unlink(missing_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(new, flags, 0o600), "wb") as file:
             file.write(f"{token}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-        new.replace(path)
+        try:
+            os.link(new, path)
+        except FileExistsError:  # another process with the same file was faster
+            return _read(path) or token
+        finally:
+            new.unlink()
     except OSError as cause:
         remedy = "create its folder, writable by the user who runs the gateway"
         raise _unusable(path, f"cannot be created ({cause.strerror})", remedy) from cause

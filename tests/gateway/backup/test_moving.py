@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +22,7 @@ from gateway.backup.moving.postgres_side import PostgresSide
 from gateway.backup.moving.sqlite_side import SqliteSide
 from gateway.backup.moving.tables import moved_tables
 from gateway.clock import SystemClock
+from gateway.settings import load_settings
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from tape.database.relocation import Relocation
@@ -30,7 +34,16 @@ from tape.stores.postgres.store import PostgresStore
 from tape.stores.registry import open_store, open_tapes
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ, make_settings, names, run_tapeway, running, settled
+from tests.gateways import (
+    ROOT,
+    clean_environ,
+    make_environ,
+    make_settings,
+    names,
+    run_tapeway,
+    running,
+    settled,
+)
 from tests.postgres import application_database, fresh_database, url_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -295,6 +308,29 @@ async def test_a_role_that_was_let_in_before_a_move_may_start_after_it(tmp_path:
         await store.append("t", [message("user", "x")])
         await store.refuse_newer()
         await store.close()
+
+
+async def test_the_way_to_several_processes_with_docker_is_the_page_s(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "scaling.md").read_text()
+    [line] = re.findall(r"--entrypoint sh tapeway -c \\\n +'(.*?)'", page, re.DOTALL)
+    home, secrets, programs = (tmp_path / name for name in ("home", "secrets", "bin"))
+    for folder in (home, secrets, programs):
+        folder.mkdir()
+    (programs / "tapeway").write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway.cli.main "$@"\n')
+    (programs / "tapeway").chmod(0o755)
+    fill(home / "tapeway.db", 100, 5)
+    environ = make_environ(home) | {"TAPEWAY_SECRETS": str(secrets)}
+    environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    with fresh_database() as url:
+        (secrets / "TAPEWAY_TAPE__URL").write_text(url)  # as `postgres-secrets` leaves them
+        (secrets / "TAPEWAY_SHARING__ROLE").write_text("ingress")
+        moved = line.replace("/var/lib/tapeway", str(home)).replace("/run/secrets", str(secrets))
+        done = await anyio.run_process(["sh", "-c", moved], env=clean_environ(environ), check=False)
+        assert done.returncode == 0, done.stderr
+        assert unlike(home / "tapeway.db", url) == 0
+        async with running(load_settings(environ, home), only=[], http=False) as gateway:
+            assert gateway.services.shared is not None
+            assert gateway.services.shared.workers.role == "ingress"
 
 
 async def test_the_comparison_is_printed(tmp_path: Path) -> None:

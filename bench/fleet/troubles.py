@@ -26,17 +26,15 @@ class Counts:
     freeze: int = 3
     cut: int = 6
 
+    @property
+    def planned(self) -> dict[Kind, int]:
+        return {"kill": self.kill, "restart": self.restart, "freeze": self.freeze, "cut": self.cut}
+
     def moments(self, chance: random.Random, seconds: float) -> list[tuple[float, Kind]]:
         """Return what happens when: each kind spread over the whole time."""
-        kinds: dict[Kind, int] = {
-            "kill": self.kill,
-            "restart": self.restart,
-            "freeze": self.freeze,
-            "cut": self.cut,
-        }
         return sorted(
             ((number + chance.random()) * seconds / count, kind)
-            for kind, count in kinds.items()
+            for kind, count in self.planned.items()
             for number in range(count)
         )
 

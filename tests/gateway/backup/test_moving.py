@@ -316,7 +316,9 @@ async def test_the_way_to_several_processes_with_docker_is_the_page_s(tmp_path: 
     home, secrets, programs = (tmp_path / name for name in ("home", "secrets", "bin"))
     for folder in (home, secrets, programs):
         folder.mkdir()
-    (programs / "tapeway").write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway.cli.main "$@"\n')
+    (programs / "tapeway").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m gateway.cli.main "$@"\n'
+    )
     (programs / "tapeway").chmod(0o755)
     fill(home / "tapeway.db", 100, 5)
     environ = make_environ(home) | {"TAPEWAY_SECRETS": str(secrets)}

@@ -151,6 +151,9 @@ class Claimer:
             self._drains = bool(self._suspects) and min(others, default="") == shared.held.owner
         await shared.budgets.look()
         self._pairing.know(*await shared.workers.code())
+        await shared.workers.if_changed(self._read_rules)
+
+    async def _read_rules(self) -> None:
         await self._access.read(self._services.ledger.access.rules)
         self._services.aliases.update(await self._services.ledger.inbox.aliases())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -46,6 +46,7 @@ class WorkerTable:
     version: str
     state: Callable[[], Mapping[str, Any]] = dict
     digests: Callable[[], Mapping[str, str]] = dict
+    _known: int = -1  # the version of the rules that were read
 
     def publish(self, state: Callable[[], Mapping[str, Any]]) -> None:
         """Write what this returns into the row each time."""
@@ -79,6 +80,13 @@ class WorkerTable:
         """Return the processes that live and claim sessions."""
         rows = await self.all()
         return {row["owner"] for row in rows if row["is_live"] and row["role"] != "ingress"}
+
+    async def if_changed(self, read: Callable[[], Awaitable[None]]) -> None:
+        """Read access and aliases, unless they are as they were the last time."""
+        (row,) = await self._store.select("sharing.rule_version", {})
+        if row["number"] != self._known:
+            await read()
+            self._known = row["number"]
 
     async def code(self) -> tuple[str, float]:
         """Return the pairing code that holds for every process, and for how many seconds."""

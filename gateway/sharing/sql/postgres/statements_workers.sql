@@ -29,3 +29,7 @@ ORDER BY kind, lease_until LIMIT 20
 -- copies of the facts.
 INSERT INTO fact (channel, name, value, version) VALUES ('', 'salt', :salt, 0)
 ON CONFLICT (channel, name) DO NOTHING
+
+-- name: rule_version
+-- How often access and aliases have changed.
+SELECT number FROM rule_version

@@ -1,4 +1,4 @@
--- readable from: 1
+-- readable from: 5
 -- How often access and aliases have changed, which every process knows as a whole: it reads them only
 -- after a change. Whoever makes one holds the row until its commit, whatever its version.
 

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from bench.migration import fill, migrate, there_and_back, unlike
+from bench.stage import distribution
 from channels.message import Author, InboundMessage
 from gateway.backup.manifest import BackupError
 from gateway.backup.moving.move import begin
@@ -22,6 +23,7 @@ from gateway.backup.moving.postgres_side import PostgresSide
 from gateway.backup.moving.sqlite_side import SqliteSide
 from gateway.backup.moving.tables import moved_tables
 from gateway.clock import SystemClock
+from gateway.plugin import hookimpl
 from gateway.settings import load_settings
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
@@ -142,6 +144,27 @@ async def test_a_gateway_answers_what_was_open(tmp_path: Path) -> None:
                 entries = await settled(gateway)
     assert [entry.meta["inbox"] for entry in entries if "inbox" in entry.meta] == [row.id]
     assert "turn.end" in names(entries)
+
+
+class Together:
+    """A plugin that answers every chat in one session."""
+
+    @hookimpl
+    def resolve_session(self, message: InboundMessage) -> str:
+        assert message.text == ASKED.text
+        return "web:together"
+
+
+async def test_what_was_accepted_gets_the_session_that_a_plugin_resolves(tmp_path: Path) -> None:
+    store = open_store(f"sqlite://{tmp_path}/tapeway.db", [ledger_schema()])
+    await Ledger(store, SystemClock(), "a").inbox.accept([ASKED])
+    await store.close()
+    plugin = distribution(tmp_path / "plugins", f"{__name__}:{Together.__name__}")
+    environ = make_environ(tmp_path) | {"PYTHONPATH": str(plugin)}
+    with fresh_database() as url:
+        await migrate(environ, url, 0, 0)
+        with psycopg.connect(url) as server:
+            assert server.execute("SELECT session_id FROM inbox").fetchall() == [("web:together",)]
 
 
 async def test_images_and_the_name_of_the_workspace_go_there_and_back(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import cast
 
 from bench.fleet import stalls
 from bench.fleet.members import Disruption, Kind, Member
@@ -28,7 +29,7 @@ class Counts:
 
     @property
     def planned(self) -> dict[Kind, int]:
-        return {"kill": self.kill, "restart": self.restart, "freeze": self.freeze, "cut": self.cut}
+        return cast("dict[Kind, int]", asdict(self))
 
     def moments(self, chance: random.Random, seconds: float) -> list[tuple[float, Kind]]:
         """Return what happens when: each kind spread over the whole time."""

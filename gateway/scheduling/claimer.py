@@ -32,7 +32,6 @@ from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, TapeError
-from tape.store import SharedStore
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
 LOOK_SECONDS: Final = 0.4
@@ -132,9 +131,7 @@ class Claimer:
             await wait_at_most(self._services.clock, SEEN_SECONDS, self._changed.wait)
             self._changed = anyio.Event()
             await self._quietly(self._refresh)  # one at a time: no older answer comes last
-            store = self._services.store
-            if isinstance(store, SharedStore):
-                await self._quietly(store.refuse_newer)
+            await self._quietly(self._shared.refuse_newer)
 
     async def _refresh(self) -> None:
         """Say that this process lives, and read what all processes must know alike."""

@@ -137,4 +137,6 @@ def _digest(text: str) -> str:
 
 
 def _salted(secret: str, salt: str) -> str:
-    return scrypt(secret.encode(), salt=salt.encode(), n=ROUNDS, r=8, p=1, dklen=6).hex()
+    return scrypt(
+        secret.encode("utf-8", "replace"), salt=salt.encode(), n=ROUNDS, r=8, p=1, dklen=6
+    ).hex()

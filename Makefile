@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres test-postgres-18 check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -63,13 +63,19 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
   $(addprefix gateway/,backup cli console sharing storage))
-check behaviour test test-postgres: export PYTHONDONTWRITEBYTECODE =
+check behaviour test test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev ## the tests
 	$(PYTEST) -m "not postgresql"
 
 test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them
 	$(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(SERVED)
+
+# Plans, roles, and what every store and ledger promises: what may depend on the server's version.
+NEWEST := $(addprefix tests/,contracts/test_ledgers.py contracts/test_stores.py \
+  $(addprefix tape/stores/test_postgres_,plans.py roles.py versions.py))
+test-postgres-18: $(VENV)/.dev ## those of them that may depend on its version, on PostgreSQL 18
+	TAPEWAY_TEST_POSTGRES_VERSION=18 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(NEWEST)
 
 # mypy keeps one core busy for longer than the fleet takes: the tests need not wait for it.
 check: $(VENV)/.dev lint layers ## what CI runs: format, lint, types, layers, tests, a fleet
@@ -79,6 +85,7 @@ behaviour: $(VENV)/.dev
 	$(MAKE) chaos-fleet
 	$(MAKE) test
 	$(MAKE) test-postgres
+	$(MAKE) test-postgres-18
 
 format: $(VENV)/.dev ## put the sources into their format
 	$(BIN)/ruff format .

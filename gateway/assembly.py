@@ -12,6 +12,7 @@ from gateway.clock import Clock
 from gateway.doctor.digests import digests_of
 from gateway.errors import SettingsError
 from gateway.hooks.runtime import HookRuntime
+from gateway.http.access_token import known_token
 from gateway.metrics.meters import Meters
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
@@ -66,7 +67,8 @@ async def make_services(
     shared = None
     if isinstance(store, SharedStore):
         shared = SharedWork.of(settings, ledger, clock, store, background.spawn)
-        shared.workers.digests = digests_of(settings, hooks, redactor)
+        salt, token = await shared.workers.salt(), known_token(settings)
+        shared.workers.digests = digests_of(settings, hooks, redactor, salt=salt, token=token)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
     elif settings.sharing.role != "all":
         raise SettingsError(ALONE)

@@ -156,7 +156,10 @@ class SharedStore(UnitStore, Protocol):
         ...
 
     async def refuse_newer(self) -> None:
-        """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
+        """Raise StoreTooNew if a newer version has left tables that this one cannot use.
+
+        Raise StoreMoved if what the store holds is moved, or was moved, to another database.
+        """
         ...
 
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:

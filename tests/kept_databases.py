@@ -26,6 +26,7 @@ BEGIN
     PERFORM set_config('stage.empties', 'on', true);
     {steps}
     UPDATE fact_version SET number = 0;
+    UPDATE rule_version SET number = 0;
 END
 $$
 """
@@ -43,7 +44,7 @@ FIRST_AGAIN: Final = "PERFORM setval('{name}', 1, false);"
 STEPS: Final = """
 SELECT relkind, relname FROM pg_class
 WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace
-    AND relname NOT IN ('migration', 'fact_version')
+    AND relname NOT IN ('migration', 'fact_version', 'rule_version')
 """
 
 MAY_EMPTY: Final = (

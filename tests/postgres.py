@@ -1,5 +1,7 @@
 """A PostgreSQL server for a run of tests: `python -m tests.postgres COMMAND ...` starts one for it.
 
+Its version is one of `VERSIONS`, the first unless TAPEWAY_TEST_POSTGRES_VERSION names another.
+
 The command finds the server's URL in TAPEWAY_TEST_POSTGRES_URL; if that is set already, the server
 there is used. Its role must be allowed to create databases.
 """
@@ -32,6 +34,10 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 
 URL: Final = "TAPEWAY_TEST_POSTGRES_URL"
+VERSION: Final = "TAPEWAY_TEST_POSTGRES_VERSION"
+VERSIONS: Final = {"16": "pginstall", "18": "pginstall18"}
+"""The versions in the wheel, and their folders."""
+
 APPLICATION: Final = "tapeway_application"
 IN_MEMORY: Final = "/dev/shm"
 IN_MEMORY_BYTES: Final = 4 << 30
@@ -200,11 +206,12 @@ class _Programs:
         assert found is not None
         assert found.origin is not None
         package = Path(found.origin).parent
+        version = VERSIONS[os.environ.get(VERSION) or "16"]
         self._user = NOBODY if os.getuid() == 0 else None
         if self._user is not None:
             os.chown(folder, NOBODY, NOBODY)
-            package = self._copied(package, folder)
-        self._programs = package / "pginstall" / "bin"
+            package = self._copied(package, folder, version)
+        self._programs = package / version / "bin"
 
     def run(self, program: str, *arguments: str) -> None:
         """Run a program to its end; raises CalledProcessError."""
@@ -221,13 +228,13 @@ class _Programs:
         if done.returncode:
             raise RuntimeError(f"{program} failed: {done.stderr}")
 
-    def _copied(self, package: Path, folder: Path) -> Path:
+    def _copied(self, package: Path, folder: Path, version: str) -> Path:
         """Copy the programs to where nobody may read them, unless they may do so anyway."""
         folders = (package, *package.parents)
         if all(one.stat().st_mode & 0o005 == 0o005 for one in folders):
             return package
         copy = folder / "programs" / package.name
-        shutil.copytree(package / "pginstall", copy / "pginstall", symlinks=True)
+        shutil.copytree(package / version, copy / version, symlinks=True)
         libraries = package.with_name(f"{package.name}.libs")
         if libraries.is_dir():
             shutil.copytree(libraries, copy.with_name(libraries.name), symlinks=True)

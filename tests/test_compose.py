@@ -147,9 +147,13 @@ def test_three_workers_have_what_the_gateway_has_but_its_home_and_its_port() -> 
     home = gateway["environment"]["TAPEWAY_HOME"]
     assert any(one.startswith(f"{home}:") for one in worker["tmpfs"])
     place = worker["volumes"][0].removeprefix("home:")
-    own = {**gateway["environment"], "TAPEWAY_WORKSPACE": f"{place}/workspace"}
-    assert worker["environment"] == own
+    own = {
+        "TAPEWAY_WORKSPACE": f"{place}/workspace",
+        "TAPEWAY_HTTP__TOKEN_FILE": f"{place}/{gateway['environment']['TAPEWAY_HTTP__TOKEN_FILE']}",
+    }
+    assert worker["environment"] == gateway["environment"] | own
     assert worker["depends_on"]["postgres"]["condition"] == "service_healthy"
+    assert worker["depends_on"]["tapeway"]["condition"] == "service_started"
     assert "postgres" not in render("metrics")["services"]["tapeway"]["depends_on"]
 
 

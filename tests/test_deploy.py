@@ -178,7 +178,7 @@ def test_a_pod_has_time_to_finish_and_is_asked_how_it_is_at_its_own_port(role: s
     assert pod["terminationGracePeriodSeconds"] > FINISH_SECONDS + END_SECONDS + float(before[-1])
     ports = {one["name"]: one["containerPort"] for one in container["ports"]}
     assert ports == {"http": SETTINGS["TAPEWAY_HTTP__PORT"].default}
-    paths = {"startupProbe": "live", "livenessProbe": "live", "readinessProbe": "ready"}
+    paths = {"startupProbe": "live", "livenessProbe": "live", "readinessProbe": "serving"}
     for probe, name in paths.items():
         assert container[probe]["httpGet"] == {"path": f"/health/{name}", "port": "http"}
 

@@ -42,6 +42,7 @@ FOREIGN = {
         "curl",
         "git",
         "install",
+        "kubectl",
         "mkdir",
         "npm",
         "python3",
@@ -53,7 +54,7 @@ FOREIGN = {
 }
 """Programs that a shell block may call and a test must not."""
 
-COMPOSE = {"config", "down", "exec", "logs", "ps", "restart", "run", "start", "stop", "up"}
+COMPOSE = {"build", "config", "down", "exec", "logs", "ps", "restart", "run", "start", "stop", "up"}
 
 
 def python(block: str, _folder: Path) -> None:

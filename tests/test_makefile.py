@@ -75,10 +75,12 @@ def test_the_check_is_a_fleet_and_then_every_test_beside_the_types(checkout: Pat
     (checkout / ".venv/.dev").touch()
     said = make(checkout, "--dry-run", "check").stdout.splitlines()
     assert ".venv/bin/mypy" in said
-    steps = [line.rpartition(" -m ")[2] for line in said if line.startswith(".venv/bin/python")]
-    (fleet, alone, served) = steps
+    steps = [line.rpartition(" -m ")[2] for line in said if ".venv/bin/python -m" in line]
+    (fleet, alone, served, newest) = steps
     assert (fleet, alone) == ("bench.fleet.chaos", '"not postgresql"')
     assert served.startswith("postgresql tests/")
+    assert "test_postgres_plans.py" in newest
+    assert any(line.startswith("TAPEWAY_TEST_POSTGRES_VERSION=18 ") for line in said)
 
 
 def test_every_folder_with_tests_on_a_server_is_searched_for_them(checkout: Path) -> None:

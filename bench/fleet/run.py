@@ -144,6 +144,7 @@ class Run:
             group.create_task(self._troubles.play(moments, self._pace))
             group.create_task(self._ask(chance))
         passing.cancel()
+        self._notes += left_out(shape.counts, self._troubles.done, self._pace)
 
     def _keeps_up(self) -> bool:
         """Return whether little is open, and both sides of the fleet have a process."""
@@ -281,6 +282,14 @@ class Run:
             time.monotonic() - self._begun,
             [member.log for member, _proxy in self._members],
         )
+
+
+def left_out(counts: Counts, done: Mapping[Kind, int], pace: Pace) -> list[str]:
+    """Return what a run lacks of what it should have: who passes with less has shown less."""
+    short = {kind: n - done.get(kind, 0) for kind, n in counts.planned.items()}
+    lacks = [f"{n} of {counts.planned[kind]} x {kind} left out" for kind, n in short.items() if n]
+    slow = f"cut short after {pace.passed:.0f} s, since the machine is too slow: try again"
+    return [*lacks, *([slow] if pace.given_up else [])]
 
 
 def _listed(done: Mapping[Kind, int]) -> str:

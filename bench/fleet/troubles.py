@@ -7,7 +7,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import cast
 
 from bench.fleet import stalls
 from bench.fleet.members import Disruption, Kind, Member
@@ -27,18 +28,15 @@ class Counts:
     freeze: int = 3
     cut: int = 6
 
+    @property
+    def planned(self) -> dict[Kind, int]:
+        return cast("dict[Kind, int]", asdict(self))
+
     def moments(self, chance: random.Random, seconds: float) -> list[tuple[float, Kind]]:
         """Return what happens when: each kind spread over the whole time."""
-        kinds: dict[Kind, int] = {
-            "kill": self.kill,
-            "stop": self.stop,
-            "restart": self.restart,
-            "freeze": self.freeze,
-            "cut": self.cut,
-        }
         return sorted(
             ((number + chance.random()) * seconds / count, kind)
-            for kind, count in kinds.items()
+            for kind, count in self.planned.items()
             for number in range(count)
         )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from hashlib import sha256
+from hashlib import scrypt, sha256
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
+
+from pydantic import BaseModel, SecretStr
 
 from agent.system_prompt import read_agents_file
 from gateway.hooks.loader import GROUP
@@ -25,6 +27,12 @@ OF_ONE_MACHINE: Final = frozenset(
     | {"sharing.role", "sharing.listen_url"}
 )
 """Settings and sections that each process may have for itself; also, every path."""
+
+ALIKE: Final = frozenset({"http.public_url"})
+"""Settings in those sections that lead people from one process to another."""
+
+ROUNDS: Final = 1 << 12
+"""How much work it is to try a guess at a secret; a process does it for each of its few secrets."""
 
 PLUGIN: Final = "plugin "
 SETTING: Final = "setting "
@@ -47,18 +55,27 @@ SETTING_SAYS: Final = (
 
 
 def digests_of(
-    settings: Settings, hooks: HookRuntime, redactor: Redactor
+    settings: Settings, hooks: HookRuntime, redactor: Redactor, *, salt: str = "", token: str = ""
 ) -> Callable[[], dict[str, str]]:
     """Return what gives what others compare: versions as they are, texts and settings as digests.
 
-    Only AGENTS.md is read each time, as turns do.
+    Those of secrets are made with the `salt` of the database; the page's access `token` is one,
+    wherever it comes from. Only AGENTS.md is read each time, as turns do.
     """
     found = {"version": own_version(), "terms": VERSION}
     if names := [name for name in hooks.names() if name != BUILTIN]:
         versions = {one.name: one.dist.version for one in entry_points(group=GROUP) if one.dist}
         found |= {f"{PLUGIN}{name}": versions.get(name, "") for name in names}
-    for path, value in _shared_settings(settings):
-        found[f"{SETTING}{variable(path)}"] = _digest(dump(redactor.value(value, lines=True)))
+    for path, shown, value in _shared_settings(settings):
+        is_secret = dump(shown) != dump(value)
+        digest = (
+            _salted(dump(value), salt)
+            if is_secret
+            else _digest(dump(redactor.value(shown, lines=True)))
+        )
+        found[f"{SETTING}{variable(path)}"] = digest
+    if token:
+        found[f"{SETTING}{variable('http.token')}"] = _salted(token, salt)
     place = settings.workspace_path
     return lambda: {"prompt": _digest(read_agents_file(place)), **found}
 
@@ -88,16 +105,38 @@ def _says(key: str, own: str | None, usual: str | None) -> str:
     return says.format(name=name, own=own or "?", others=usual or "?")
 
 
-def _shared_settings(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Yield each setting that has not its default, and is not of one machine."""
-    values = settings.model_dump(mode="json")  # with every secret as stars
+def _shared_settings(settings: Settings) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each setting that has not its default, and is not of one machine.
+
+    Its value comes with secrets as stars, and as it is.
+    """
+    shown = settings.model_dump(mode="json")
     for path, section, field in paths():
         name = path.rpartition(".")[2]
         own = getattr(getattr(settings, section) if section else settings, name)
         usual = own == field.get_default(call_default_factory=True)
-        if not usual and not {path, section} & OF_ONE_MACHINE and not isinstance(own, Path):
-            yield path, values[section][name] if section else values[name]
+        is_own = path not in ALIKE and bool({path, section} & OF_ONE_MACHINE)
+        if not usual and not is_own and not isinstance(own, Path):
+            starred = shown[section][name] if section else shown[name]
+            yield path, starred, _revealed(own, starred)
+
+
+def _revealed(value: Any, shown: Any) -> Any:
+    """Return a value as it is `shown`, apart from its secrets."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, Mapping) and isinstance(shown, Mapping):
+        return {key: _revealed(value[key], shown[key]) for key in value.keys() & shown.keys()}
+    return shown
 
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _salted(secret: str, salt: str) -> str:
+    return scrypt(
+        secret.encode("utf-8", "replace"), salt=salt.encode(), n=ROUNDS, r=8, p=1, dklen=6
+    ).hex()

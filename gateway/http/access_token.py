@@ -37,16 +37,21 @@ def token_of(settings: Settings) -> str:
     return found
 
 
-def show_token(settings: Settings) -> int:
+def known_token(settings: Settings) -> str:
+    """Return the page's token, or "" if there is none or its file is not there yet."""
     path = _file(settings)
-    if path is None:
-        token = settings.http.token.get_secret_value()
-        missing = "the page needs no token: neither a token nor a token file is set"
-    else:
-        token = _read(path) or ""
-        missing = f"there is no token in {path} yet: the gateway creates it when it starts"
+    return settings.http.token.get_secret_value() if path is None else _read(path) or ""
+
+
+def show_token(settings: Settings) -> int:
+    token = known_token(settings)
     if not token:
-        raise GatewayError(missing)
+        path = _file(settings)
+        raise GatewayError(
+            f"there is no token in {path} yet: the gateway creates it when it starts"
+            if path
+            else "the page needs no token: neither a token nor a token file is set"
+        )
     print(token)
     return 0
 
@@ -89,15 +94,19 @@ def _read(path: Path) -> str | None:
 
 def _create(path: Path) -> str:
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    new = path.with_name(f".{path.name}.new")
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
-        new.unlink(missing_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(new, flags, 0o600), "wb") as file:
             file.write(f"{token}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-        new.replace(path)
+        try:
+            os.link(new, path)
+        except FileExistsError:  # another process with the same file was faster
+            return _read(path) or token
+        finally:
+            new.unlink()
     except OSError as cause:
         remedy = "create its folder, writable by the user who runs the gateway"
         raise _unusable(path, f"cannot be created ({cause.strerror})", remedy) from cause

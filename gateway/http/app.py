@@ -112,8 +112,14 @@ def make_app(
         shown = body if request.state.session.owner else without_reasons(body)
         return JSONResponse(shown, status_code=200 if body["status"] == "ready" else 503)
 
+    async def serving(_request: Request) -> Response:
+        away = "store" in health()
+        body = {"status": "not serving" if away else "serving"}
+        return JSONResponse(body, status_code=503 if away else 200)
+
     routes: list[BaseRoute] = [
         Route("/health/live", live),
+        Route("/health/serving", serving),
         Route("/health/ready", ready),
         *login_routes(gate),
         *session_routes(gate, list(channels.values())),

@@ -31,8 +31,7 @@ from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
 from gateway.sharing.workers import SEEN_SECONDS
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import StoreTooNew, StoreUnavailable, TapeError
-from tape.store import SharedStore
+from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, TapeError
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
 LOOK_SECONDS: Final = 0.4
@@ -141,9 +140,7 @@ class Claimer:
             await wait_at_most(self._services.clock, SEEN_SECONDS, self._changed.wait)
             self._changed = anyio.Event()
             await self._quietly(self._refresh)  # one at a time: no older answer comes last
-            store = self._services.store
-            if isinstance(store, SharedStore):
-                await self._quietly(store.refuse_newer)
+            await self._quietly(self._shared.refuse_newer)
 
     async def _refresh(self) -> None:
         """Say that this process lives, and read what all processes must know alike."""
@@ -160,6 +157,9 @@ class Claimer:
             self._drains = bool(self._suspects) and min(others, default="") == shared.held.owner
         await shared.budgets.look()
         self._pairing.know(*await shared.workers.code())
+        await shared.workers.if_changed(self._read_rules)
+
+    async def _read_rules(self) -> None:
         await self._access.read(self._services.ledger.access.rules)
         self._services.aliases.update(await self._services.ledger.inbox.aliases())
 
@@ -397,7 +397,7 @@ class Claimer:
         """Do something that is tried again soon; return False if it failed."""
         try:
             return bool(await work())
-        except StoreTooNew:  # an upgrade that this version cannot follow ends the process
+        except (StoreTooNew, StoreMoved):  # what this version cannot follow ends the process
             raise
         except TapeError as lost:
             self._renews_soon = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -63,6 +63,7 @@ class SharedWork:
     keep: float  # seconds for which an empty session is kept
     lease: float
     budgets: SharedBudgets
+    refuse_newer: Callable[[], Awaitable[None]]
     arrived: Arrived = field(default=_ignored)
     nobody_works: bool = False  # whether no process claims sessions
     take_in: Callable[[InboxRow], None] = field(default=lambda _row: None)
@@ -91,6 +92,7 @@ class SharedWork:
             own.keep,
             own.lease,
             SharedBudgets(store, clock, spawn, lambda: bus.send(CHANGED)),
+            store.refuse_newer,
             remember=partial(_remember, store, ledger.people),
         )
 

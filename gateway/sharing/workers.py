@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from gateway.storage.ledger.rows import run_alone
-from tape.entry import dump
+from tape.entry import dump, load
 from tape.private_file import open_private
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
@@ -46,6 +46,7 @@ class WorkerTable:
     version: str
     state: Callable[[], Mapping[str, Any]] = dict
     digests: Callable[[], Mapping[str, str]] = dict
+    _known: int = -1  # the version of the rules that were read
 
     def publish(self, state: Callable[[], Mapping[str, Any]]) -> None:
         """Write what this returns into the row each time."""
@@ -58,6 +59,12 @@ class WorkerTable:
         await run_alone(self._store, "sharing.end_workers", **own, others=True)
         await run_alone(self._store, "sharing.forget_workers")
         await run_alone(self._store, "sharing.begin_worker", **own, **about)
+
+    async def salt(self) -> str:
+        """Return what the digests of secrets are made with: the same for every process."""
+        await run_alone(self._store, "sharing.make_salt", salt=dump(secrets.token_hex(16)))
+        rows = await self._store.select("sharing.fact", {"channel": "", "name": "salt"})
+        return str(load(rows[0]["value"]))
 
     async def seen(self) -> None:
         """Say that this process lives, and how it is."""
@@ -85,6 +92,13 @@ class WorkerTable:
     def own_erasure(self, unit: Unit, erasure_id: str) -> None:
         """Record in a unit of work that this process runs an erasure."""
         unit.run("sharing.own_erasure", erasure_id=erasure_id, owner=self.owner)
+
+    async def if_changed(self, read: Callable[[], Awaitable[None]]) -> None:
+        """Read access and aliases, unless they are as they were the last time."""
+        (row,) = await self._store.select("sharing.rule_version", {})
+        if row["number"] != self._known:
+            await read()
+            self._known = row["number"]
 
     async def code(self) -> tuple[str, float]:
         """Return the pairing code that holds for every process, and for how many seconds."""

@@ -13,6 +13,7 @@ from bench.chaos_record import Record
 from bench.fleet import stalls
 from bench.fleet.members import Disruption, Kind
 from bench.fleet.pace import Pace
+from bench.fleet.run import Outcome, left_out
 from bench.fleet.town import Made
 from bench.fleet.troubles import Counts
 from bench.fleet.verdicts import Causes, window_of
@@ -74,3 +75,13 @@ async def test_a_run_that_a_slow_machine_held_back_too_long_plays_nothing_more()
     assert await pace.until(5.0)
     pace.held_back = 10.5
     assert not await pace.until(5.0)
+
+
+def test_a_run_that_lacks_some_of_what_was_planned_has_failed() -> None:
+    counts, pace = Counts(kill=3, restart=1, freeze=1, cut=0), Pace(lambda: True, longest=9.0)
+    assert left_out(counts, {"kill": 3, "restart": 1, "freeze": 1}, pace) == []
+    pace.held_back = 10.0
+    said = left_out(counts, {"kill": 1, "restart": 1}, pace)
+    assert said[:2] == ["2 of 3 x kill left out", "1 of 1 x freeze left out"]
+    assert "cut short" in said[2]
+    assert Outcome([], {}, said, pace, 0.0, 1.0, []).failed

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from gateway.doctor.overview import look_over
-from tests.gateways import make_environ, run_tapeway
+from tests.gateways import gateway_of, make_environ, run_tapeway
 from tests.postgres import fresh_database, owned_database
 
 pytestmark = pytest.mark.anyio
@@ -96,3 +96,18 @@ async def test_with_a_database_of_its_own_one_process_does_everything(tmp_path: 
 async def test_a_database_without_tables_has_no_processes(tmp_path: Path) -> None:
     with fresh_database() as url:
         assert look_over(url).processes == ()
+
+
+@pytest.mark.postgresql
+async def test_it_is_said_who_has_another_token_since_links_to_its_page_would_open_no_other(
+    url: str, tmp_path: Path
+) -> None:
+    async with (
+        gateway_of(tmp_path / "a", TAPE__URL=url, HTTP__TOKEN="a" * 24),
+        gateway_of(tmp_path / "b", TAPE__URL=url, HTTP__TOKEN_FILE="http-token") as other,
+    ):
+        shared = other.services.shared
+        assert shared is not None
+        await shared.workers.seen()
+        (said,) = [one for one in look_over(url).differences() if "HTTP" in one]
+        assert f"({shared.held.owner[:6]}) has another TAPEWAY_HTTP__TOKEN" in said

@@ -9,6 +9,8 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/"): "The page.",
     ("GET", "/static/{name:path}"): "The page's files.",
     ("GET", "/health/live"): "Always `200` while the process runs.",
+    ("GET", "/health/serving"): "`200` if requests can be answered, `503` while the database is"
+    " away: for balancers. A channel that is not ready changes nothing.",
     ("GET", "/health/ready"): "The state of the channels and the database: `200` if all are ready,"
     " otherwise `503`. Only the owner sees the reasons.",
     ("GET", "/metrics"): "The [metrics](metrics.md); a port of their own is for who reaches it.",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 import apsw
+import httpx2
 import pytest
 
 import tape.database.connection
@@ -56,6 +57,8 @@ async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_
             ready = await alice.ready()
             assert ready.status_code == 503
             assert ready.json()["store"]["state"] == "away"
+            async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as balancer:
+                assert (await balancer.get("/health/serving")).status_code == 503
             other.execute("ROLLBACK")
             other.close()
             answer = await alice.answer(asked)

@@ -52,7 +52,7 @@ def move(settings: Settings, to: str, progress: Progress) -> Moved:
     with _stopped(settings, to), ExitStack() as opened:
         source = opened.enter_context(closing(_source(settings)))
         target = opened.enter_context(closing(_target(to)))
-        here, there = _begun(source, target)
+        here, there = begin(source, target)
         for table in moved_tables():
             _copy(source, target, table, progress)
         target.settle()
@@ -127,7 +127,7 @@ def _parts(url: str) -> tuple[str, Path]:
     return scheme, Path(rest.partition("?")[0]) if scheme != "postgresql" else Path("/")
 
 
-def _begun(source: MovingSide, target: MovingSide) -> tuple[Relocation, Relocation]:
+def begin(source: MovingSide, target: MovingSide) -> tuple[Relocation, Relocation]:
     """Begin a move, or find the one that was begun; return the marks of both sides."""
     here = next((one for one in source.marks() if one.role == SOURCE), None)
     there = {one.token: one for one in target.marks()}
@@ -139,23 +139,36 @@ def _begun(source: MovingSide, target: MovingSide) -> tuple[Relocation, Relocati
     if here is not None and (here.ended_at or here.place != target.place):
         refuse_moved(source.place, [here])
     refuse_moved(target.place, there.values())
+    _require_empty(target)
+    if not any(source.count(table) for table in moved_tables()):
+        raise BackupError(f"there is nothing to move: {source.place} is empty")
+    if isinstance(source, PostgresSide):
+        source.require_nothing_asked()
+    is_new = here is None
+    now = utc_iso(datetime.now(UTC))
+    here = here or Relocation(secrets.token_hex(8), SOURCE, target.place, now)
+    mark = Relocation(here.token, TARGET, source.place, here.begun_at)
+    try:
+        source.mark(here)
+        target.mark(mark)
+        source.require_alone()  # whoever has come since the first look did not see the marks
+        target.require_alone()
+        _require_empty(target)
+    except BackupError:
+        target.unmark(mark)
+        if is_new:
+            source.unmark(here)
+        raise
+    return here, mark
+
+
+def _require_empty(target: MovingSide) -> None:
     for table in moved_tables():
         if target.count(table):
             raise BackupError(
                 f"{target.place} is not empty (it has rows in {table.name}): name an empty"
                 " database; nothing was changed"
             )
-    if not any(source.count(table) for table in moved_tables()):
-        raise BackupError(f"there is nothing to move: {source.place} is empty")
-    if isinstance(source, PostgresSide):
-        source.require_nothing_asked()
-    if here is None:
-        now = utc_iso(datetime.now(UTC))
-        here = Relocation(secrets.token_hex(8), SOURCE, target.place, now)
-        source.mark(here)
-    mark = Relocation(here.token, TARGET, source.place, here.begun_at)
-    target.mark(mark)
-    return here, mark
 
 
 def _move_images(

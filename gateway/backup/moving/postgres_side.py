@@ -42,6 +42,11 @@ _LOCK: Final = "SELECT pg_try_advisory_lock(%s)"
 _OTHERS: Final = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'tapeway'"""
+_READERS: Final = """
+SELECT DISTINCT rolname FROM pg_class
+CROSS JOIN LATERAL aclexplode(relacl) AS granted
+JOIN pg_roles ON pg_roles.oid = granted.grantee
+WHERE pg_class.oid = to_regclass('migration') AND granted.privilege_type = 'SELECT'"""
 _ASKED: Final = "SELECT count(*) FROM control WHERE answer IS NULL"
 _IDENTITIES: Final = """
 SELECT c.table_name, c.column_name FROM information_schema.columns AS c
@@ -59,7 +64,7 @@ class PostgresSide:
         self.place = place_of(url)
         self.connection = checked_connection(url, schemas, moving=True)
         try:
-            self._require_alone()
+            self.require_alone()
         except BaseException:
             self.close()
             raise
@@ -77,6 +82,9 @@ class PostgresSide:
                 " ON CONFLICT (token) DO UPDATE SET ended_at = excluded.ended_at",
                 (one.token, one.role, one.place, one.begun_at, one.ended_at),
             )
+            for (role,) in self.connection.execute(_READERS).fetchall():
+                granted = sql.SQL("GRANT SELECT ON relocation TO {}").format(sql.Identifier(role))
+                self.connection.execute(granted)
             if one.role == TARGET:
                 self.connection.execute(DROP_STEPS if one.ended_at else MAKE_STEPS)
 
@@ -150,6 +158,20 @@ class PostgresSide:
         with translated():
             self.connection.execute("ANALYZE")
 
+    def require_alone(self) -> None:
+        tries = Backoff(0.1, 1.0)  # the server needs a moment to notice that one was killed
+        while True:
+            with translated():
+                self.connection.execute("SET application_name = 'tapeway migrate'")
+                (moving,) = self.connection.execute(_LOCK, (_MOVING,)).fetchone() or (False,)
+                (others,) = self.connection.execute(_OTHERS).fetchone() or (0,)
+            if moving and not others:
+                return
+            if tries.tries == PATIENCE:
+                what = f"a gateway uses {self.place}" if others else f"{self.place} is being moved"
+                raise BackupError(f"{what}: stop every process there first; nothing was changed")
+            time.sleep(tries.next())
+
     def require_nothing_asked(self) -> None:
         """Raise BackupError if processes have asked each other for what is not done yet."""
         with translated():
@@ -174,21 +196,6 @@ class PostgresSide:
 
     def close(self) -> None:
         self.connection.close()
-
-    def _require_alone(self) -> None:
-        """Raise BackupError if a gateway, or another move, uses the database."""
-        tries = Backoff(0.1, 1.0)  # the server needs a moment to notice that one was killed
-        while True:
-            with translated():
-                self.connection.execute("SET application_name = 'tapeway migrate'")
-                (moving,) = self.connection.execute(_LOCK, (_MOVING,)).fetchone() or (False,)
-                (others,) = self.connection.execute(_OTHERS).fetchone() or (0,)
-            if moving and not others:
-                return
-            if tries.tries == PATIENCE:
-                what = f"a gateway uses {self.place}" if others else f"{self.place} is being moved"
-                raise BackupError(f"{what}: stop every process there first; nothing was changed")
-            time.sleep(tries.next())
 
 
 def _names(names: Sequence[str]) -> sql.Composed:

@@ -21,6 +21,10 @@ class MovingSide(Protocol):
 
     place: str
 
+    def require_alone(self) -> None:
+        """Raise BackupError if a gateway, or another move, uses the database."""
+        ...
+
     def marks(self) -> list[Relocation]: ...
 
     def mark(self, relocation: Relocation) -> None:

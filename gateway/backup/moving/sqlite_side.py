@@ -55,6 +55,9 @@ class SqliteSide:
             IndexFile(path).drop()  # of a database that had this name
         return cls(path)
 
+    def require_alone(self) -> None:
+        """Do nothing: the locks of the home and of the file keep others out."""
+
     def marks(self) -> list[Relocation]:
         if "relocation" not in self._names():
             return []

@@ -118,6 +118,7 @@ class SharedRooms:
         self.at_dismissal: list[Callable[[str], None]] = []
         self._numbers = count(1)
         self._unwritten: dict[str, dict[Key, Change]] = {}
+        self._people: dict[str, dict[Key, Change]] = {}  # who listens here
         self._next: dict[str, float] = {}
         self._changed = anyio.Event()
         self._pause: anyio.CancelScope | None = None
@@ -138,6 +139,8 @@ class SharedRooms:
         """Have a change written in the room's next turn, or `soon`, which is at once."""
         unwritten = self._unwritten.setdefault(change.place, {})
         unwritten[change.kind, change.key] = change
+        if change.kind == "person":
+            self._remember(change)
         if soon:
             self._next.pop(change.place, None)
         self._changed.set()
@@ -159,6 +162,7 @@ class SharedRooms:
     async def leave(self) -> None:
         """Take away what this process shows; call this at its end."""
         self._unwritten.clear()
+        self._people.clear()
         try:
             await self._run("sharing.leave_rooms", owner=self.owner)
         except TapeError as lost:  # the others see that this process is gone
@@ -233,6 +237,10 @@ class SharedRooms:
             place.versions = current
             return
         over = [key for key in place.versions if key not in current]
+        # A crash of the server empties the table, and others sweep who was away for long.
+        for key, person in self._people.get(name, {}).items():
+            if key not in current and key not in self._unwritten.get(name, {}):
+                self.put(person)
         now = self._clock.monotonic()
         channel, _slash, room = name.partition("/")
         try:
@@ -256,6 +264,15 @@ class SharedRooms:
         self._places[place] = _Place(versions, now + TAPE_SECONDS)
         self._poll_at = min(self._poll_at, now + POLL_SECONDS)
         self._wake()
+
+    def _remember(self, person: Change) -> None:
+        here = self._people.setdefault(person.place, {})
+        if person.data is not None:
+            here[person.kind, person.key] = person
+            return
+        here.pop((person.kind, person.key), None)
+        if not here:
+            del self._people[person.place]
 
     def _dismissed(self, person_id: str) -> None:
         for viewer in self.viewers.values():

@@ -30,7 +30,7 @@ CONNECTING: Final[Mapping[str, str]] = {
     "keepalives_interval": "5",
     "keepalives_count": "3",
 }
-"""What a URL says itself comes first."""
+"""What a URL says itself comes first, apart from the name, by which others know whose it is."""
 
 CHECK_URL: Final = (
     "check that the server runs, and user, password and database in TAPEWAY_TAPE__URL"
@@ -50,6 +50,8 @@ _APPLIED: Final = """
 SELECT name, max(version), max(coalesce(readable_from, version)),
        coalesce((array_agg(written_by ORDER BY version DESC))[1], '')
 FROM migration GROUP BY name"""
+
+_MARKED: Final = "SELECT 1 WHERE to_regclass('relocation') IS NOT NULL"
 
 
 class Applied(NamedTuple):
@@ -95,9 +97,16 @@ class PostgresDatabase:
                 yield connection
 
     async def refuse_newer(self) -> None:
-        """Raise StoreTooNew if a newer version has left tables that this one cannot use."""
+        """Raise StoreTooNew if a newer version has left tables that this one cannot use.
+
+        Raise StoreMoved if a move has marked the database.
+        """
         async with self.connection() as connection:
             rows = await (await connection.execute(_APPLIED)).fetchall()
+            marked = await (await connection.execute(_MARKED)).fetchone()
+            found = await connection.execute(relocation.FIND) if marked else None
+            marks = [Relocation(*row) for row in await found.fetchall()] if found else []
+        refuse_moved(f"the database {place_of(self.url)}", marks)
         _refuse_newer({str(name): Applied(*found) for name, *found in rows}, self._schemas)
 
     async def close(self) -> None:
@@ -125,7 +134,8 @@ def checked_connection(
     except psycopg.errors.InsufficientPrivilege as cause:
         raise StoreUnusable(
             f"the role in TAPEWAY_TAPE__URL may not make the tables of {place_of(url)}"
-            f" ({first_line(cause)}): open it once as the role that owns them"
+            f" ({first_line(cause)}): open it once as the role that owns them, and run there"
+            " SELECT let_use('ROLE') for the one that is named here"
         ) from cause
     except psycopg.Error as cause:
         raise StoreUnavailable(
@@ -181,6 +191,7 @@ def connection_target(url: str, *, writable: bool = True) -> str:
             "TAPEWAY_TAPE__URL cannot be read: use a URL like"
             " postgresql://tapeway@db.example.com/tapeway"
         ) from cause
+    given.pop("application_name", None)
     defaults = dict(CONNECTING)
     if not writable:
         defaults["target_session_attrs"] = "any"

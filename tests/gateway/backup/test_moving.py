@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,19 +15,38 @@ import psycopg
 import pytest
 
 from bench.migration import fill, migrate, there_and_back, unlike
+from bench.stage import distribution
 from channels.message import Author, InboundMessage
+from gateway.backup.manifest import BackupError
+from gateway.backup.moving.move import begin
+from gateway.backup.moving.postgres_side import PostgresSide
+from gateway.backup.moving.sqlite_side import SqliteSide
 from gateway.backup.moving.tables import moved_tables
 from gateway.clock import SystemClock
+from gateway.plugin import hookimpl
+from gateway.settings import load_settings
+from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from tape.database.relocation import Relocation
 from tape.entry import Entry, NewEntry, event, message, utc_iso
+from tape.errors import StoreMoved
 from tape.query import Query
 from tape.store import TapeStore
 from tape.stores.postgres.store import PostgresStore
 from tape.stores.registry import open_store, open_tapes
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ, make_settings, names, run_tapeway, running, settled
-from tests.postgres import fresh_database
+from tests.gateways import (
+    ROOT,
+    clean_environ,
+    make_environ,
+    make_settings,
+    names,
+    run_tapeway,
+    running,
+    settled,
+)
+from tests.postgres import application_database, fresh_database, url_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
 
@@ -122,6 +144,27 @@ async def test_a_gateway_answers_what_was_open(tmp_path: Path) -> None:
                 entries = await settled(gateway)
     assert [entry.meta["inbox"] for entry in entries if "inbox" in entry.meta] == [row.id]
     assert "turn.end" in names(entries)
+
+
+class Together:
+    """A plugin that answers every chat in one session."""
+
+    @hookimpl
+    def resolve_session(self, message: InboundMessage) -> str:
+        assert message.text == ASKED.text
+        return "web:together"
+
+
+async def test_what_was_accepted_gets_the_session_that_a_plugin_resolves(tmp_path: Path) -> None:
+    store = open_store(f"sqlite://{tmp_path}/tapeway.db", [ledger_schema()])
+    await Ledger(store, SystemClock(), "a").inbox.accept([ASKED])
+    await store.close()
+    plugin = distribution(tmp_path / "plugins", f"{__name__}:{Together.__name__}")
+    environ = make_environ(tmp_path) | {"PYTHONPATH": str(plugin)}
+    with fresh_database() as url:
+        await migrate(environ, url, 0, 0)
+        with psycopg.connect(url) as server:
+            assert server.execute("SELECT session_id FROM inbox").fetchall() == [("web:together",)]
 
 
 async def test_images_and_the_name_of_the_workspace_go_there_and_back(tmp_path: Path) -> None:
@@ -238,6 +281,81 @@ async def test_what_cannot_be_moved_is_refused_before_anything_is_changed(tmp_pa
             code, _out, err = await run_tapeway(environ, "migrate", "--to", url)
             assert (code, "already runs a gateway" in err) == (3, True)
         assert (await run_tapeway(environ, "tape", "list"))[0] == 0
+
+
+async def test_a_gateway_that_comes_between_the_first_look_and_the_marks_is_seen(
+    tmp_path: Path,
+) -> None:
+    fill(tmp_path / "tapeway.db", 100, 5)
+    with (
+        fresh_database() as url,
+        closing(SqliteSide(tmp_path / "tapeway.db")) as source,
+        closing(PostgresSide(url)) as target,
+    ):
+        store = PostgresStore.open(url, [ledger_schema("postgres")])
+        await store.query(Query("t"))
+        with pytest.raises(BackupError, match="a gateway uses"):
+            begin(source, target)
+        await store.close()
+        assert (source.marks(), target.marks()) == ([], [])
+
+
+async def test_a_gateway_that_runs_on_a_database_that_is_moved_ends(tmp_path: Path) -> None:
+    with fresh_database() as url:
+        schemas = [ledger_schema("postgres"), sharing_schema()]
+        with closing(PostgresSide(url)) as side:
+            settings = make_settings(tmp_path, TAPE__URL=url)
+            with pytest.RaisesGroup(StoreMoved, flatten_subgroups=True, allow_unwrapped=True):
+                async with running(settings, only=[], http=False):
+                    side.mark(Relocation("1", "source", "elsewhere", "2026"))
+                    await anyio.sleep_forever()
+        with pytest.raises(StoreMoved, match="are being moved to elsewhere"):
+            PostgresStore.open(url, schemas)
+
+
+async def test_a_name_in_the_address_hides_no_gateway() -> None:
+    with fresh_database() as url:
+        store = PostgresStore.open(f"{url}?application_name=chat")
+        await store.append("t", [message("user", "x")])
+        with pytest.raises(BackupError, match="a gateway uses"):
+            PostgresSide(url)
+        await store.close()
+
+
+async def test_a_role_that_was_let_in_before_a_move_may_start_after_it(tmp_path: Path) -> None:
+    fill(tmp_path / "tapeway.db", 100, 5)
+    with application_database() as url:
+        owner = url_of(str(psycopg.conninfo.conninfo_to_dict(url)["dbname"]))
+        await migrate(make_environ(tmp_path), owner, 0, 0)
+        store = PostgresStore.open(url, [ledger_schema("postgres"), sharing_schema()])
+        await store.append("t", [message("user", "x")])
+        await store.refuse_newer()
+        await store.close()
+
+
+async def test_the_way_to_several_processes_with_docker_is_the_page_s(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "scaling.md").read_text()
+    [line] = re.findall(r"--entrypoint sh tapeway -c \\\n +'(.*?)'", page, re.DOTALL)
+    home, secrets, programs = (tmp_path / name for name in ("home", "secrets", "bin"))
+    for folder in (home, secrets, programs):
+        folder.mkdir()
+    (programs / "tapeway").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m gateway.cli.main "$@"\n'
+    )
+    (programs / "tapeway").chmod(0o755)
+    fill(home / "tapeway.db", 100, 5)
+    environ = make_environ(home) | {"TAPEWAY_SECRETS": str(secrets)}
+    environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    with fresh_database() as url:
+        (secrets / "TAPEWAY_TAPE__URL").write_text(url)  # as `postgres-secrets` leaves them
+        (secrets / "TAPEWAY_SHARING__ROLE").write_text("ingress")
+        moved = line.replace("/var/lib/tapeway", str(home)).replace("/run/secrets", str(secrets))
+        done = await anyio.run_process(["sh", "-c", moved], env=clean_environ(environ), check=False)
+        assert done.returncode == 0, done.stderr
+        assert unlike(home / "tapeway.db", url) == 0
+        async with running(load_settings(environ, home), only=[], http=False) as gateway:
+            assert gateway.services.shared is not None
+            assert gateway.services.shared.workers.role == "ingress"
 
 
 async def test_the_comparison_is_printed(tmp_path: Path) -> None:

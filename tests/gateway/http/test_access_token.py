@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import httpx2
 import pytest
@@ -34,6 +36,19 @@ def test_the_first_start_makes_a_long_token_for_its_owner_alone(tmp_path: Path) 
 def test_later_starts_use_the_token_that_is_there(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     assert token_of(settings) == token_of(settings)
+
+
+def test_processes_that_start_at_once_with_one_file_have_one_token(tmp_path: Path) -> None:
+    settings, ready = settings_of(tmp_path), Barrier(8)
+
+    def start(_number: int) -> str:
+        ready.wait()
+        return token_of(settings)
+
+    with ThreadPoolExecutor(8) as threads:
+        tokens = set(threads.map(start, range(8)))
+    assert tokens == {(tmp_path / FILE).read_text().strip()}
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
 def test_no_two_homes_get_the_same_token(tmp_path: Path) -> None:

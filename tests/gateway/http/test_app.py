@@ -181,6 +181,8 @@ async def test_f4_a_channel_that_is_unfit_is_named_with_its_remedy_and_the_other
         }
         assert channels["web"]["state"] == "ready"
         assert (await web.post(ROOM, json=POST)).status_code == 202
+        serving = await web.get("/health/serving")
+        assert (serving.status_code, serving.json()) == (200, {"status": "serving"})
 
 
 @pytest.mark.parametrize(

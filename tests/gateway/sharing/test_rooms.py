@@ -168,6 +168,22 @@ async def test_a_process_that_ends_takes_its_people_and_drafts_along(stage: Stag
         assert hubs.page.ongoing("lobby") == []
 
 
+async def test_people_whom_the_database_has_lost_are_put_there_again(stage: Stage) -> None:
+    hubs = stage.hubs
+    async with hubs.page.listen("lobby", OWNER):
+        async with hubs.other.listen("lobby", *BEN):
+            await hubs.settle()
+            with psycopg.connect(stage.url, autocommit=True) as connection:
+                connection.execute("TRUNCATE room_now")  # as a crash of the server does
+            for _ in range(2):
+                await hubs.settle()
+            assert await hubs.page.people("lobby") == [{"id": "8", "name": "Ben"}]
+            assert await hubs.worker.people("lobby") == [{"id": "8", "name": "Ben"}]
+        for _ in range(2):
+            await hubs.settle()
+        assert await hubs.page.people("lobby") == []
+
+
 async def test_the_draft_of_a_dead_holder_is_the_next_holder_s(stage: Stage) -> None:
     hubs, (worker, _page, other) = stage.hubs, stage.hubs.shared
     async with hubs.page.listen("lobby", OWNER) as page:

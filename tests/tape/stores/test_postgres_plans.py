@@ -105,8 +105,8 @@ VACUUM ANALYZE;
 """
 
 WHOLE: Final = {
-    "ledger.aliases": "at the start",
-    "ledger.access_rules": "at the start",
+    "ledger.aliases": "at the start, and after a change",
+    "ledger.access_rules": "at the start, and after a change",
     "ledger.chat_of_id": "when somebody opens a chat by its id",
     "ledger.drop_cards": "once in a while; a card lives for days",
     "ledger.rows_of_entries": "when somebody is forgotten",

@@ -23,3 +23,13 @@ UNION ALL
 SELECT 'poller', name, owner, lease_until FROM poller
 WHERE owner <> '' AND lease_until < utc_after(- CAST(:grace AS double precision))
 ORDER BY kind, lease_until LIMIT 20
+
+-- name: make_salt
+-- Choose what the digests of secrets are made with, unless it was chosen; it is not for processes'
+-- copies of the facts.
+INSERT INTO fact (channel, name, value, version) VALUES ('', 'salt', :salt, 0)
+ON CONFLICT (channel, name) DO NOTHING
+
+-- name: rule_version
+-- How often access and aliases have changed.
+SELECT number FROM rule_version

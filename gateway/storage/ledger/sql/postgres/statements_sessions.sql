@@ -56,10 +56,13 @@ DELETE FROM page_session WHERE expires_at <= :now
 
 -- name: open_card_sends
 -- The messages of a chat below which buttons wait for an answer, oldest first. The outbox is read only
--- if there are such buttons on the channel.
-SELECT outbox.payload FROM card
+-- if there are such buttons on the channel: no parallel worker begins to before they are known.
+WITH waiting AS MATERIALIZED (
+    SELECT card_id FROM card
+    WHERE choice IS NULL AND expires_at > :now AND channel = :account_id
+)
+SELECT outbox.payload FROM waiting
 JOIN outbox ON outbox.account_id = :account_id AND outbox.chat_id = :chat_id
-  AND outbox.status = 'sent' AND strpos(outbox.payload, card.card_id || ':') > 0
-WHERE card.choice IS NULL AND card.expires_at > :now AND card.channel = :account_id
-  AND EXISTS (SELECT FROM card WHERE choice IS NULL AND expires_at > :now AND channel = :account_id)
+  AND outbox.status = 'sent' AND strpos(outbox.payload, waiting.card_id || ':') > 0
+WHERE EXISTS (SELECT FROM waiting)
 ORDER BY outbox.id

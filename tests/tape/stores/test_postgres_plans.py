@@ -137,6 +137,7 @@ WHOLE: Final = {
     "ledger.wipe_number": "when somebody is forgotten",
     "ledger.wipe_old_budget": "when somebody is forgotten",
     "sharing.closed_limits": "a bot has a row or two",
+    "sharing.forget_controls": "once a minute; it has what was asked in an hour",
     "sharing.sweep_rooms": "once in a while; it has what goes on now",
 }
 """What reads whole tables, and why that does no harm."""
@@ -231,6 +232,7 @@ SHARED: Final[dict[str, dict[str, Any]]] = {
         "channels": "tapeway_",
         "ready": "ready",
     },
+    "take_erasures": {"own": True},
 }
 """Statements of shared work that need other values than `GIVEN`."""
 

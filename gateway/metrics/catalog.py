@@ -174,7 +174,7 @@ LAG: Final = _histogram(
 ROOM_READS: Final = _counter(
     "tapeway_room_reads_total",
     "Chats whose newest messages were read from the tape, to tell conversations apart: at the first"
-    " message after a start, or since another process worked on the chat. Later ones are in memory.",
+    " message after a start, or after another process worked on the chat. Later, memory has them.",
 )
 DISK_FREE: Final = _gauge(
     "tapeway_disk_free_bytes", "Free bytes of the disk that holds the home folder."

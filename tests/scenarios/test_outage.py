@@ -172,8 +172,8 @@ async def test_a_turn_goes_on_if_nobody_can_say_whether_an_entry_of_it_was_writt
     channel = EditingChannel(Platform())
     async with FakeOpenAI() as server:
         server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),)), Text(("It is so.",)))
-        where = {"clock": QuickClock(), "TAPE__URL": "memory:"}
-        async with gateway_of(tmp_path, server, Brings(channel), **where) as gateway:
+        own = gateway_of(tmp_path, server, Brings(channel), clock=QuickClock(), TAPE__URL="memory:")
+        async with own as gateway:
             store.lose_answer(lambda held: at in held, OutcomeUnknown(["editing:1"]))
             await channel.host.accept([QUESTION])
             entries = await settled(gateway, "editing:1")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from channels.base import ChannelEvent
+from channels.host import ChannelEvent
 from channels.message import InboundMessage, Quote
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer

@@ -10,6 +10,7 @@ from bench.figures import Bar, Figure, latencies, progress
 from bench.fleet.load import taking
 from bench.fleet.stage import FleetStage, staged_fleet
 from bench.stage import LONGEST, USERNAME
+from tests.fakes.telegram.calls import Call
 from tests.fakes.telegram.world import Chat, User
 from tests.postgres import Server
 
@@ -53,15 +54,17 @@ async def _stop(stage: FleetStage, chat: Chat, user: User) -> float:
     stage.telegram.say(chat, user, ",stop")
     while True:
         for call in stage.telegram.calls[before:]:
-            if call.params.get("chat_id") == chat.id and "Stopped" in str(call.params.get("text")):
+            if _is_to(call, chat) and "Stopped" in str(call.params.get("text")):
                 return time.perf_counter() - begun
         await asyncio.sleep(_POLL)
 
 
 def _edits(stage: FleetStage, chat: Chat) -> bool:
     """Return whether the chat shows the beginning of the answer."""
-    recent = stage.telegram.calls[-20:]
     return any(
-        call.params.get("chat_id") == chat.id and "text" in call.params and call.ok
-        for call in recent
+        _is_to(call, chat) and call.params.get("text") for call in stage.telegram.calls[-20:]
     )
+
+
+def _is_to(call: Call, chat: Chat) -> bool:
+    return str(call.params.get("chat_id")) == str(chat.id)

@@ -25,6 +25,7 @@ from bench.fleet.load import Load, load_figures, trip_figures
 from bench.fleet.rooms import room_figures
 from bench.fleet.searches import search_part
 from bench.fleet.stops import stop_figures
+from bench.fleet.units import unit_figures
 from tests.postgres import Server, server
 
 DURABLE: Final = (
@@ -56,9 +57,10 @@ class Size:
     level_messages: int = 600
     level_rate: float = 5.0
     searched: int = 1_000_000
-    stops: int = 100
+    stops: int = 60
     lines: int = 1000
     churned: int = 200_000
+    units: int = 5_000
 
 
 QUICK: Final = Size(
@@ -75,6 +77,7 @@ QUICK: Final = Size(
     stops=20,
     lines=200,
     churned=10_000,
+    units=500,
 )
 
 
@@ -130,6 +133,10 @@ async def _churn(own: Server, size: Size) -> list[Figure]:
     return await churn_figures(own, size.churned)
 
 
+async def _units(own: Server, size: Size) -> list[Figure]:
+    return await unit_figures(own, size.units)
+
+
 Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
     {
@@ -143,6 +150,7 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
         "stops": _stops,
         "rooms": _rooms,
         "churn": _churn,
+        "units": _units,
     }
 )
 

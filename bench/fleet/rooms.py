@@ -23,6 +23,7 @@ CHATS: Final = ((20, "a line a second"), (400, "a line in 20 s"))
 
 RATE: Final = 20.0
 ONCE_BAR: Final = 1.001
+KEEP_SECONDS: Final = 10.0  # the default of TAPEWAY_SHARING__KEEP
 _TOKEN: Final = "a-token-of-the-benchmark"
 _READS: Final = re.compile(r"^tapeway_room_reads_total (\S+)", re.MULTILINE)
 _OPEN: Final = "SELECT count(*) FROM inbox WHERE status = 'accepted'"
@@ -39,7 +40,8 @@ async def room_figures(server: Server, lines: int) -> list[Figure]:
             await asyncio.sleep(SEEN_SECONDS * 2)  # until the workers' counts are rows
             reads = await _reads(stage)
         name = f"rooms: {chats} chats, {which}"
-        bar = Bar("<", 1000 * chats / lines * ONCE_BAR) if chats * WORKERS < lines else None
+        often = chats / RATE < KEEP_SECONDS
+        bar = Bar("<", 1000 * chats / lines * ONCE_BAR) if often else None
         figures.append(Figure(f"{name}: read a 1 000 lines", reads / lines * 1000, "", bar))
     return figures
 

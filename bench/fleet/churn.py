@@ -39,6 +39,9 @@ from tests.postgres import Server
 CHATS: Final = 400
 TOGETHER: Final = 50  # messages in one transaction; each of them in another chat
 WRITERS: Final = 2
+FOLDED_AFTER: Final = 10
+"""Transactions of the first writer after which it folds."""
+
 DAYS: Final = 30
 LOOK_SECONDS: Final = 1.0
 NAPS: Final = "ALTER SYSTEM SET autovacuum_naptime = '5s'"
@@ -82,13 +85,13 @@ class _Writer:
 
     def run(self, count: int) -> None:
         """Take so many messages all the way, `TOGETHER` at once."""
-        for first in range(self._made, self._made + count, TOGETHER):
+        for number, first in enumerate(range(self._made, self._made + count, TOGETHER)):
             self._clock.jump(self._step * TOGETHER)
             rows = self._taken_in(self._accepted(first))
             self._sent(self._answered(rows))
-            if self._number == 0:
-                while self._fold("inbox") + self._fold("outbox"):
-                    pass
+            if self._number == 0 and number % FOLDED_AFTER == 0:
+                for box in ("inbox", "outbox"):
+                    self._fold(box)
 
     def _accepted(self, first: int) -> list[InboxRow]:
         said = [self._said(first + number) for number in range(TOGETHER)]
@@ -157,25 +160,17 @@ class _Writer:
         self._commit(began)
         self._commit(ended)
 
-    def _fold(self, box: str) -> bool:
-        """Fold the next batch that is old enough, as `LedgerFolder` does; return whether any is."""
-        now = self._clock.now()
-        up_to = self._select("ledger.folded_up_to", {"box": box})
-        values = {
-            "after": up_to[0][0] if up_to else 0,
-            "until": utc_iso(now - timedelta(days=DAYS)),
-            "limit": BATCH,
-            "now": utc_iso(now),
-        }
-        rows = self._select(f"ledger.next_{box}", values)
-        if len(rows) < BATCH:
-            return False
-        left = [(one, dump(fold_payload(box, load(payload)))) for one, payload in rows]
-        unit = Unit()
-        unit.run(f"ledger.fold_{box}", rows=dump(left))
-        unit.run("ledger.fold_up_to", box=box, up_to=rows[-1][0])
-        self._commit(unit)
-        return True
+    def _fold(self, box: str) -> None:
+        """Fold all that is old enough, as the first round of a day of `LedgerFolder` does."""
+        after, now = 0, self._clock.now()
+        until = utc_iso(now - timedelta(days=DAYS))
+        values = {"until": until, "limit": BATCH, "now": utc_iso(now)}
+        while rows := self._select(f"ledger.next_{box}", {**values, "after": after}):
+            after = rows[-1][0]
+            left = [(one, dump(fold_payload(box, load(payload)))) for one, payload in rows]
+            unit = Unit()
+            unit.run(f"ledger.fold_{box}", rows=dump(left))
+            self._commit(unit)
 
     def _select(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return self._connection.execute(self._sql[statement].encode(), values).fetchall()
@@ -225,7 +220,17 @@ def _churned(url: str, messages: int) -> list[Figure]:
         progress(f"churn: {made * WRITERS} messages, {rate:.0f}/s")
         for name in TABLES:
             figures += _figures(f"{which}: {name}", now[name], most[name])
-    return [*figures, Figure("churn: messages a second", rate, "")]
+    return [
+        *figures,
+        *(Figure(f"all: {box}: folded", _folded(url, box), "") for box in ("inbox", "outbox")),
+        Figure("churn: messages a second", rate, ""),
+    ]
+
+
+def _folded(url: str, box: str) -> int:
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute(f"SELECT sum(folded) FROM {box}".encode()).fetchone()
+    return int(found[0] or 0) if found else 0
 
 
 def _watched(url: str, made: int, count: int, step: timedelta) -> Counter[str]:

@@ -16,12 +16,16 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from bench.figures import Figure, report
+from bench.fleet.churn import churn_figures
 from bench.fleet.claims import claim_figures, wake_figures
 from bench.fleet.engines import engine_figures
 from bench.fleet.held import held_figures
 from bench.fleet.levels import level_figures
 from bench.fleet.load import Load, load_figures, trip_figures
+from bench.fleet.rooms import room_figures
 from bench.fleet.searches import search_part
+from bench.fleet.stops import stop_figures
+from bench.fleet.units import unit_figures
 from tests.postgres import Server, server
 
 DURABLE: Final = (
@@ -53,6 +57,10 @@ class Size:
     level_messages: int = 600
     level_rate: float = 5.0
     searched: int = 1_000_000
+    stops: int = 60
+    lines: int = 1000
+    churned: int = 200_000
+    units: int = 5_000
 
 
 QUICK: Final = Size(
@@ -66,6 +74,10 @@ QUICK: Final = Size(
     entries=(20_000, 200_000),
     level_messages=100,
     searched=50_000,
+    stops=20,
+    lines=200,
+    churned=10_000,
+    units=500,
 )
 
 
@@ -109,6 +121,22 @@ async def _search(own: Server, size: Size) -> list[Figure]:
     return await search_part(own, size.searched)
 
 
+async def _stops(own: Server, size: Size) -> list[Figure]:
+    return await stop_figures(own, size.turn_workers, size.stops)
+
+
+async def _rooms(own: Server, size: Size) -> list[Figure]:
+    return await room_figures(own, size.lines)
+
+
+async def _churn(own: Server, size: Size) -> list[Figure]:
+    return await churn_figures(own, size.churned)
+
+
+async def _units(own: Server, size: Size) -> list[Figure]:
+    return await unit_figures(own, size.units)
+
+
 Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
     {
@@ -119,6 +147,10 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
         "held": _held,
         "levels": _levels,
         "search": _search,
+        "stops": _stops,
+        "rooms": _rooms,
+        "churn": _churn,
+        "units": _units,
     }
 )
 
@@ -133,7 +165,9 @@ def main() -> None:
         models=tuple(options.models) if options.models else size.load.models,
         seconds=options.seconds or size.load.seconds,
     )
-    size = replace(size, load=load, turns=options.turns or size.turns)
+    size = replace(
+        size, load=load, turns=options.turns or size.turns, churned=options.messages or size.churned
+    )
     figures: list[Figure] = []
     with server(DURABLE) as own:
         for name in options.only or PARTS:
@@ -150,6 +184,7 @@ def _options() -> argparse.Namespace:
     add("--models", type=float, nargs="+", metavar="SECONDS", help="what an answer takes (0 2)")
     add("--seconds", type=float, metavar="N", help="so long at each rate")
     add("--turns", type=int, metavar="N", help="so many turns at once")
+    add("--messages", type=int, metavar="N", help="so many messages for churn (200000)")
     add("--json", type=Path, metavar="FILE", help="write the figures there too")
     add("--only", nargs="+", choices=PARTS, metavar="NAME", help=f"of: {', '.join(PARTS)}")
     return parser.parse_args()

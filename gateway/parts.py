@@ -16,6 +16,7 @@ from gateway.erasing.doomed import ERASE
 from gateway.erasing.eraser import Eraser
 from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.intake.intake import Intake
+from gateway.metrics.catalog import ROOM_READS
 from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.claimer import Claimer
 from gateway.scheduling.commands import Commands
@@ -61,7 +62,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     """Return the parts of a gateway; each knows only what comes before it."""
     settings, spawn = services.settings, services.spawn
     turns = RunningTurns()
-    memories = RoomMemories(services.tapes, open_linker())
+    counted = partial(services.meters.add, ROOM_READS)
+    memories = RoomMemories(services.tapes, open_linker(), counted)
     sender = OutboxSender(services)
     roles = Roles(services, access)
     pairing = Pairing(services.clock, services.router.channels)

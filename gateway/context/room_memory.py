@@ -7,7 +7,7 @@ that it links new messages exactly as before.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -136,11 +136,14 @@ class RoomMemory:
 
 
 class RoomMemories:
-    """The room memories of the most recently active chats."""
+    """The room memories of the most recently active chats; `read` counts those read from a tape."""
 
-    def __init__(self, tapes: TapeService, linker: Linker) -> None:
+    def __init__(
+        self, tapes: TapeService, linker: Linker, read: Callable[[], None] = lambda: None
+    ) -> None:
         self._tapes = tapes
         self.linker = linker
+        self._read = read
         self._rooms: OrderedDict[str, RoomMemory] = OrderedDict()
         self._asked = 0
 
@@ -148,6 +151,7 @@ class RoomMemories:
         """Return a tape's room memory, reading it from the tape if it is not in memory."""
         room = self._rooms.get(tape)
         if room is None:
+            self._read()
             made = RoomMemory(self.linker, await self._newest(tape))
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final, Protocol
 
 import anyio
@@ -37,6 +38,10 @@ from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
 from tape.unit_of_work import FirstId, Outcome, Unit
 
 MAX_BATCH: Final = 64
+
+
+def _is_message(parts: Parts) -> bool:
+    return parts[0].message.kind == "message"
 
 
 class IntakeSink(Protocol):
@@ -173,11 +178,12 @@ class Intake:
             batch = [await self._messages.get()]
             while len(batch) < MAX_BATCH and not self._messages.empty():
                 batch.append(self._messages.get_nowait())
+            left = [parts for parts in batch if holds(parts[0].session_id)]
             try:
-                await self._take([parts for parts in batch if holds(parts[0].session_id)])
+                await self._take(left)
             except SessionLost:
-                # One of them is another process's now; the others are ours still.
-                for parts in batch:
+                # One of those left is another process's now; the others are ours still.
+                for parts in left:
                     await self._take_alone(parts)
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
@@ -194,19 +200,29 @@ class Intake:
         except Exception as cause:
             get_log().error("intake.failed", messages=len(parts), exc_info=cause)
 
-    async def _take(self, batch: list[Parts]) -> None:
-        together: list[Parts] = []
-        for parts in batch:
-            if parts[0].message.kind == "message":
-                together.append(parts)
+    async def _take(self, left: list[Parts]) -> None:
+        """Take messages in, in order; each leaves the list when it is on its tape."""
+        while left:
+            together = list(takewhile(_is_message, left))
+            if together:
+                await self._take_messages(left, len(together))
             else:
-                await self._take_messages(together)
-                together = []
-                await self._other(parts[0])
-        await self._take_messages(together)
+                await self._other(left[0][0])
+                del left[0]
 
-    async def _take_messages(self, batch: list[Parts]) -> None:
-        planned = await self._write_together(batch)
+    async def _take_messages(self, left: list[Parts], count: int) -> None:
+        batch, planned = left[:count], list[PlannedMessage]()
+        try:
+            planned = await self._services.guard.retrying("intake", lambda: self._commit(batch))
+        except (StoreUnavailable, SessionLost):
+            raise  # the process is ending, or is not to take them in; the messages stay accepted
+        except Exception as cause:
+            if count > 1:
+                for _parts in batch:
+                    await self._take_messages(left, 1)
+                return
+            await self._dead(batch[0], cause)
+        del left[:count]  # whatever comes of them, nobody may ask twice
         for plan in planned:
             self._services.router.taped(plan.row.message)
             try:
@@ -224,19 +240,6 @@ class Intake:
                 await self._services.files.drop(names)
         except (OSError, TapeError) as cause:
             get_log().warning("media.not_dropped", why=str(cause))
-
-    async def _write_together(self, batch: list[Parts]) -> list[PlannedMessage]:
-        if not batch:
-            return []
-        try:
-            return await self._services.guard.retrying("intake", lambda: self._commit(batch))
-        except (StoreUnavailable, SessionLost):
-            raise  # the process is ending, or is not to take them in; the messages stay accepted
-        except Exception as cause:
-            if len(batch) == 1:
-                await self._dead(batch[0], cause)
-                return []
-            return [plan for parts in batch for plan in await self._write_together([parts])]
 
     async def _commit(self, batch: list[Parts]) -> list[PlannedMessage]:
         planned: list[PlannedMessage] = []

@@ -171,6 +171,11 @@ LAG: Final = _histogram(
     " waits.",
     buckets=LAG_BUCKETS,
 )
+ROOM_READS: Final = _counter(
+    "tapeway_room_reads_total",
+    "Chats whose newest messages were read from the tape, to tell conversations apart: at the first"
+    " message after a start, or after another process worked on the chat. Later, memory has them.",
+)
 DISK_FREE: Final = _gauge(
     "tapeway_disk_free_bytes", "Free bytes of the disk that holds the home folder."
 )
@@ -180,7 +185,7 @@ OWN: Final = (
     *(BUILD, MESSAGES, INBOX, OLDEST, OUTBOX, FIRST_TEXT, ANSWER, TURNS, SENDS),
     *(MODEL_CALLS, PROMPT, CACHED, COMPLETION, COST),
     *(SYSTEM_TOKENS, SCHEMA_TOKENS, PEOPLE_TOKENS, AGENT_TOKENS, TOOL_TOKENS, TOOLS),
-    *(EDITS, DROPPED, LIMITED, UP, STORE, LAG, DISK_FREE, DISK_SIZE),
+    *(EDITS, DROPPED, LIMITED, UP, STORE, LAG, ROOM_READS, DISK_FREE, DISK_SIZE),
 )
 """What the gateway itself counts."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
 from channels.errors import ChannelError
@@ -20,7 +21,7 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card, read_token
-from gateway.storage.ledger.rows import InboxRow
+from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.errors import UnitFailed
 from tape.unit_of_work import Unit
 
@@ -117,6 +118,26 @@ class Presses:
         if card.expires_at <= self._services.clock.now():
             raise CommandRefused(UNKNOWN)
         settled = await self.handlers[card.purpose].settle(card, choice, by)
+        commit = partial(self._commit, card, choice, by, rows, settled)
+        try:
+            # If the database's answer is lost, this very answer is given once more: it must not
+            # find itself, or what runs after the commit would never run.
+            sent = await self._services.guard.retrying("press", commit)
+        except UnitFailed as lost:
+            raise CommandRefused(ANSWERED) from lost
+        self._sender.enqueue(sent)
+        if settled.after is not None:
+            await settled.after()
+        return settled
+
+    async def _commit(
+        self,
+        card: Card,
+        choice: str,
+        by: InboundMessage,
+        rows: Sequence[InboxRow],
+        settled: Settled,
+    ) -> list[OutboxRow]:
         unit = replace(settled.unit, steps=list(settled.unit.steps))
         if not settled.open:
             self._services.ledger.cards.answer(unit, card, choice, by.sender.id)
@@ -132,11 +153,4 @@ class Presses:
                     edits=by.message_id,
                 )
             )
-        try:
-            sent = await commit_with_sends(self._services, unit, sends, card.session_id, None)
-        except UnitFailed as lost:
-            raise CommandRefused(ANSWERED) from lost
-        self._sender.enqueue(sent)
-        if settled.after is not None:
-            await settled.after()
-        return settled
+        return await commit_with_sends(self._services, unit, sends, card.session_id, None)

@@ -23,6 +23,9 @@ from tape.store import UnitStore
 TOGETHER_SECONDS: Final = 0.005
 """Notifications of this time go out together: their commits wait for each other."""
 
+UNUSABLE_SECONDS: Final = 60.0
+"""Seconds after which a database that nothing is heard from, as it is set up, is tried again."""
+
 READY: Final = "ready"  # the topic of sessions that nobody holds
 
 MAX_TOGETHER: Final = 200  # numbers in one notification
@@ -49,6 +52,7 @@ class Bus:
     _heard: dict[str, Heard] = field(default_factory=dict)
     _unsent: dict[str, set[int]] = field(default_factory=dict)
     _waiting: anyio.Event = field(default_factory=anyio.Event)
+    _deaf: str = ""  # why nothing is heard
 
     def on(self, topic: str, heard: Heard) -> None:
         """Call `heard` with what others and this process send; call this before `run`."""
@@ -102,13 +106,21 @@ class Bus:
                             self._receive(channel, payload)
                         else:
                             backoff.reset()
+                            self._deaf = ""
                             self._all_may_be_missed()
-            except StoreUnusable as never:
-                get_log().warning("bus.lost", why=str(never))
-                return
+                wait = backoff.next()
+            except StoreUnusable as wrong:  # until a setting changes, or another server leads
+                self._is_deaf(str(wrong))
+                wait = UNUSABLE_SECONDS
             except StoreUnavailable as lost:
-                get_log().warning("bus.lost", why=str(lost))
-            await self._clock.sleep(backoff.next())
+                self._is_deaf(str(lost))
+                wait = backoff.next()
+            await self._clock.sleep(wait)
+
+    def _is_deaf(self, why: str) -> None:
+        if why != self._deaf:
+            get_log().warning("bus.lost", why=why)
+        self._deaf = why
 
     def _all_may_be_missed(self) -> None:
         for heard in self._heard.values():

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Final
 
 import anyio
@@ -31,7 +32,7 @@ from gateway.pipeline.turn import Question, RunningTurns, Turn
 from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
-from gateway.storage.ledger.rows import OutboxRow, idem_key
+from gateway.storage.ledger.rows import OutboxRow, idem_key, new_turn_id
 from gateway.turn.budgets import check, is_used_up, refuse
 from gateway.turn.stopped import LOST, STOPPED, mark_stopped
 from gateway.turn.transactions import (
@@ -43,7 +44,14 @@ from gateway.turn.transactions import (
     commit_stopped,
     final_of,
 )
-from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError, UnitFailed
+from tape.errors import (
+    AppendRefused,
+    OutcomeUnknown,
+    SessionLost,
+    StoreUnavailable,
+    TapeError,
+    UnitFailed,
+)
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
 SORRY: Final = "Sorry, I couldn't answer: "  # with which the notice of a failed turn begins
@@ -77,9 +85,7 @@ class TurnRunner:
     ) -> Question | None:
         """Run a turn; if the database became unavailable, return the question, to be run again."""
         try:
-            turn = await self._services.guard.retrying(
-                "turn", lambda: self._begin(question, steered)
-            )
+            turn = await self._begin(question, steered)
         except UnitFailed as failed:
             if is_used_up(failed):
                 await self._refused(question)
@@ -125,7 +131,7 @@ class TurnRunner:
                 await self._abandoned(turn)
                 return None
             again = turn.question.losses + 1 < MAX_ATTEMPTS and not turn.stopped_by
-            if again and _is_in(cause, StoreUnavailable):
+            if again and _is_in(cause, StoreUnavailable, OutcomeUnknown):
                 started(None)
                 return await self._lost(turn, cause)
             if isinstance(cause, TimeoutError):
@@ -171,6 +177,17 @@ class TurnRunner:
         return True
 
     async def _begin(self, question: Question, steered: list[Question]) -> Turn:
+        """Begin a turn once, however often the database does not answer."""
+        services = self._services
+        selected = await services.guard.retrying("turn", lambda: self._select(question))
+        turn_id, tries = selected[0].turn_id or new_turn_id(), count()
+
+        def begun() -> Awaitable[Turn]:
+            return begin(services, *selected, steered, turn_id, again=next(tries) > 0)
+
+        return await services.guard.retrying("turn", begun)
+
+    async def _select(self, question: Question) -> tuple[Question, Selection]:
         tape = self._services.tapes.tape(question.tape)
         if not question.turn_id and not self._services.store.one_transaction:
             lost = await begun_before(tape, question)
@@ -178,14 +195,14 @@ class TurnRunner:
             if not lost:
                 await check(self._services, question)
         if question.turn_id:
-            return await begin(self._services, question, Selection(), steered)
+            return question, Selection()
         waiting = await self._waiting(question.session_id)
         budget = self._services.settings.context.new_tokens
         nearby = await self._nearby(question)
         selection = await select_messages(
             tape, question.lane, question.entry_ids, waiting, budget, nearby
         )
-        return await begin(self._services, question, selection, steered)
+        return question, selection
 
     async def _waiting(self, session_id: str) -> frozenset[int]:
         shared = self._services.shared
@@ -308,10 +325,10 @@ def _is_address(word: str, name: str) -> bool:
     return word.startswith("@") or word.strip(",:;.!?").casefold() == name
 
 
-def _is_in(cause: Exception, kind: type[TapeError]) -> bool:
+def _is_in(cause: Exception, *kinds: type[TapeError]) -> bool:
     if isinstance(cause, ExceptionGroup):
-        return any(_is_in(inner, kind) for inner in cause.exceptions)
-    return isinstance(cause, kind)
+        return any(_is_in(inner, *kinds) for inner in cause.exceptions)
+    return isinstance(cause, kinds)
 
 
 def answer_to(message: InboundMessage, text: str, turn_id: str) -> OutboundMessage:

@@ -18,7 +18,7 @@ from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, TextSoFar, Turn
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card
-from gateway.storage.ledger.rows import OutboxRow, new_turn_id
+from gateway.storage.ledger.rows import OutboxRow
 from gateway.turn.budgets import spend
 from gateway.turn.confirm_card import confirm_card, placed
 from gateway.turn.suggestion_card import ask
@@ -38,13 +38,19 @@ from tape.unit_of_work import Unit
 
 
 async def begin(
-    services: Services, question: Question, selection: Selection, steered: list[Question]
+    services: Services,
+    question: Question,
+    selection: Selection,
+    steered: list[Question],
+    turn_id: str,
+    *,
+    again: bool = False,
 ) -> Turn:
     """Begin a turn: claim its session, mark its messages as taken, and write its first entry.
 
-    Raise UnitFailed if one of them has ended, or its author's budget is used up.
+    `again` says that an attempt before this one may have been written: it counts once. Raise
+    UnitFailed if one of the messages has ended, or its author's budget is used up.
     """
-    turn_id = question.turn_id or new_turn_id()
     tape = services.tapes.tape(question.tape)
     log = TurnLog(tape, turn_id, question.lane)
     log.sources.asker = question.asker
@@ -56,8 +62,9 @@ async def begin(
         first = selection.start(turn_id).to_entry()
     unit = Unit()
     claimed = services.ledger.leases.claim(unit, question.session_id, question.tape)
-    services.ledger.inbox.take(unit, question.rows, turn_id)
-    spend(services, unit, question)
+    if not (again and await services.ledger.inbox.was_taken(question.rows[0], turn_id)):
+        services.ledger.inbox.take(unit, question.rows, turn_id)
+        spend(services, unit, question)
     unit.append(question.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
     outcomes = await services.store.commit(unit)
     pictured = (

@@ -87,6 +87,7 @@ class MortalStore:
         self._under_way: list[frozenset[str]] = []
         self.killed = anyio.Event()
         self._late: tuple[Wanted, anyio.Event] | None = None
+        self._lost: tuple[Strike, TapeError] | None = None
         self.prepare: Prepare = as_given
 
     def kill_at(self, moment: Moment, strike: Strike, struck: Callable[[], None]) -> None:
@@ -98,6 +99,10 @@ class MortalStore:
         event = anyio.Event()
         self._late = (wanted, event)
         return event
+
+    def lose_answer(self, wanted: Strike, cause: TapeError | None = None) -> None:
+        """Write the first transaction that is wanted, and raise an error instead of its answer."""
+        self._lost = (wanted, cause or StoreUnavailable("the connection broke during a write"))
 
     def kill(self, struck: Callable[[], None]) -> None:
         """Die now."""
@@ -130,6 +135,9 @@ class MortalStore:
                 self._die()
             if self._late and self._late[0](held, done):
                 await self._late[1].wait()
+            if self._lost and self._lost[0](held):
+                (_wanted, cause), self._lost = self._lost, None
+                raise cause
         finally:
             self._under_way.remove(held)
         self._live()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -12,11 +13,16 @@ import pytest
 
 import tape.database.connection
 from channels.errors import ChannelDown
-from tests.fakes.openai.script import Call, ToolCalls
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.errors import OutcomeUnknown
+from tape.stores.sqlite import tape_schema
+from tests.clock import QuickClock
+from tests.contracts.mortal import LastingStore, MortalStore
+from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
 from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, settled
+from tests.gateways import gateway_of, names, settled
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
@@ -131,3 +137,49 @@ async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is
         other.execute("ROLLBACK")
         other.close()
         assert await channel.host.accept([QUESTION]) == {QUESTION.ext_id}
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> MortalStore:
+    """The store of the next gateway, whose answers may be lost."""
+    made = MortalStore(LastingStore([tape_schema(), ledger_schema()]))
+    monkeypatch.setattr("gateway.assembly.open_store", lambda *_: made)
+    return made
+
+
+async def test_a_turn_begins_once_if_the_database_s_answer_to_its_beginning_is_lost(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock = EditingChannel(Platform()), QuickClock()
+    more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "9", "TAPE__URL": "memory:"}
+    async with FakeOpenAI() as server:
+        async with gateway_of(tmp_path, server, Brings(channel), clock=clock, **more) as gateway:
+            store.lose_answer(lambda held: "turn.start" in held)
+            await channel.host.accept([replace(QUESTION, owner=False, chat_kind="group")])
+            entries = await settled(gateway, "editing:1")
+            budget = await store.select("ledger.list_usage", USAGE)
+            spent = await store.select("ledger.budget", {**SPENDER, "day": budget[0]["latest"]})
+            (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
+    assert [names(entries).count(name) for name in ("turn.start", "turn.end")] == [1, 1]
+    assert (spent[0]["turns"], row["status"], row["attempts"]) == (1, "done", 1)
+
+
+SPENDER = {"person": f"editing:{QUESTION.sender.id}", "session_id": "editing:1"}
+USAGE = {"by": "day", "since": "", "limit": 9}
+
+
+@pytest.mark.parametrize("at", ["tool_call", "tool.done"])
+async def test_a_turn_goes_on_if_nobody_can_say_whether_an_entry_of_it_was_written(
+    tmp_path: Path, store: MortalStore, at: str
+) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server:
+        server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),)), Text(("It is so.",)))
+        own = gateway_of(tmp_path, server, Brings(channel), clock=QuickClock(), TAPE__URL="memory:")
+        async with own as gateway:
+            store.lose_answer(lambda held: at in held, OutcomeUnknown(["editing:1"]))
+            await channel.host.accept([QUESTION])
+            entries = await settled(gateway, "editing:1")
+    assert list(channel.platform.messages.values()) == ["It is so."]
+    assert names(entries).count("turn.resume") == 1
+    assert names(entries).count("tool_result") == 1

@@ -119,6 +119,31 @@ async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_g
     assert Counter(texts) == dict.fromkeys(["one", "to the old id", *[m.text for m in waiting]], 1)
 
 
+async def test_a_question_that_waits_for_its_turn_goes_on_with_its_chat_and_one_that_has_it_stays(
+    tmp_path: Path, tape_url: str
+) -> None:
+    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+        async with visit(both[0].url, "Alice") as (bob,):
+            await bob.answer(await bob.say("one"))
+        first, second = by_holder(both)
+        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
+        async with visit(second.url, "Carol", room="new") as (carol,):
+            begun = await carol.say("this has begun")
+            await carol.draft(begun)
+            waits = await carol.say("this waits")
+            admin = LedgerAdmin(second.services, second.parts.recovery)
+            row = await row_of(admin, "waiting")
+            moved = replace(said("it has a new id", 1), kind="change", change="migrated")
+            await first.parts.intake.accept([replace(moved, to_chat="new")])
+            assert (await carol.answer(waits))["text"]
+            assert (await carol.answer(begun))["text"]
+        rows = await second.services.store.select("ledger.list_inbox", {"status": "", "limit": 9})
+        sessions = {one["text"]: one["session_id"] for one in rows}
+        done = {f"in-{one['id']}": one["status"] for one in rows}
+    assert (sessions["this has begun"], sessions["this waits"]) == ("web:new", "web:lobby")
+    assert done[row] == "done"
+
+
 async def carried_out(gateway: Gateway, number: int) -> None:
     """Wait until the holder of a session has answered a control."""
     store = gateway.services.store

@@ -72,7 +72,7 @@ class CardTable:
         )
 
     def answer(self, unit: Unit, card: Card, choice: str, person: str) -> None:
-        """Answer a card; if somebody else was faster, the whole unit changes nothing."""
+        """Answer a card; after any other answer, the whole unit changes nothing."""
         values = {"card_id": card.card_id, "choice": choice, "chosen_by": person}
         unit.run("ledger.answer_card", expect=1, **values)
 

@@ -124,6 +124,11 @@ class Inbox:
         for row in rows:
             unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id, taken_at=moment)
 
+    async def was_taken(self, row: InboxRow, turn_id: str) -> bool:
+        """Return whether a turn has taken a message since its row was read."""
+        rows = await self._store.select("ledger.inbox_row", {"id": row.id})
+        return any(now["turn_id"] == turn_id and now["attempts"] > row.attempts for now in rows)
+
     def end(
         self, unit: Unit, rows: Iterable[InboxRow], status: str, why: str | None = None
     ) -> None:

@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from channels.host import ChannelEvent
 from channels.message import InboundMessage, Quote
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
 from gateway.explain.report import Report
 from gateway.storage.ledger.access import AccessRule
+from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
+from tape.errors import SessionLost
+from tape.stores.sqlite import tape_schema
+from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
@@ -183,3 +188,31 @@ async def test_of_a_chat_that_was_closed_since_no_edit_is_kept(tmp_path: Path) -
         gateway.parts.requests.openings.access.put(AccessRule("plain", "-100", "none"))
         entries = await after(gateway, channel, edit("a secret", ASIDE))
     assert "message.edit" not in [entry.name for entry in entries]
+
+
+class HearingChannel(PlainChannel):
+    """Counts the questions that were let in."""
+
+    let_in = 0
+
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
+        self.let_in += event.kind == "accepted"
+
+
+async def test_a_question_is_passed_on_once_if_the_session_was_lost_with_a_later_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MortalStore(LastingStore([tape_schema(), ledger_schema()]))
+    monkeypatch.setattr("gateway.assembly.open_store", lambda *_: store)
+    channel, more = HearingChannel(), {"ACCESS__MODE": "open", "TAPE__URL": "memory:"}
+    async with FakeOpenAI() as server:
+        async with gateway_of(tmp_path, server, Brings(channel), **more) as gateway:
+            lost = SessionLost("another process works on this session")
+            store.lose_answer(lambda held: "message.edit" in held, lost)
+            aside = replace(ASIDE, ext_id="-100/2", message_id="2")
+            await channel.host.accept([MESSAGE, aside, edit("at five", aside)])
+            entries = await settled(gateway, "plain:-100")
+            rows = await store.select("ledger.list_inbox", {"status": "done", "limit": 9})
+    assert channel.let_in == 1
+    assert [(row["message_id"], row["attempts"]) for row in rows] == [("1", 1)]
+    assert (names(entries).count("message.edit"), len(channel.posts)) == (1, 1)

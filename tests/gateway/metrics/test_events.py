@@ -275,6 +275,7 @@ TABLE: Final[Mapping[str, tuple[Moved, ...]]] = {
         Moved(loop_was_late, {}, 2, least=True, suffix="_sum"),
         Moved(loop_was_late, {}, 1, least=True, suffix="_count"),
     ),
+    "tapeway_room_reads_total": (Moved(answered, {}, 1), Moved(delivered_again, {}, 1)),
     "tapeway_disk_free_bytes": (Moved(disk_shrank, {}, 10),),
     "tapeway_disk_size_bytes": (Moved(disk_shrank, {}, 1000),),
     "process_cpu_seconds_total": (some(process_grew, least=0.01),),

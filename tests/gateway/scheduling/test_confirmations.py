@@ -21,9 +21,11 @@ from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN
 from gateway.storage.ledger.access import AccessRule
+from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
+from tape.stores.sqlite import tape_schema
 from tests.clock import QuickClock
-from tests.contracts.mortal import Moment
+from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.contracts.play import House, opened
 from tests.contracts.telegram_stage import TelegramStage
 from tests.fakes.openai.script import Call, Reply, Text, ToolCalls
@@ -128,12 +130,27 @@ def launching(where: str = "mars") -> ToolCalls:
 
 @asynccontextmanager
 async def scene(
-    home: Path, allow: str = "editing:1", role: Role = Role.MEMBER, **more: Any
+    home: Path,
+    allow: str = "editing:1",
+    role: Role = Role.MEMBER,
+    store: MortalStore | None = None,
+    **more: Any,
 ) -> AsyncIterator[Scene]:
     channel, launcher = ButtonChannel(), Launcher(role)
+    with pytest.MonkeyPatch.context() as patch:
+        if store is not None:
+            patch.setattr("gateway.assembly.open_store", lambda *_: store)
+            more = {"TAPE__URL": "memory:", **more}
+        async with _playing(home, channel, launcher, {"ACCESS__ALLOW": allow, **more}) as play:
+            yield play
+
+
+@asynccontextmanager
+async def _playing(
+    home: Path, channel: ButtonChannel, launcher: Launcher, more: dict[str, Any]
+) -> AsyncIterator[Scene]:
     async with FakeOpenAI() as server:
         plugins = (Brings(channel), launcher)
-        more = {"ACCESS__ALLOW": allow, **more}
         async with gateway_of(home, server, *plugins, **more) as gateway:
             yield Scene(gateway, channel, server, launcher)
 
@@ -194,6 +211,26 @@ async def test_the_asking_person_allows_the_call_once_and_the_turn_goes_on(tmp_p
     final = next(entry for entry in reversed(entries) if entry.meta.get("final"))
     assert final.meta["taint"] == ["person", "tool"]
     assert final.meta["asked_by"] == "editing:7"
+
+
+@pytest.mark.parametrize("way", ["press", "command"])
+async def test_a_call_is_allowed_once_if_the_database_s_answer_to_that_is_lost(
+    tmp_path: Path, way: str
+) -> None:
+    store = MortalStore(LastingStore([tape_schema(), ledger_schema()]))
+    async with scene(tmp_path, store=store, clock=QuickClock()) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching(), Text(("It is on its way.",)))
+        await play.says(ALICE, "what does Bob want?")
+        store.lose_answer(lambda held: "ledger.answer_card" in held)
+        if way == "press":
+            await play.presses(ALICE, "yes")
+        else:
+            card = play.card.buttons[0].token.partition(":")[0]
+            await play.says(ALICE, f",choose {card} yes")
+    assert play.launcher.ran == ["mars"]
+    said = sorted(one.text for one in play.channel.sent if not one.buttons)
+    assert said == ["Allowed: `launch`.", "It is on its way."]
 
 
 async def test_what_is_not_allowed_is_not_run(tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ WHERE choice IS NULL AND expires_at > :now AND purpose = :purpose
 ORDER BY expires_at
 
 -- name: answer_card
--- Answer a card; changes nothing if it was answered already.
+-- Answer a card; changes nothing if it was answered already, by others or in another way. The same
+-- answer may be written once more: whether it was is not known where the database's answer is lost.
 UPDATE card SET choice = :choice, chosen_by = :chosen_by
-WHERE card_id = :card_id AND choice IS NULL
+WHERE card_id = :card_id
+  AND (choice IS NULL OR (choice = :choice AND chosen_by = :chosen_by))
 
 -- name: drop_cards
 -- Remove the cards that expired before a moment.

@@ -12,6 +12,7 @@ from agent.spent import Spent
 from agent.taint import Sources
 from agent.tool import Role
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, NewEntry
+from tape.fork import INFIX
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, read_take
 
@@ -21,7 +22,11 @@ _SHOWN: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR)  # the kinds that late
 
 
 class WriteOnce:
-    """Writes an entry with a key once per tape; a second write costs no transaction."""
+    """Writes an event with a key, which stands for its payload, once per tape.
+
+    A second write costs no transaction, and one by another process mostly none either: whoever has
+    just got a tape remembers its newest entries, and a refused append costs four round trips.
+    """
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
@@ -30,12 +35,20 @@ class WriteOnce:
         """Append an entry unless the tape has the key; return the entry's id."""
         known = (tape.name, key)
         if known not in self._known:
-            (there,) = await tape.append(entry, key=key)
+            there = await self._written(tape, entry)
+            if there is None:
+                (there,) = await tape.append(entry, key=key)
             self._known[known] = there.id
             if len(self._known) > MAX_KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(known)
         return self._known[known]
+
+    async def _written(self, tape: Tape, entry: NewEntry) -> Entry | None:
+        if INFIX in tape.name:
+            return None  # a fork reads its parent, too
+        found = await tape.find(kinds=(EVENT,), name=entry.name, limit=1, newest=True)
+        return found[0] if found and found[0].payload == entry.payload else None
 
 
 async def steered_into(tape: Tape, turn: str) -> list[int]:

@@ -28,7 +28,7 @@ from gateway.sharing.controls import ControlQueue
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.sessions import OpenWork, Taken
 from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
-from gateway.sharing.workers import SEEN_SECONDS
+from gateway.sharing.workers import SEEN_SECONDS, Standing
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, TapeError
@@ -60,10 +60,8 @@ class Claimer:
     _closed: bool = False
     _renews_soon: bool = False  # after an error: what is ours may be more than we know
     _away_at: float = float("-inf")  # when the database was found to be unavailable
-    _is_alone: bool = True  # whether no other process works
+    _among: Standing = field(default_factory=Standing)
     _has_looked: bool = False  # whether a claim has looked since the last tick at what is held
-    _drains: bool = False  # whether it takes nothing, so that it can work on a suspect
-    _suspects: int = 0  # how many sessions with suspects wait
 
     def __post_init__(self) -> None:
         shared, spawn = self._shared, self._services.spawn
@@ -95,13 +93,10 @@ class Claimer:
         self._closed = True
 
     def _heard(self, numbers: frozenset[int]) -> None:
-        """Look at the sessions with these numbers soon; without any, at all.
-
-        0 stands for sessions that nobody holds: if there is no room here, all others are woken.
-        """
-        if 0 in numbers:
+        """Look at the sessions with these numbers soon; without any, at all."""
+        if 0 in numbers:  # sessions that nobody holds
             self._ready.set()
-            if self._closed or self._drains or not self._recovery.dispatcher.has_room():
+            if self._closed or self._among.drains or not self._recovery.dispatcher.has_room():
                 self._shared.bus.send(READY)
         self._numbers.update(numbers - {0} if numbers else self._shared.held.by_number)
         self._woken.set()
@@ -146,15 +141,10 @@ class Claimer:
         """Say that this process lives, and read what all processes must know alike."""
         shared = self._shared
         await shared.workers.seen()
-        others = await shared.workers.working()
-        if not others and not shared.nobody_works:
+        self._among = await shared.standing()
+        if self._among.nobody_works and not shared.nobody_works:
             get_log().warning("sharing.nobody_works", remedy=NOBODY_WORKS)
-        shared.nobody_works = not others
-        if shared.works:
-            self._suspects = await shared.sessions.suspects()
-            self._is_alone = others <= {shared.held.owner}
-            # One of the processes makes room for a suspect, whoever it is.
-            self._drains = bool(self._suspects) and min(others, default="") == shared.held.owner
+        shared.nobody_works = self._among.nobody_works
         await shared.budgets.look()
         self._pairing.know(*await shared.workers.code())
         await shared.workers.if_changed(self._read_rules)
@@ -197,15 +187,15 @@ class Claimer:
             held = self._shared.held.by_id
             asked_at = self._services.clock.monotonic()
             taken = Taken()
-            if self._suspects and (self._is_alone or not held):
+            if self._among.suspects and (self._among.is_alone or not held):
                 taken = await self._shared.sessions.claim(1, suspect=True)
-                self._suspects -= len(taken.claimed)
+                self._among.suspects -= len(taken.claimed)
                 for one in taken.claimed:
                     one.held.is_suspect = True
-            busy = not self._is_alone and any(self._has_suspect(one) for one in held.values())
+            busy = not self._among.is_alone and any(self._has_suspect(one) for one in held.values())
             full = not self._recovery.dispatcher.has_room()
-            most, patient = 1 if full else MAX_CLAIMED, full and not self._is_alone
-            if not (taken.claimed or busy or self._drains):
+            most, patient = 1 if full else MAX_CLAIMED, full and not self._among.is_alone
+            if not (taken.claimed or busy or self._among.drains):
                 lost = 0 if asked_at - self._away_at < RETURN_SECONDS else most
                 sessions, known = self._shared.sessions, list(held.values())
                 taken = await sessions.claim(most, most_lost=lost, patient=patient, held=known)
@@ -223,7 +213,7 @@ class Claimer:
 
     async def _set_suspects_aside(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
         """Return the rows without those of sessions that only an idle process may work on."""
-        if self._is_alone:
+        if self._among.is_alone:
             return list(rows)
         aside = {
             row.session_id or ""
@@ -235,7 +225,7 @@ class Claimer:
             get_log().warning("session.suspect", session=session_id)
             await self._shared.sessions.set_aside(session_id)
             self._forget(self._shared.held.remove(session_id))
-            self._suspects += 1
+            self._among.suspects += 1
         return [row for row in rows if row.session_id not in aside]
 
     async def _take_over(self, taken: Taken, asked_at: float) -> None:

@@ -20,7 +20,7 @@ from gateway.sharing.platforms.accounts import SharedAccounts
 from gateway.sharing.platforms.poller import PollerLeases
 from gateway.sharing.platforms.slices import SharedBudgets
 from gateway.sharing.sessions import SessionTable, Taken
-from gateway.sharing.workers import WorkerTable, home_id
+from gateway.sharing.workers import Standing, WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.people import PeopleTable
 from gateway.storage.ledger.rows import InboxRow
@@ -111,6 +111,16 @@ class SharedWork:
     def receives(self) -> bool:
         """Return whether this process may receive the platforms' messages."""
         return self.workers.role != "worker"
+
+    async def standing(self) -> Standing:
+        """Return how this process stands among those that work now."""
+        others = await self.workers.working()
+        if not self.works:
+            return Standing(nobody_works=not others)
+        suspects, own = await self.sessions.suspects(), self.held.owner
+        # One of the processes makes room for a suspect, whoever it is.
+        drains = bool(suspects) and min(others, default="") == own
+        return Standing(others <= {own}, not others, drains, suspects)
 
     def fencing(self, tape_of: Callable[[str], str]) -> Fencing:
         """Return what keeps this process from writing to the sessions of others."""

@@ -35,6 +35,22 @@ def home_id(home: Path) -> str:
         return made
 
 
+@dataclass(slots=True)
+class Standing:
+    """How a process stands among those that work.
+
+    is_alone      whether no other process works
+    nobody_works  whether none does, and this one only receives
+    drains        whether it takes nothing, so that it can work on a suspect
+    suspects      how many sessions with suspects wait
+    """
+
+    is_alone: bool = True
+    nobody_works: bool = False
+    drains: bool = False
+    suspects: int = 0
+
+
 @dataclass(eq=False)
 class WorkerTable:
     """The row of this process, and those of the others."""

@@ -78,7 +78,7 @@ async def test_a_run_that_a_slow_machine_held_back_too_long_plays_nothing_more()
 
 
 def test_a_run_that_lacks_some_of_what_was_planned_has_failed() -> None:
-    counts, pace = Counts(kill=3, restart=1, freeze=1, cut=0), Pace(lambda: True, longest=9.0)
+    counts, pace = Counts(3, stop=0, restart=1, freeze=1, cut=0), Pace(lambda: True, longest=9.0)
     assert left_out(counts, {"kill": 3, "restart": 1, "freeze": 1}, pace) == []
     pace.held_back = 10.0
     said = left_out(counts, {"kill": 1, "restart": 1}, pace)

@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import sys
 import time
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -189,10 +190,14 @@ def _work(events: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
     thread = (ticks[0]["pid"], ticks[0]["tid"])
     own = [event for event in events if (event["pid"], event["tid"]) == thread]
     tasks = [one for one in own if one["name"] == TASK and one.get("ph") == "X"]
-    starts = sorted(event["ts"] for event in own if event["name"] == FRAME)
+    tasks.sort(key=lambda one: one["ts"])
+    begun = [task["ts"] for task in tasks]
+    ticked = sorted(event["ts"] for event in own if event["name"] == FRAME)
+    # Several callbacks of one task are one frame.
+    starts = sorted({bisect_right(begun, ts): ts for ts in reversed(ticked)}.values())
     frames = [0.0] * (len(starts) - 1)
     at = 0
-    for task in sorted(tasks, key=lambda one: one["ts"]):
+    for task in tasks:
         while at + 1 < len(starts) and task["ts"] >= starts[at + 1]:
             at += 1
         if at < len(frames) and task["ts"] >= starts[0] - 1e6:

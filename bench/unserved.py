@@ -7,7 +7,7 @@ what counts is the best of a few attempts, as in `timeit`.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,24 +22,27 @@ OTHERS: Final = ("node", "sh")
 """Children of a bench that nothing measured waits for: the driver of the browser, and a shell."""
 
 
-def waited() -> dict[int, float]:
-    """Return the seconds that the main threads of this process and its children waited for a core.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Seconds for which the main thread of a process had a core, and waited for one."""
 
-    Empty where the system does not count them.
+    ran: float
+    waited: float
+
+
+def given() -> dict[int, Given]:
+    """Return what the machine gave to this process and to its children, by their ids.
+
+    Empty where the system does not count it.
     """
-    found: dict[int, float] = {}
+    found: dict[int, Given] = {}
     own = psutil.Process()
     for process in (own, *own.children(recursive=True)):
         with suppress(OSError, psutil.NoSuchProcess):
             if process.pid == os.getpid() or process.name() not in OTHERS:
-                ran = Path(f"/proc/{process.pid}/schedstat").read_text().split()
-                found[process.pid] = int(ran[1]) / 1e9
+                ran, waited = Path(f"/proc/{process.pid}/schedstat").read_text().split()[:2]
+                found[process.pid] = Given(int(ran) / 1e9, int(waited) / 1e9)
     return found
-
-
-def waited_since(before: dict[int, float]) -> float:
-    """Return the seconds for which they waited since then, all together."""
-    return sum(now - before.get(pid, 0.0) for pid, now in waited().items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,18 @@ class Took:
 
     wall: float
     served: float
+
+
+def took(wall: float, before: Mapping[int, Given], after: Mapping[int, Given]) -> Took:
+    """Judge milliseconds on the clock by what was given before and after them.
+
+    Processes also wait side by side: no time is less than the CPU that one of them used in it.
+    """
+    nothing = Given(0.0, 0.0)
+    since = [(now, before.get(pid, nothing)) for pid, now in after.items()]
+    waited = sum(now.waited - then.waited for now, then in since) * 1000
+    ran = max((now.ran - then.ran for now, then in since), default=0.0) * 1000
+    return Took(wall, max(wall - waited, min(wall, ran)))
 
 
 async def best(
@@ -63,9 +78,9 @@ async def best(
     while len(found) < ATTEMPTS:
         if found and go_back is not None:
             await go_back()
-        before = waited()
+        before = given()
         wall = await measure()
-        found.append(Took(wall, max(0.0, wall - waited_since(before) * 1000)))
+        found.append(took(wall, before, given()))
         if bar.met(found[-1].served):
             break
-    return min(found, key=lambda took: took.served)
+    return min(found, key=lambda one: one.served)

@@ -12,7 +12,6 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.axe.findings import findings
 from tests.browser import Browsing, browsing, marks
 from tests.fakes.openai.script import Text
 from tests.gateway.console.scene import GROUP, MEMBER, key
@@ -40,6 +39,13 @@ UNBORDERED: Final = """() => [...document.querySelectorAll('button, input, selec
     const { borderStyle, textDecorationLine } = getComputedStyle(one);
     return borderStyle === 'none' && textDecorationLine === 'none';
   }).map((one) => `${one.tagName}.${one.className} ${one.textContent}`)"""
+ONE_LINE: Final = """() => {
+  const shown = [...document.querySelectorAll('.nav a')].filter((one) => {
+    const { borderBlockEndColor } = getComputedStyle(one);
+    return borderBlockEndColor !== getComputedStyle(document.documentElement).backgroundColor;
+  });
+  return shown.length === 1 && shown[0].ariaCurrent !== null;
+}"""
 WATCH_FOCUS: Final = """() => {
   const said = (one) => one.getAttribute('aria-label') ?? one.textContent.trim();
   const name = (one) => `${one.tagName} ${one.id} ${said(one)}`;
@@ -52,10 +58,12 @@ WATCH_FOCUS: Final = """() => {
     .map(name);
   document.addEventListener('focusin', ({ target }) => {
     window.reached.push(name(target));
-    const { outlineStyle, outlineWidth } = getComputedStyle(target);
     const { width, height } = target.getBoundingClientRect();
-    const isMarked = outlineStyle !== 'none' && outlineWidth !== '0px' && width * height > 0;
-    if (!isMarked) window.unmarked.push(name(target));
+    const isMarked = [null, '::after'].some((part) => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(target, part);
+      return outlineStyle !== 'none' && outlineWidth !== '0px';
+    });
+    if (!isMarked || width * height === 0) window.unmarked.push(name(target));
   });
   document.activeElement.blur();
 }"""
@@ -96,7 +104,9 @@ async def test_every_screen_can_be_used_in_forced_colors(town: Town, chromium: B
         for place in PLACES:
             page = await shown(town, opened, owner, place)
             await page.emulate_media(forced_colors="active")
-            lost[place] = [*await page.evaluate(UNBORDERED), *await findings(page)]
+            lost[place] = await page.evaluate(UNBORDERED)
+            if await page.locator(".nav").is_visible() and not await page.evaluate(ONE_LINE):
+                lost[place].append("the line of the current screen")
     assert {place: what for place, what in lost.items() if what} == {}
 
 
@@ -133,8 +143,7 @@ async def test_tab_reaches_everything_in_its_order_and_every_stop_shows_it(
             for _ in range(len(wanted) + 1):  # once, the focus is outside the page
                 await page.keyboard.press("Tab")
             reached: list[str] = await page.evaluate("reached")
-            first = wanted.index(reached[0])
-            if reached != wanted[first:] + wanted[:first]:
+            if not any(reached == wanted[at:] + wanted[:at] for at in range(len(wanted))):
                 missed[place] = (reached, wanted)
             if unmarked := await page.evaluate("unmarked"):
                 missed[f"{place}: what shows no focus"] = unmarked

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres test-postgres-18 check behaviour format lint types layers bench bench-gateway bench-lag bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres test-postgres-18 check behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -78,11 +78,12 @@ test-postgres-18: $(VENV)/.dev ## those of them that may depend on its version, 
 	TAPEWAY_TEST_POSTGRES_VERSION=18 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(NEWEST)
 
 # mypy keeps one core busy for longer than the fleet takes: the tests need not wait for it.
-check: $(VENV)/.dev lint layers ## what CI runs: format, lint, types, layers, tests, a fleet
+check: $(VENV)/.dev lint layers ## what CI runs: format, lint, types, layers, tests, a fleet, a long tape
 	$(MAKE) --jobs=2 types behaviour
 
 behaviour: $(VENV)/.dev
 	$(MAKE) chaos-fleet
+	$(MAKE) bench-console
 	$(MAKE) test
 	$(MAKE) test-postgres
 	$(MAKE) test-postgres-18
@@ -114,6 +115,13 @@ fuzz: $(VENV)/.dev ## every parser of bytes from outside, searched for ten minut
 
 bench-lag: $(VENV)/.dev ## how long hostile text of 64 KB holds the gateway's event loop, on every platform
 	$(BIN)/python -m bench.loop_lag
+
+bench-console: $(VENV)/.dev ## the console on a tape of 100 000 entries: paint, jumps, scrolling, live events; a minute
+	$(BIN)/python -m bench.console
+
+bench-console-long: $(VENV)/.dev ## the same on 1 000 000, and what five consoles cost the chats; twenty minutes
+	$(BIN)/python -m bench.console --long
+	$(BIN)/python -m bench.console_chats
 
 backup-soak: $(VENV)/.dev ## a backup while 100 messages a second arrive, restored elsewhere and counted
 	$(BIN)/python -m bench.backup_soak

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -76,13 +77,15 @@ async def _half(crowd: Crowd, stage: Stage, seconds: float) -> _Half:
 
 
 def main() -> None:
-    """Measure, print the table, and write the JSON."""
+    """Measure, print the table, write the JSON, and fail where the bar is broken."""
     parser = argparse.ArgumentParser(prog="python -m bench.console_chats", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20, help="of each half of a round (20)")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
-    report(asyncio.run(measure(options.seconds, options.rounds)), options.json)
+    figures = asyncio.run(measure(options.seconds, options.rounds))
+    report(figures, options.json)
+    sys.exit(any(figure.met is False for figure in figures))
 
 
 if __name__ == "__main__":

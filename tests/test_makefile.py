@@ -70,14 +70,14 @@ def test_a_new_python_goes_on_to_the_installation(checkout: Path) -> None:
     assert "--require-hashes -r requirements.txt" in made.stdout
 
 
-def test_the_check_is_a_fleet_and_then_every_test_beside_the_types(checkout: Path) -> None:
+def test_the_check_is_a_fleet_a_long_tape_and_every_test_beside_the_types(checkout: Path) -> None:
     (checkout / ".venv").mkdir()
     (checkout / ".venv/.dev").touch()
     said = make(checkout, "--dry-run", "check").stdout.splitlines()
     assert ".venv/bin/mypy" in said
     steps = [line.rpartition(" -m ")[2] for line in said if ".venv/bin/python -m" in line]
-    (fleet, alone, served, newest) = steps
-    assert (fleet, alone) == ("bench.fleet.chaos", '"not postgresql"')
+    (fleet, console, alone, served, newest) = steps
+    assert (fleet, console, alone) == ("bench.fleet.chaos", "bench.console", '"not postgresql"')
     assert served.startswith("postgresql tests/")
     assert "test_postgres_plans.py" in newest
     assert any(line.startswith("TAPEWAY_TEST_POSTGRES_VERSION=18 ") for line in said)

@@ -136,6 +136,30 @@ async def test_the_history_is_there_after_a_reload_once(tmp_path: Path, chromium
         await expect(question).to_have_count(1)
 
 
+async def test_the_rest_of_an_answer_comes_once_to_a_page_that_was_loaded_again_meanwhile(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
+        server.enqueue(Text(("It has **a beginning** ", "and an end."), gate=gate))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "What has it got?")
+        await expect(page.locator(".draft strong")).to_have_text("a beginning")
+        await page.reload()
+        await expect(page.locator(".draft strong")).to_have_text("a beginning")
+        gate.set()
+        answer = page.locator("[data-role=agent]")
+        await expect(answer.get_by_text("It has a beginning and an end.")).to_have_count(1)
+        await expect(page.locator(".draft")).to_have_count(0)
+        await expect(answer).to_have_count(1)
+        await expect(page.locator("[data-role=person]")).to_have_count(1)
+        await settled(gateway)
+
+
 async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(
     tmp_path: Path, chromium: Browser
 ) -> None:

@@ -44,6 +44,9 @@ async def test_the_first_screens_and_the_dialogs(
         await expect(page.locator("#empty")).to_be_visible()
         await expect(page.locator("#hint")).to_be_visible()
         assert await findings(page) == [], "the empty room"
+        await page.locator("#rooms-summary").click()
+        await expect(page.locator("#rooms-list a")).not_to_have_count(0)
+        assert await findings(page) == [], "the rooms"
         await page.locator("#people-summary").click()
         assert await findings(page) == [], "the people"
         await page.get_by_role("button", name="Invite, and access").click()

@@ -158,10 +158,12 @@ async function enter() {
 
 let awayTimer = 0;
 live.on('state', (state) => {
+  if (state === 'away' && awayTimer) return; // each vain try to connect says so again
   clearTimeout(awayTimer);
+  awayTimer = 0;
   if (state === 'gone') enter();
   if (state === 'open') $('live').hidden = true;
-  else if (state !== 'gone') awayTimer = setTimeout(() => { $('live').textContent = t(`live.${state}`); $('live').hidden = !me; }, state === 'away' ? SLOW : 0);
+  else if (state !== 'gone') awayTimer = setTimeout(() => { awayTimer = 0; $('live').textContent = t(`live.${state}`); $('live').hidden = !me; }, state === 'away' ? SLOW : 0);
 });
 
 $('language').addEventListener('click', () => {

@@ -43,12 +43,11 @@ async def test_what_always_breaks_its_bar_is_given_up() -> None:
 
 def test_a_time_is_judged_without_what_was_waited_but_not_below_what_was_used() -> None:
     before = {1: Given(5.0, 1.0), 2: Given(7.0, 2.0)}
-    assert took(900, before, {1: Given(5.1, 1.2), 2: Given(7.2, 2.3)}) == Took(
-        900, pytest.approx(400)
-    )
-    assert took(900, before, {1: Given(5.1, 1.5), 2: Given(7.7, 2.6), 3: Given(0.1, 0)}) == Took(
-        900, pytest.approx(700)
-    )
+    after = {1: Given(5.25, 1.25), 2: Given(7.5, 2.5)}
+    assert took(2000, before, after) == Took(2000, 1250)
+    assert took(900, before, after) == Took(900, 500)
+    assert took(400, before, after) == Took(400, 400)
+    assert took(2000, {}, {3: Given(0.25, 0.5)}) == Took(2000, 1500)
     assert took(900, {}, {}) == Took(900, 900)
 
 

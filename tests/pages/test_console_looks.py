@@ -39,6 +39,7 @@ UNBORDERED: Final = """() => [...document.querySelectorAll('button, input, selec
     const { borderStyle, textDecorationLine } = getComputedStyle(one);
     return borderStyle === 'none' && textDecorationLine === 'none';
   }).map((one) => `${one.tagName}.${one.className} ${one.textContent}`)"""
+PARTS: Final = 8  # stops that one field for a date has, at most
 ONE_LINE: Final = """() => {
   const shown = [...document.querySelectorAll('.nav a')].filter((one) => {
     const { borderBlockEndColor } = getComputedStyle(one);
@@ -141,6 +142,10 @@ async def test_tab_reaches_everything_in_its_order_and_every_stop_shows_it(
             await page.evaluate(WATCH_FOCUS)
             wanted: list[str] = await page.evaluate("reachable()")
             for _ in range(len(wanted) + 1):  # once, the focus is outside the page
+                await page.keyboard.press("Tab")
+            for _ in range(PARTS * await page.locator("input[type^=date]").count()):
+                if await page.evaluate("reached.length") == len(wanted):
+                    break
                 await page.keyboard.press("Tab")
             reached: list[str] = await page.evaluate("reached")
             if not any(reached == wanted[at:] + wanted[:at] for at in range(len(wanted))):

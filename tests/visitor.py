@@ -136,14 +136,14 @@ class Visitor:
 
     async def answer(self, message_id: str) -> Json:
         """Wait for the finished answer to a message."""
-        found = await self.until(
-            lambda event: (
-                event["type"] == "message"
-                and event["message"]["role"] != "person"
-                and event["message"]["reply_to"] == message_id
-            )
-        )
-        return dict(found["message"])
+        found = await self.until(lambda event: self._answers_in(event, message_id))
+        return dict(self._answers_in(found, message_id)[0])
+
+    def _answers_in(self, event: Json, message_id: str) -> list[Json]:
+        said = [event["message"]] if event["type"] == "message" else []
+        if event["type"] == "history" and event is not self.of_type("history")[0]:
+            said = event["messages"]  # after an erasure, which shows the past once more
+        return [one for one in said if one["role"] != "person" and one["reply_to"] == message_id]
 
     async def draft(self, message_id: str) -> Json:
         """Wait for the first partial text of the answer to a message."""

@@ -164,8 +164,7 @@ class Claimer:
             self._ready.set()
 
     async def _look_behind(self) -> None:
-        held = list(self._shared.held.by_id.values())
-        self._look_at(await self._shared.sessions.behind(held))
+        self._look_at(await self._shared.sessions.behind(self._shared.held.by_id.values()))
 
     def _look_at(self, numbers: Iterable[int]) -> None:
         self._numbers.update(numbers)
@@ -178,6 +177,8 @@ class Claimer:
             self._ready = anyio.Event()
             while True:
                 await self._recovery.dispatcher.room()
+                if self._renews_soon:
+                    await self._quietly(self._renew)
                 if self._closed or self._renews_soon or not await self._quietly(self._claim):
                     break
 

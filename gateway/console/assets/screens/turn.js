@@ -3,6 +3,7 @@
 import { get } from '../api.js';
 import { Changes } from '../changes.js';
 import { make, svg, term } from '../dom.js';
+import { toTape } from '../screen.js';
 import { addWords, number, t } from '../words.js';
 import { DASH, clock, day, took } from './durations.js';
 import { rerun } from './rerun.js';
@@ -53,7 +54,7 @@ export function mount(root, { chat, turn, at }) {
       if (own === round) section.replaceChildren(...draw(view, path, ends.signal));
     } catch (cause) {
       if (cause.name === 'AbortError') return;
-      section.replaceChildren(make('h1', {}, t('turn.title')), make('p', { class: 'empty', role: 'alert' }, cause.message));
+      section.replaceChildren(make('h1', {}, t('turn.title')), make('p', { class: 'empty', role: 'alert' }, cause.message), toTape(chat));
     } finally {
       section.removeAttribute('aria-busy');
     }

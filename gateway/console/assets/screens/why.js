@@ -2,7 +2,7 @@
 
 import { get } from '../api.js';
 import { make, odometer, svg, term } from '../dom.js';
-import { follow } from '../screen.js';
+import { follow, toChats, toTape } from '../screen.js';
 import { addWords, money, number, t } from '../words.js';
 import { DASH, clock, day, inLocalTime, took } from './durations.js';
 
@@ -81,7 +81,7 @@ export function mount(root, params) {
   function refuse({ message }) {
     shown = '';
     section.removeAttribute('aria-busy');
-    section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, message));
+    section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, message), chat ? toTape(chat, params.entry) : toChats());
   }
 
   return follow({ path, draw: show, refuse, topics: ['chat'], heeds: (changed) => !changed?.chat || changed.chat === chat }).end;

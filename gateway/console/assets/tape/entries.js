@@ -102,7 +102,7 @@ export class Entries {
       make('a', { class: 'entry-when', href: `#/${this.#base}/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
       make('p', { class: 'entry-text' }, ...words(row)),
       make('p', { class: 'entry-links' },
-        leads && (row.inbox || row.kind === 'answer' || (row.turn && ASKED.has(row.kind))) ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
+        leads && (row.inbox || row.kind === 'answer' || (row.turn && ASKED.has(row.kind))) ? make('a', { href: `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
         leads && row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
   }
 }

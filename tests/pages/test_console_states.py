@@ -133,3 +133,13 @@ async def test_a_page_without_its_connection_says_so_and_catches_up(
         reachable[0] = True
         await expect(page.locator("#live")).to_be_hidden()
         await expect(last).to_contain_text("said while it is away")
+
+
+async def test_a_call_says_what_its_time_and_its_difference_measure(
+    town: Town, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "turn")
+        await expect(page.locator(".facts")).to_contain_text("This call, with its tools")
+        await expect(page.locator(".change")).to_contain_text("By estimate, ")

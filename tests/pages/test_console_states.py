@@ -143,3 +143,14 @@ async def test_a_call_says_what_its_time_and_its_difference_measure(
         await town.show(page, "turn")
         await expect(page.locator(".facts")).to_contain_text("This call, with its tools")
         await expect(page.locator(".change")).to_contain_text("By estimate, ")
+
+
+async def test_a_chat_that_was_just_opened_is_replayed_from_its_chapter(
+    town: Town, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "tape")
+        await page.get_by_role("link", name="Replay this chapter").click()
+        await page.get_by_role("button", name="Play").click()
+        await expect(page.locator(".replay-item").first).to_contain_text("What color")

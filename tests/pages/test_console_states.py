@@ -154,3 +154,23 @@ async def test_a_chat_that_was_just_opened_is_replayed_from_its_chapter(
         await page.get_by_role("link", name="Replay this chapter").click()
         await page.get_by_role("button", name="Play").click()
         await expect(page.locator(".replay-item").first).to_contain_text("What color")
+
+
+async def test_what_is_searched_up_to_is_shown_whole(town: Town, chromium: Browser) -> None:
+    natural = """(field) => {
+      const shown = field.offsetWidth;
+      field.style.maxInlineSize = 'none';
+      return field.offsetWidth - shown;
+    }"""
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened, viewport={"width": 1280, "height": 720})
+        await town.show(page, "why")
+        assert await page.get_by_label("Up to").evaluate(natural) == 0
+
+
+async def test_a_text_that_is_not_shown_is_in_nobody_s_words(town: Town, chromium: Browser) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "why")
+        refused = page.locator(".found .row-head", has=page.locator(".no-text")).first
+        await expect(refused).to_have_text("Person 4 (text not shown: refused, deleted or erased)")

@@ -174,3 +174,15 @@ async def test_a_text_that_is_not_shown_is_in_nobody_s_words(town: Town, chromiu
         await town.show(page, "why")
         refused = page.locator(".found .row-head", has=page.locator(".no-text")).first
         await expect(refused).to_have_text("Person 4 (text not shown: refused, deleted or erased)")
+
+
+async def test_an_answer_on_the_deck_has_the_name_of_the_agent(
+    town: Town, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "deck")
+        await town.scene.say(STRANGER, "and what is blue?", addressed=True)
+        await town.scene.gateway.idle()
+        last = page.locator(f"[data-chat='{key(GROUP)}'] .strip-last.agent .who")
+        await expect(last).to_have_text(town.scene.gateway.services.settings.agent.name)

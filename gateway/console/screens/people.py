@@ -86,7 +86,7 @@ class PeopleScreen:
         return any(map(can_pair, self._parts.services.router.channels.values()))
 
     async def _rules(self, visitor: Visitor, known: Iterable[ConsoleChat]) -> dict[str, Any]:
-        """Return the rules of the accounts that a visitor owns, of chats with the titles of these."""
+        """Return the rules of the accounts that a visitor owns, with the titles of chats."""
         found = await self._parts.access_admin.rules()
         titles = {
             (account, chat.newest.chat_id): chat.title

@@ -266,7 +266,7 @@ def _done(entry: Entry, names: Mapping[Any, str], results: Mapping[Any, Any]) ->
     data = {name: value for name, value in _data(entry).items() if name != "result"}
     call = data.get("call_id")
     name, took = names.get(call) or say("a tool"), data.get("elapsed_ms")
-    says = say("{tool} returned, after {ms} ms", tool=name, ms=took)
+    says = say("{tool} returned, after running for {ms} ms", tool=name, ms=took)
     if call not in results:  # the step did not end: nothing says what may be shown of its results
         return _line(entry, "tool", says, **data)
     result = str(results[call])

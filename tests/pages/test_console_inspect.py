@@ -8,10 +8,12 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
+from gateway.console.chats import key_of
+from tape.entry import message
 from tests.browser import browsing, marks
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
+from tests.gateways import gateway_of, settled, tape_of
 from tests.visitor import visit
 
 pytestmark = marks
@@ -98,6 +100,31 @@ async def test_what_was_not_answered_says_why_on_a_phone(tmp_path: Path, chromiu
             assert await no_wider_than_the_window(page)
         await page.goto(f"{gateway.url}console#/why/inbox/99")
         await expect(page.get_by_role("alert")).to_contain_text("There is no such message")
+        await expect(page.get_by_role("link", name="All chats")).to_have_attribute("href", "#/deck")
+
+
+async def test_what_nothing_is_recorded_about_leads_back_to_the_timeline(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.say("lunch is ready", to_agent=False)
+        await settled(gateway)
+        foreign = message("user", "hello", inbox=99, turn=f"t-{'0' * 20}", name="Bob", text="hello")
+        (imported,) = await tape_of(gateway).append(foreign)
+        chat = key_of("web:lobby")
+        page = await (await opened.new_context()).new_page()
+        await page.goto(f"{gateway.url}console#/tape/{chat}/at/{imported.id}")
+        row = page.locator(f".entry[data-id='{imported.id}']")
+        back = page.get_by_role("link", name="Back to the timeline")
+        await row.get_by_role("link", name="Why", exact=True).press("Enter")
+        await expect(page.get_by_role("alert")).to_contain_text("Nothing is recorded here")
+        await back.press("Enter")
+        await expect(row).to_have_attribute("aria-current", "true")
+        await row.get_by_role("link", name="What the model was shown").press("Enter")
+        await expect(page.get_by_role("alert")).to_contain_text("nothing is recorded here")
+        await back.press("Enter")
+        await expect(row).to_have_attribute("aria-current", "true")
 
 
 async def test_a_question_that_did_not_fit_was_let_in_and_says_what_was_full(

@@ -133,3 +133,56 @@ async def test_a_page_without_its_connection_says_so_and_catches_up(
         reachable[0] = True
         await expect(page.locator("#live")).to_be_hidden()
         await expect(last).to_contain_text("said while it is away")
+
+
+async def test_a_call_says_what_its_time_and_its_difference_measure(
+    town: Town, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "turn")
+        await expect(page.locator(".facts")).to_contain_text("This call, with its tools")
+        await expect(page.locator(".change")).to_contain_text("By estimate, ")
+
+
+async def test_a_chat_that_was_just_opened_is_replayed_from_its_chapter(
+    town: Town, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "tape")
+        await page.get_by_role("link", name="Replay this chapter").click()
+        await page.get_by_role("button", name="Play").click()
+        await expect(page.locator(".replay-item").first).to_contain_text("What color")
+
+
+async def test_what_is_searched_up_to_is_shown_whole(town: Town, chromium: Browser) -> None:
+    natural = """(field) => {
+      const shown = field.offsetWidth;
+      field.style.maxInlineSize = 'none';
+      return field.offsetWidth - shown;
+    }"""
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened, viewport={"width": 1280, "height": 720})
+        await town.show(page, "why")
+        assert await page.get_by_label("Up to").evaluate(natural) == 0
+
+
+async def test_a_text_that_is_not_shown_is_in_nobody_s_words(town: Town, chromium: Browser) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "why")
+        refused = page.locator(".found .row-head", has=page.locator(".no-text")).first
+        await expect(refused).to_have_text("Person 4 (text not shown: refused, deleted or erased)")
+
+
+async def test_an_answer_on_the_deck_has_the_name_of_the_agent(
+    town: Town, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "deck")
+        await town.scene.say(STRANGER, "and what is blue?", addressed=True)
+        await town.scene.gateway.idle()
+        last = page.locator(f"[data-chat='{key(GROUP)}'] .strip-last.agent .who")
+        await expect(last).to_have_text(town.scene.gateway.services.settings.agent.name)

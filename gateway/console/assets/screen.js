@@ -56,8 +56,13 @@ export function follow({ path, draw, note, refuse = ({ message }) => { note.text
   return { refresh, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
 }
 
-// A link to the chats, at the place of one of them.
-export const toChats = (chat) => make('p', { class: 'to-chats' }, make('a', { href: `#/deck/at/${chat}` }, make('span', { 'aria-hidden': 'true' }, '‹ '), t('all-chats')));
+const back = (href, words) => make('p', { class: 'to-chats' }, make('a', { href }, make('span', { 'aria-hidden': 'true' }, '‹ '), t(words)));
+
+// A link to the chats, at the place of one of them if it is known.
+export const toChats = (chat) => back(chat ? `#/deck/at/${chat}` : '#/deck', 'all-chats');
+
+// A link to the timeline of a chat, at an entry if it is known.
+export const toTape = (chat, entry) => back(`#/tape/${chat}${entry ? `/at/${entry}` : ''}`, 'to-tape');
 
 // Return a section with a title, and the note in which refusals are shown.
 export function section(title, name) {

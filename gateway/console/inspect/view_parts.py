@@ -27,6 +27,7 @@ Json = dict[str, Any]
 Origin = Literal["system", "anchor", "lane", "elsewhere", "evidence", "question"]
 
 MAX_TEXT_CHARACTERS: Final = 20_000  # maximum characters of one part's text
+NO_CALL: Final = "No model was asked in this turn, or nothing is recorded here about it."
 MAX_PARTS: Final = 500  # maximum parts of one prompt; the oldest ones are left out
 
 
@@ -56,7 +57,7 @@ async def read_view(tape: Tape, turn: str, at: int = -1) -> ShownView:
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not steps:
-        raise AdminError("No model was asked in this turn, or there is no such turn.")
+        raise AdminError(NO_CALL)
     place = at if 0 <= at < len(steps) else len(steps) - 1
     prompt = await prompt_of_step(tape, turn, own, steps[place], as_of_now=True)
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)

@@ -27,7 +27,10 @@ from tape.unit_of_work import Row
 
 NO_MESSAGE: Final = "There is no such message, or you may not see it."
 REASONED: Final = ("addressed", "access")  # what most people ask about a message
-NO_ROW: Final = "This entry belongs to no message."
+NO_ROW: Final = (
+    "Nothing is recorded here about how this entry came about: it may be imported, or its message"
+    " forgotten since."
+)
 MAX_DIGITS: Final = 18
 MAX_ANSWER: Final = 400  # maximum characters of an answer that are shown
 

@@ -118,6 +118,7 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             "from": first,
             "page": MAX_STRIPS,
             "waiting": waiting,
+            "agent": fit(parts.services.settings.agent.name),
         }
 
     async def chats(request: Request) -> Any:

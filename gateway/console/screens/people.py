@@ -68,7 +68,7 @@ class PeopleScreen:
         ]
         limits = limits_of(budget, Role.MEMBER), limits_of(budget, Role.STRANGER)
         return {
-            **await self._rules(visitor),
+            **await self._rules(visitor, known.values()),
             "waiting": await closed_chats(self._parts, visitor, known.values()),
             "used": used,
             "limits": {
@@ -85,11 +85,20 @@ class PeopleScreen:
         """Return whether an owner could be paired on a channel that runs."""
         return any(map(can_pair, self._parts.services.router.channels.values()))
 
-    async def _rules(self, visitor: Visitor) -> dict[str, Any]:
-        """Return the rules of the accounts that a visitor owns."""
+    async def _rules(self, visitor: Visitor, known: Iterable[ConsoleChat]) -> dict[str, Any]:
+        """Return the rules of the accounts that a visitor owns, with the titles of chats."""
         found = await self._parts.access_admin.rules()
+        titles = {
+            (account, chat.newest.chat_id): chat.title
+            for chat in known
+            if not chat.is_private
+            for account in (chat.channel, chat.account_id)
+        }
         mode = found["mode"] if visitor.is_instance_owner else ""
-        return {"rules": await _owned(visitor, found["rules"]), "mode": mode}
+        owned = await _owned(visitor, found["rules"])
+        named = ((titles.get((rule["account_id"], rule["id"])), rule) for rule in owned)
+        rules = [{**rule, "name": title or rule["name"]} for title, rule in named]
+        return {"rules": rules, "mode": mode}
 
     async def _openings(
         self, visitor: Visitor, known: Mapping[str, ConsoleChat]

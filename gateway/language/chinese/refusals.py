@@ -36,10 +36,11 @@ _DOOR: Final = {
 
 _TAPES: Final = {
     "There is no such message, or you may not see it.": "没有这条消息，或您无权查看。",
-    "This entry belongs to no message.": "此记录不属于任何消息。",
+    "Nothing is recorded here about how this entry came about: it may be imported, or its message"
+    " forgotten since.": "这里没有关于此记录来历的信息：它可能是导入的，或其消息的记录已不再保留。",
     "There is no such turn in this chat.": "此聊天中没有这个轮次。",
-    "No model was asked in this turn, or there is no such turn.": (
-        "此轮次没有询问模型，或没有这个轮次。"
+    "No model was asked in this turn, or nothing is recorded here about it.": (
+        "此轮次没有询问模型，或这里没有关于它的记录。"
     ),
     "There is no such chapter on this tape.": "此磁带上没有这个章节。",
     "{name} is a number": "{name} 应为数字",

@@ -49,7 +49,7 @@ TURNS: Final = {
     ", finish {reason}": "，结束原因 {reason}",
     "{tool} was called with {given}": "调用了 {tool}，参数为 {given}",
     "a tool": "一个工具",
-    "{tool} returned, after {ms} ms": "{tool} 在 {ms} 毫秒后返回",
+    "{tool} returned, after running for {ms} ms": "{tool} 运行 {ms} 毫秒后返回",
     ", {result}": "：{result}",
     "a tool returned {result}": "一个工具返回{result}",
     # what was said and sent

@@ -329,6 +329,15 @@ async def test_people_see_what_was_used_and_who_waits(scene: Scene) -> None:
     assert [row["person"] for row in other["used"]] == ["plain:3"]
 
 
+async def test_the_rule_of_a_chat_has_the_title_that_its_deck_shows(scene: Scene) -> None:
+    await scene.grant(OTHER_GROUP, "member")
+    await scene.say(STRANGER, "nobody was asked here", chat=OTHER_GROUP)
+    async with scene.enter(OWNER) as owner:
+        rules = (await seen(owner, "people"))["rules"]
+        await strip(owner, "Group -200")
+    assert {rule["id"]: rule["name"] for rule in rules}[OTHER_GROUP] == "Group -200"
+
+
 async def test_a_closed_chat_waits_on_its_owner_s_deck_until_it_is_opened(tmp_path: Path) -> None:
     async with scene_of(tmp_path, ACCESS__MODE="paired") as scene:
         await scene.say(STRANGER, "let me in", addressed=True)

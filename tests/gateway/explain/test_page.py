@@ -22,7 +22,7 @@ VARIES = {
     r"^\w+day, [\d-]+|^[\d:.]{12}": "when",
     r"(● (view|lane)|│  +shown:) .*": r"\1",  # what is shown where, and offered, is told elsewhere
     r"in the lane .*": "in its lane",
-    r"returned, after N ms, .*": "returned",
+    r"returned, after running for N ms, .*": "returned",
     r"usage .*,": "usage,",
 }
 

@@ -76,9 +76,9 @@ export function mount(root, { chat: from = '' } = {}) {
     followed.refresh();
   }
 
-  function draw({ chats, total, waiting, from: first, page }) {
+  function draw({ chats, total, waiting, from: first, page, agent }) {
     const focused = document.activeElement?.closest?.('[data-chat]')?.dataset.chat;
-    shelf.replaceChildren(...waiting.map(closed), ...chats.map(strip));
+    shelf.replaceChildren(...waiting.map(closed), ...chats.map((chat) => strip(chat, agent)));
     const of = (chat) => [...shelf.children].filter((one) => one.dataset.chat === chat);
     const back = from && of(from).find((one) => !one.classList.contains('wants'))?.querySelector('a');
     if (back) {
@@ -105,14 +105,14 @@ export function mount(root, { chat: from = '' } = {}) {
   return followed.end;
 }
 
-function strip(chat) {
+function strip(chat, agent) {
   const counts = { stalled: when(chat.since), failed: chat.failed, held: chat.held, waiting: chat.waiting };
   return make('li', { class: 'strip', 'data-lamp': chat.lamp, 'data-chat': chat.chat },
     reel(chat.lamp === 'running' ? 'turning' : ''),
     make('div', { class: 'strip-main' },
       make('h2', {}, make('a', { href: `#/tape/${chat.chat}` }, make('bdi', {}, chat.title))),
       make('p', { class: 'strip-about' }, make('span', { class: 'channel' }, chat.channel), chat.private ? ` · ${t('private')}` : '', ` · ${when(chat.heard)}`),
-      last(chat)),
+      last(chat, agent)),
     make('p', { class: 'lamp' }, t(`deck.${chat.lamp}`, counts[chat.lamp])),
     chat.spark ? spark(chat.spark, t('deck.spark', chat.spark.reduce((sum, one) => sum + one, 0))) : null,
     make('p', { class: 'strip-used' },
@@ -120,8 +120,8 @@ function strip(chat) {
       make('span', { class: 'cost' }, t('deck.cost', money(chat.cost)))));
 }
 
-function last({ last: said, private: isPrivate }) {
+function last({ last: said, private: isPrivate }, agent) {
   if (!said) return make('p', { class: 'strip-last none' }, t(isPrivate ? 'deck.closed' : 'deck.nothing'));
   return make('p', { class: `strip-last ${said.agent ? 'agent' : ''}` },
-    said.agent ? null : make('bdi', { class: 'who' }, said.name), said.agent ? null : ' ', make('q', {}, said.text));
+    make('bdi', { class: 'who' }, said.agent ? agent : said.name), ' ', make('q', {}, said.text));
 }

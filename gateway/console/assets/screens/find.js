@@ -10,12 +10,12 @@ addWords({
   en: {
     'find.title': 'Why was a message answered, or not?', 'find.about': 'Choose a message: you see what became of it, which conversation it belongs to, what the model was shown, and what the answer cost. Choosing a private chat opens it, which is recorded.',
     'find.words': 'Words', 'find.chat': 'Chat', 'find.every': 'all open to you', 'find.person': 'From', 'find.until': 'Up to', 'find.unanswered': 'Only those not answered', 'find.go': 'Find',
-    'find.and': ', ', 'find.skipped': 'Not searched, since it takes too long just now: {0}.', 'find.list': 'Messages, newest first', 'find.none': 'No such message was found.', 'find.no-text': 'Its text is not shown.', 'find.answer': 'Answer:',
+    'find.and': ', ', 'find.skipped': 'Not searched, since it takes too long just now: {0}.', 'find.list': 'Messages, newest first', 'find.none': 'No such message was found.', 'find.no-text': '(text not shown: refused, deleted or erased)', 'find.answer': 'Answer:',
   },
   zh: {
     'find.title': '消息为何得到或没有得到回答？', 'find.about': '选择一条消息：可以看到它的结果、所属对话、模型看到的内容以及回答的费用。选择私聊即为打开它，会被记录。',
     'find.words': '文字', 'find.chat': '聊天', 'find.every': '所有可见聊天', 'find.person': '发送者', 'find.until': '截至', 'find.unanswered': '仅未回答的', 'find.go': '查找',
-    'find.and': '、', 'find.skipped': '现在搜索太慢，未搜索：{0}。', 'find.list': '消息，最新在前', 'find.none': '没有找到这样的消息。', 'find.no-text': '内容不予显示。', 'find.answer': '回答：',
+    'find.and': '、', 'find.skipped': '现在搜索太慢，未搜索：{0}。', 'find.list': '消息，最新在前', 'find.none': '没有找到这样的消息。', 'find.no-text': '（内容不予显示：已被拒绝、删除或抹除）', 'find.answer': '回答：',
   },
 });
 
@@ -80,7 +80,7 @@ function rowOf(one) {
     make('div', { class: 'row-main' },
       make('p', { class: 'row-about' }, whenExactly(one.at), ' · ', make('bdi', {}, one.title), ` · ${one.channel}`),
       make('p', { class: 'row-head' }, make('a', { href: `#/why/inbox/${one.id}` },
-        one.name ? make('bdi', { class: 'who' }, one.name) : null, one.name ? ': ' : null, one.text || t('find.no-text'))),
+        one.name ? make('bdi', { class: 'who' }, one.name) : null, one.name ? (one.text ? ': ' : ' ') : null, one.text || make('i', { class: 'no-text' }, t('find.no-text')))),
       one.answer ? make('p', { class: 'row-text' }, `${t('find.answer')} ${one.answer}`) : null),
     statusLamp(one.status));
 }

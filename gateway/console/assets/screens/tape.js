@@ -335,7 +335,13 @@ class TapeScreen {
     const named = make('span', {}, t('tape.chapter', titleOf(chapter)));
     if (!this.#whole) { this.#parts.chapter.replaceChildren(named); return; }
     this.#parts.chapter.replaceChildren(named, file('md'), file('html'),
-      row ? make('a', { href: `#/replay/${this.#chat}/at/${encodeURIComponent(row.at)}` }, t('tape.replay')) : '');
+      row ? this.#replayed(chapter, row) : '');
+  }
+
+  // At the end, nothing is left to be played: from there, the chapter is.
+  #replayed(chapter, row) {
+    const from = this.#following ? chapter.at : row.at;
+    return make('a', { href: `#/replay/${this.#chat}/at/${encodeURIComponent(from)}` }, t(this.#following ? 'tape.replay.chapter' : 'tape.replay'));
   }
 
   // Ask for the names of the conversations in sight that have none yet.

@@ -3,6 +3,7 @@
 import { get } from '../api.js';
 import { Changes } from '../changes.js';
 import { make, svg, term } from '../dom.js';
+import { toTape } from '../screen.js';
 import { addWords, number, t } from '../words.js';
 import { DASH, clock, day, took } from './durations.js';
 import { rerun } from './rerun.js';
@@ -10,11 +11,11 @@ import { rerun } from './rerun.js';
 addWords({
   en: {
     'turn.title': 'What the model was shown', 'turn.why': 'Why this answer', 'turn.tape': 'On its tape', 'turn.steps': 'Model calls', 'turn.step': 'Call {0}',
-    'turn.model': 'Model', 'turn.took': 'Took', 'turn.ended': 'Ended', 'turn.reported': 'Prompt', 'turn.tokens': '{0} token|{0} tokens', 'turn.cached': 'Of them cached', 'turn.output': 'Answer', 'turn.none': 'no model answered',
+    'turn.model': 'Model', 'turn.took': 'This call, with its tools', 'turn.ended': 'Ended', 'turn.reported': 'Prompt', 'turn.tokens': '{0} token|{0} tokens', 'turn.cached': 'Of them cached', 'turn.output': 'Answer', 'turn.none': 'no model answered',
     'turn.bar': 'The prompt by origin: {0}', 'turn.shared': 'The provider counted {0} tokens in all; how many each part has is estimated.', 'turn.estimated': 'The provider did not say how many tokens it counted: about {0}, by estimate.',
     'turn.asked': 'Asked', 'turn.answered': 'Answered', 'turn.no-answer': 'This turn has no answer.', 'turn.failed': 'This turn ended without an answer: {0}', 'turn.why.failed': 'Why', 'turn.unshown': 'The question is not shown: it was deleted or erased.', 'turn.unrecorded': 'No message is recorded as the question of this turn: perhaps it was asked again later.', 'turn.tools.now': 'What the descriptions say is not recorded: this is how they read now.',
     'turn.system': 'System', 'turn.anchor': 'Checkpoint', 'turn.lane': 'Its conversation', 'turn.elsewhere': 'From elsewhere', 'turn.evidence': 'Evidence', 'turn.question': 'Question', 'turn.tools': 'Tool descriptions',
-    'turn.same': 'About {0} tokens compared with the call before it; its prefix is unchanged ({1} tokens).', 'turn.changed': 'About {0} tokens compared with the call before it; the prefix holds for {1} tokens, then {2} of its messages changed or left.',
+    'turn.same': 'By estimate, {0} tokens compared with the call before it; its prefix is unchanged ({1} tokens).', 'turn.changed': 'By estimate, {0} tokens compared with the call before it; the prefix holds for {1} tokens, then {2} of its messages changed or left.',
     'turn.says.system': 'What the settings and the gateway say to the model each time.', 'turn.says.anchor': 'What the model needs to know from before: the view begins here.', 'turn.says.lane': 'Earlier messages of the same conversation.', 'turn.says.elsewhere': 'Messages of other conversations in this chat.',
     'turn.says.evidence': 'Calls of tools, and what they returned.', 'turn.says.question': 'The messages that are answered.', 'turn.says.tools': 'Which tools the model may call, and how.',
     'turn.first': 'No earlier call is recorded in this conversation.', 'turn.before': 'The call before it',
@@ -23,11 +24,11 @@ addWords({
   },
   zh: {
     'turn.title': '模型看到的内容', 'turn.why': '为何这样回答', 'turn.tape': '在磁带上查看', 'turn.steps': '模型调用', 'turn.step': '第 {0} 次调用',
-    'turn.model': '模型', 'turn.took': '用时', 'turn.ended': '结束', 'turn.reported': '提示', 'turn.tokens': '{0} 个词元', 'turn.cached': '其中缓存', 'turn.output': '回答', 'turn.none': '没有模型回答',
+    'turn.model': '模型', 'turn.took': '此次调用（含工具）', 'turn.ended': '结束', 'turn.reported': '提示', 'turn.tokens': '{0} 个词元', 'turn.cached': '其中缓存', 'turn.output': '回答', 'turn.none': '没有模型回答',
     'turn.bar': '按来源划分的提示：{0}', 'turn.shared': '提供方共计 {0} 个词元；各部分的数量为估算。', 'turn.estimated': '提供方未报告词元数：估算约 {0} 个。',
     'turn.asked': '问题', 'turn.answered': '回答', 'turn.no-answer': '这一轮没有回答。', 'turn.failed': '这一轮没有得到回答：{0}', 'turn.why.failed': '原因', 'turn.unshown': '问题不予显示：已被删除或抹除。', 'turn.unrecorded': '没有消息被记录为这一轮的问题：可能后来又重新提问了。', 'turn.tools.now': '当时的说明没有记录：以下是现在的内容。',
     'turn.system': '系统', 'turn.anchor': '检查点', 'turn.lane': '本对话', 'turn.elsewhere': '来自别处', 'turn.evidence': '依据', 'turn.question': '问题', 'turn.tools': '工具说明',
-    'turn.same': '与上一次调用相比约 {0} 个词元；前缀未变（{1} 个词元）。', 'turn.changed': '与上一次调用相比约 {0} 个词元；前缀保持 {1} 个词元，其后 {2} 条消息已变或移除。',
+    'turn.same': '按估算，与上一次调用相比 {0} 个词元；前缀未变（{1} 个词元）。', 'turn.changed': '按估算，与上一次调用相比 {0} 个词元；前缀保持 {1} 个词元，其后 {2} 条消息已变或移除。',
     'turn.says.system': '设置和网关每次对模型说的话。', 'turn.says.anchor': '模型需要了解的前情：视图从这里开始。', 'turn.says.lane': '同一对话中更早的消息。', 'turn.says.elsewhere': '此聊天中其他对话的消息。',
     'turn.says.evidence': '工具调用及其结果。', 'turn.says.question': '被回答的消息。', 'turn.says.tools': '模型可以调用哪些工具以及如何调用。',
     'turn.first': '此对话中没有更早的调用记录。', 'turn.before': '上一次调用',
@@ -53,7 +54,7 @@ export function mount(root, { chat, turn, at }) {
       if (own === round) section.replaceChildren(...draw(view, path, ends.signal));
     } catch (cause) {
       if (cause.name === 'AbortError') return;
-      section.replaceChildren(make('h1', {}, t('turn.title')), make('p', { class: 'empty', role: 'alert' }, cause.message));
+      section.replaceChildren(make('h1', {}, t('turn.title')), make('p', { class: 'empty', role: 'alert' }, cause.message), toTape(chat));
     } finally {
       section.removeAttribute('aria-busy');
     }

@@ -2,7 +2,7 @@
 
 import { get } from '../api.js';
 import { make, odometer, svg, term } from '../dom.js';
-import { follow } from '../screen.js';
+import { follow, toChats, toTape } from '../screen.js';
 import { addWords, money, number, t } from '../words.js';
 import { DASH, clock, day, inLocalTime, took } from './durations.js';
 
@@ -13,7 +13,7 @@ addWords({
     'why.private': 'A private chat: that you opened it is on record.', 'why.no-text': 'Its text is not shown: it was refused, deleted or erased.',
     'why.channel': 'Channel', 'why.inbox': 'Inbox', 'why.on-tape': 'Tape', 'why.lane': 'Conversation', 'why.model': 'Model', 'why.tools': 'Tools', 'why.outbox': 'Outbox', 'why.receipt': 'Receipt',
     'why.ok': 'passed', 'why.slow': 'slow', 'why.failed': 'failed', 'why.open': 'here now', 'why.ended': 'ends here', 'why.unused': 'not reached', 'why.spared': 'not needed',
-    'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed', 'why.turn': 'until it ended',
+    'why.arrived': 'arrived', 'why.written': 'written', 'why.waited': 'waited', 'why.first text': 'first text', 'why.ran': 'ran', 'why.ready': 'whole answer', 'why.queued': 'queued', 'why.confirmed': 'confirmed', 'why.turn': 'the whole turn',
     'about.lane': 'conversation', 'about.anchor': 'checkpoint',
     'why.is.done': 'Answered.', 'why.is.timed': 'Answered, {0} after it came.', 'why.is.command': 'Answered without the model, as a command.', 'why.is.waiting': 'It waits for its turn.', 'why.is.accepted': 'Received, and not on its tape yet.',
     'why.is.taken': 'It is being answered.', 'why.is.taped': 'Heard, not addressed: {0}', 'why.is.refused': 'Not let in: {0}', 'why.is.unanswered': 'Not answered: {0}', 'why.is.failed': 'The answer failed: {0}', 'why.is.stopped': 'Stopped. {0}',
@@ -35,7 +35,7 @@ addWords({
     'why.private': '私聊：您的打开已被记录。', 'why.no-text': '内容不予显示：已被拒绝、删除或抹除。',
     'why.channel': '渠道', 'why.inbox': '收件箱', 'why.on-tape': '磁带', 'why.lane': '对话', 'why.model': '模型', 'why.tools': '工具', 'why.outbox': '发件箱', 'why.receipt': '回执',
     'why.ok': '已通过', 'why.slow': '较慢', 'why.failed': '失败', 'why.open': '正在此处', 'why.ended': '止于此', 'why.unused': '未到达', 'why.spared': '不需要',
-    'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认', 'why.turn': '至结束',
+    'why.arrived': '到达', 'why.written': '写入', 'why.waited': '等待', 'why.first text': '首段文字', 'why.ran': '运行', 'why.ready': '完整回答', 'why.queued': '排队', 'why.confirmed': '确认', 'why.turn': '整个轮次',
     'about.asked': '查询', 'about.seen': '收到', 'about.addressed': '对象', 'about.access': '权限', 'about.lane': '对话', 'about.changed': '更改', 'about.turn': '轮次', 'about.view': '视图', 'about.model': '模型', 'about.tool': '工具', 'about.said': '回答', 'about.error': '错误', 'about.draft': '草稿', 'about.send': '发送', 'about.receipt': '回执', 'about.times': '用时', 'about.outcome': '结果', 'about.anchor': '检查点', 'about.event': '事件',
     'why.is.done': '已回答。', 'why.is.timed': '已回答，收到后 {0}。', 'why.is.command': '作为命令回答，未使用模型。', 'why.is.waiting': '正在等待处理。', 'why.is.accepted': '已收到，尚未写入磁带。',
     'why.is.taken': '正在回答。', 'why.is.taped': '已听到，但不是对助手说的：{0}', 'why.is.refused': '未获准：{0}', 'why.is.unanswered': '未回答：{0}', 'why.is.failed': '回答失败：{0}', 'why.is.stopped': '已停止。{0}',
@@ -81,7 +81,7 @@ export function mount(root, params) {
   function refuse({ message }) {
     shown = '';
     section.removeAttribute('aria-busy');
-    section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, message));
+    section.replaceChildren(make('h1', {}, t('why.title')), make('p', { class: 'empty', role: 'alert' }, message), chat ? toTape(chat, params.entry) : toChats());
   }
 
   return follow({ path, draw: show, refuse, topics: ['chat'], heeds: (changed) => !changed?.chat || changed.chat === chat }).end;

@@ -23,7 +23,7 @@ addWords({
     'tape.is.turn': 'The agent began to work.', 'tape.is.end': 'The agent ended its work.', 'tape.is.out': 'A message was stored, to be sent to the chat.', 'tape.is.receipt': 'The platform confirmed that it has a message.', 'tape.is.erase': 'Entries of this tape were erased.', 'tape.is.erased': 'What stood here was erased.', 'tape.is.other': 'A record of the gateway, for itself.',
     'tape.beside': 'Entry {0} is not on this tape, or not shown. This is what stands beside it.',
     'tape.notice': 'A notice was sent to the chat.', 'tape.notice.sent': 'Notice to the chat:',
-    'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here',
+    'tape.why': 'Why', 'tape.turn': 'What the model was shown', 'tape.link': 'Link', 'tape.chapter': 'Chapter: {0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': 'Replay from here', 'tape.replay.chapter': 'Replay this chapter',
     'tape.legend': 'What is drawn', 'tape.legend.lane': 'each colour is a conversation', 'tape.legend.said': 'a message', 'tape.legend.answer': 'an answer', 'tape.legend.turn': 'the agent works', 'tape.legend.notch': 'refused, failed or changed',
     'tape.legend.density': 'how much was written', 'tape.legend.answers': 'answers among it', 'tape.legend.failed': 'failed or refused', 'tape.legend.chapters': 'a chapter begins', 'tape.legend.head': 'you are here',
     'tape.what': 'Everything that happened in this chat, in order. Between two entries, time is drawn in proportion for up to 45 seconds; longer pauses are shortened.', 'tape.counted': 'All that is recorded, also what the list leaves out: where turns begin and end, and receipts.',
@@ -44,7 +44,7 @@ addWords({
     'tape.is.turn': '助手开始工作。', 'tape.is.end': '助手结束工作。', 'tape.is.out': '一条消息已保存，等待发往聊天。', 'tape.is.receipt': '平台已确认收到一条消息。', 'tape.is.erase': '此磁带上的记录已被抹除。', 'tape.is.erased': '此处的内容已被抹除。', 'tape.is.other': '网关自用的一条记录。',
     'tape.beside': '记录 {0} 不在此磁带上或不予显示。以下是它旁边的内容。',
     'tape.notice': '已向聊天发送一条通知。', 'tape.notice.sent': '发给聊天的通知：',
-    'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放',
+    'tape.why': '原因', 'tape.turn': '模型看到的内容', 'tape.link': '链接', 'tape.chapter': '章节：{0}', 'tape.markdown': 'Markdown', 'tape.html': 'HTML', 'tape.replay': '从此处回放', 'tape.replay.chapter': '回放本章',
     'tape.legend': '图例', 'tape.legend.lane': '每种颜色是一个对话', 'tape.legend.said': '消息', 'tape.legend.answer': '回答', 'tape.legend.turn': '助手在工作', 'tape.legend.notch': '被拒、失败或更改',
     'tape.legend.density': '写了多少', 'tape.legend.answers': '其中的回答', 'tape.legend.failed': '失败或被拒', 'tape.legend.chapters': '一章开始', 'tape.legend.head': '当前位置',
     'tape.what': '此聊天中发生的一切，按顺序排列。两条记录之间 45 秒以内的时间按比例绘制，更长的停顿会缩短。', 'tape.counted': '记录在案的一切，包括列表略去的内容：轮次的开始与结束，以及回执。',
@@ -102,7 +102,7 @@ export class Entries {
       make('a', { class: 'entry-when', href: `#/${this.#base}/${this.#chat}/at/${row.id}`, title: moment(row) }, make('time', { datetime: row.at }, seconds(row))),
       make('p', { class: 'entry-text' }, ...words(row)),
       make('p', { class: 'entry-links' },
-        leads && (row.inbox || row.kind === 'answer' || (row.turn && ASKED.has(row.kind))) ? make('a', { href: row.inbox ? `#/why/inbox/${row.inbox}` : `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
+        leads && (row.inbox || row.kind === 'answer' || (row.turn && ASKED.has(row.kind))) ? make('a', { href: `#/why/entry/${this.#chat}/${row.id}` }, t('tape.why')) : null,
         leads && row.turn ? make('a', { href: `#/turn/${this.#chat}/${encodeURIComponent(row.turn)}` }, t('tape.turn')) : null));
   }
 }

@@ -175,6 +175,15 @@ async def test_for_a_session_that_nobody_holds_one_process_that_works_is_woken(
     assert heard in (["tapeway_aa 0"], ["tapeway_bb 0"])
 
 
+async def test_many_sessions_that_nobody_holds_wake_all_processes_that_work(shared: Tables) -> None:
+    for owner in ("aa", "bb"):
+        await WorkerTable(shared.store, owner, f"home of {owner}", "worker", "1").begin()
+    said = [replace(SAID, ext_id=f"1/{one}", message_id=str(one)) for one in range(60)]
+    places = [(f"web:{one}", f"t{one}") for one in range(60)]
+    heard = await heard_of(shared, lambda: shared.of("zz").accept(said, None, places, works=False))
+    assert set(heard) == {"tapeway_aa 0", "tapeway_bb 0"}
+
+
 async def test_what_was_added_to_held_sessions_is_seen_with_a_claim(shared: Tables) -> None:
     table = shared.of("aa")
     (claimed,) = (await table.claim(1)).claimed

@@ -4,13 +4,14 @@ SELECT pg_notify(channel, payload)
 FROM unnest(text_list(:channels), text_list(:payloads)) AS sent (channel, payload)
 
 -- name: wake
--- After a commit: wake the holders of sessions to which work was added. Of those that nobody holds,
+-- After a commit: wake the holders of sessions to which work was added. For each that nobody holds,
 -- wake one process that works, unless this one does: if all were woken, all but one would ask in
 -- vain. It is not part of the transaction: transactions with notifications wait for each other until
 -- they are on the disk.
 SELECT pg_notify(:channels || CASE owner WHEN '' THEN coalesce(
                      (SELECT worker.owner FROM worker
                       WHERE ended_at = '' AND role <> 'ingress' AND seen_at >= utc_after(-15)
+                        AND session.number > 0 -- or it were the same one for all
                       ORDER BY random() LIMIT 1), :ready) ELSE owner END,
                  CASE owner WHEN '' THEN '0' ELSE number::text END)
 FROM session

@@ -1,7 +1,11 @@
-"""Which store the stage's gateways have: a test with the marker `postgresql` has a server's."""
+"""Which store the stage's gateways have: a test with the marker `postgresql` has a server's.
+
+With TAPEWAY_TEST_EVERY_CASE set, every channel runs every case of a test there.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -18,6 +22,8 @@ def _store_of_the_stage(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Have the channels share the cases of a test on a server."""
+    if os.environ.get("TAPEWAY_TEST_EVERY_CASE"):
+        return
     tests: dict[str, list[tuple[pytest.Function, str, str]]] = defaultdict(list)
     for item in items:
         if (

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres test-postgres-18 test-every-case check behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres test-postgres-18 test-every-case check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -81,13 +81,17 @@ test-postgres-18: $(VENV)/.dev ## those of them that may depend on its version, 
 test-every-case: $(VENV)/.dev ## the promises to chats on a server, every case on every channel
 	TAPEWAY_TEST_EVERY_CASE=1 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql tests/contracts
 
-# mypy keeps one core busy for longer than the fleet takes: the tests need not wait for it.
+# mypy keeps one core busy for longer than the fleet takes, and the console's browser mostly waits:
+# the tests need not wait for either.
 check: $(VENV)/.dev lint layers ## what CI runs: format, lint, types, layers, tests, a fleet, a long tape
-	$(MAKE) --jobs=2 types behaviour
+	$(MAKE) --jobs=2 beside behaviour
+
+beside: $(VENV)/.dev
+	$(MAKE) types
+	$(MAKE) bench-console
 
 behaviour: $(VENV)/.dev
 	$(MAKE) chaos-fleet
-	$(MAKE) bench-console
 	$(MAKE) test
 	$(MAKE) test-postgres
 	$(MAKE) test-postgres-18

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, LiteralString
+from typing import Any, Final, LiteralString
 
 import psycopg
 import pytest
@@ -16,6 +16,10 @@ from tests.kept_connections import MOST, kept_connections
 from tests.kept_databases import STEPS, kept_database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+
+OWN_LOCKS: Final = """
+SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"""
+"""Not those of other tests on the same server."""
 
 
 def asked(url: str, sql: LiteralString) -> list[tuple[Any, ...]]:
@@ -57,7 +61,7 @@ async def test_a_connection_is_taken_over_without_what_was_set_and_listened_to()
             assert taken.info.backend_pid == pid
             for sql, left in (
                 ("SELECT count(*) FROM pg_listening_channels()", 0),
-                ("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", 0),
+                (OWN_LOCKS, 0),
                 ("SELECT current_setting('statement_timeout')", "0"),
             ):
                 assert await (await taken.execute(sql)).fetchone() == (left,), sql

@@ -17,7 +17,7 @@ from channels.message import Author, InboundMessage, Quote
 from gateway.clock import Clock
 from gateway.logs import get_log
 from tape.entry import dump, load, utc_iso
-from tape.errors import StoreUnavailable
+from tape.errors import OutcomeUnknown, StoreUnavailable
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
@@ -50,7 +50,7 @@ class LedgerFolder:
                 try:
                     for box in ("inbox", "outbox"):
                         await self._fold_box(box, 0 if number == 0 else await self._up_to(box))
-                except StoreUnavailable as away:
+                except (StoreUnavailable, OutcomeUnknown) as away:
                     get_log().warning("ledger.not_folded", why=str(away))
                 await self._clock.sleep(ROUND_SECONDS)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
+import anyio
 import pytest
 
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Quote
@@ -17,6 +19,8 @@ from gateway.explain.report import Report
 from gateway.storage.erasures import Erasure
 from gateway.storage.folding import LedgerFolder, fold_payload
 from tape.entry import Entry, load
+from tape.errors import OutcomeUnknown
+from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 from tests.clock import QuickClock
 from tests.fakes.openai.script import Failure, Text
@@ -280,3 +284,26 @@ async def test_what_ends_only_after_the_rows_behind_it_were_folded_is_folded_too
         await _folded(gateway, clock, 1, 0, 1)
         await LedgerAdmin(gateway.services, gateway.parts.recovery).drop("in-2")
         await _folded(gateway, clock, 1, 1, 1)
+
+
+class LosingAnswers:
+    """A store whose database breaks off whenever it is asked, so that nobody knows what it did."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.was_asked_again = anyio.Event()
+
+    async def select(self, _statement: str, _values: Row, **_how: bool) -> list[Row]:
+        self.asked += 1
+        if self.asked > 1:
+            self.was_asked_again.set()
+        raise OutcomeUnknown(["t"])
+
+
+async def test_folding_goes_on_after_an_answer_of_the_database_was_lost() -> None:
+    store = LosingAnswers()
+    folder = LedgerFolder(cast("UnitStore", store), QuickClock(), 30, lambda: False)
+    async with anyio.create_task_group() as group:
+        group.start_soon(folder.run)
+        await store.was_asked_again.wait()
+        group.cancel_scope.cancel()

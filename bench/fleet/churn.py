@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from multiprocessing.connection import wait
 from typing import Any, Final
 
 import psycopg
@@ -244,10 +245,9 @@ def _watched(url: str, made: int, count: int, step: timedelta) -> Counter[str]:
     for writer in writers:
         writer.start()
     while any(writer.is_alive() for writer in writers):
-        writers[0].join(LOOK_SECONDS)
         for name, table in _look(url).items():
             most[name] = max(most[name], table.dead)
-        time.sleep(LOOK_SECONDS)
+        wait([writer.sentinel for writer in writers if writer.is_alive()], LOOK_SECONDS)
     if any(writer.exitcode for writer in writers):
         raise RuntimeError("a writer failed: its error stands above")
     return most

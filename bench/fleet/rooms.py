@@ -31,7 +31,7 @@ _TAKEN: Final = "SELECT count(*) FROM inbox"
 
 
 async def room_figures(server: Server, lines: int) -> list[Figure]:
-    """Let people write to each other in groups; count how often a room was read from its tape."""
+    """Return how often rooms were read from their tapes while people wrote in groups."""
     figures: list[Figure] = []
     for chats, which in CHATS:
         progress(f"rooms: {lines} lines in {chats} chats, {RATE:g}/s")
@@ -47,7 +47,7 @@ async def room_figures(server: Server, lines: int) -> list[Figure]:
 
 
 async def _chat(stage: FleetStage, lines: int, chats: int) -> None:
-    """Let people write to each other, line by line, one group after the other."""
+    """Write the lines of the groups in turn."""
     telegram = stage.telegram
     groups = [telegram.group(-1_003_000_000_000 - n, f"Group {n}") for n in range(chats)]
     people = [telegram.user(1000 + number, f"Person {number}") for number in range(PEOPLE)]

@@ -38,7 +38,7 @@ function isTurned(exif) {
   return false;
 }
 
-// Return an image without its metadata as a Blob, or null if it has to be drawn anew: it is of
+// Return an image without its metadata as a Blob, or null if it has to be drawn again: it is of
 // another type, or only its metadata says which side is up.
 export async function withoutMetadata(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -1,25 +1,21 @@
-"""Sessions of the page: owners, members of one room, and what ends them."""
+"""Sessions of the page: whom they stand for, and what ends them."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
-from uuid import uuid4
 
 import anyio
-import httpx2
 import pytest
 
 from channels.message import OutboundMessage
-from channels.room.session import NOBODY, OWNER
+from channels.room.session import OWNER
 from channels.web.adapter import WebChannel
-from gateway.app import Gateway
 from gateway.http.sessions import SHARED_KNOWN_SECONDS, Sessions
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from tape.entry import load
@@ -27,215 +23,11 @@ from tape.store import UnitStore
 from tests.clock import ManualClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.http.browsers import TOKEN, browser, invited, member_of, outside, post
 from tests.gateways import gateway_of, settled
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
-
-TOKEN = "a-token-of-sixteen-characters"
-ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
-"""What a proxy adds: the person is not the user who runs the gateway."""
-
-
-def browser(url: str, **headers: str) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=url, trust_env=False, headers=headers, timeout=60)
-
-
-def outside(url: str, **headers: str) -> httpx2.AsyncClient:
-    return browser(url, **ELSEWHERE, **headers)
-
-
-def post(text: str = "hi", name: str = "Gus", **more: Any) -> dict[str, Any]:
-    return {"id": str(uuid4()), "person": {"name": name}, "text": text, **more}
-
-
-async def invited(owner: httpx2.AsyncClient, room: str = "lobby", **more: Any) -> str:
-    answer = await owner.post("/api/invitations", json={"room": room, **more})
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["code"])
-
-
-@asynccontextmanager
-async def member_of(
-    gateway: Gateway, room: str = "lobby"
-) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
-    """Invite a member to a room; yield the browsers of the owner and the member."""
-    async with browser(gateway.url) as owner, outside(gateway.url) as guest:
-        used = await guest.post("/login/code", json={"code": await invited(owner, room)})
-        assert used.json() == {"room": room}
-        yield owner, guest
-
-
-OWNERS = [
-    ("GET", "/api/tapes"),
-    ("POST", "/api/tapes/entries"),
-    ("POST", "/api/tapes/search"),
-    ("POST", "/api/tapes/rewind"),
-    ("POST", "/api/tapes/import"),
-    ("GET", "/api/ledger"),
-    ("GET", "/api/usage"),
-    ("GET", "/api/explain?message=1"),
-    ("GET", "/api/access"),
-    ("POST", "/api/access/grant"),
-    ("POST", "/api/access/pair"),
-    ("GET", "/api/sessions"),
-    ("POST", "/api/sessions/end"),
-    ("POST", "/api/invitations"),
-    ("POST", "/api/codes"),
-    ("GET", "/api/terminal/lobby/events"),
-    ("POST", "/api/terminal/lobby/messages"),
-    ("GET", "/slack/install"),
-]
-
-
-async def test_a_member_uses_one_room_and_nothing_else(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
-        assert (await guest.get("/?room=lobby")).status_code == 200
-        assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 202
-        for method, path in OWNERS:
-            answer = await guest.request(method, path, json=post() if method == "POST" else None)
-            assert answer.status_code == 403, path
-        for room in ("attic", "lobby%20", "LOBBY", "lobb", "."):
-            for what in ("messages", "stop", "press"):
-                answer = await guest.post(f"/api/rooms/{room}/{what}", json=post())
-                assert answer.status_code in (403, 404, 422), (room, what)
-            thumb, title = {"answer": "t-1:0", "value": "up"}, {"title": "Mine"}
-            for what, body in (("reactions", thumb), ("title", title)):
-                answer = await guest.post(f"/api/rooms/{room}/{what}", json=body)
-                assert answer.status_code in (403, 404), (room, what)
-            for what in ("events", "answers/t-1:0/images/0"):
-                answer = await guest.get(f"/api/rooms/{room}/{what}")
-                assert answer.status_code in (403, 404), (room, what)
-        tapes = [info.name for info in await gateway.services.store.tapes()]
-        assert len(tapes) == 1
-
-
-async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway, "attic") as (_owner, guest):
-        assert (await guest.post("/api/rooms/attic/messages", json=post(",reset"))).is_success
-        entries = await settled(gateway, "web:attic")
-        said = next(entry for entry in entries if entry.meta.get("text") == ",reset")
-        assert said.meta["access"]["role"] == "member"
-        answers = [entry.payload["data"] for entry in entries if entry.name == "outbound"]
-        assert "admin" in answers[-1]["text"].lower()
-        assert not any(entry.name == "session/reset" for entry in entries)
-        assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 403
-
-
-async def test_a_member_sees_why_but_not_where_the_console_has_it(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
-        await owner.post("/api/rooms/lobby/messages", json=post("hello"))
-        entries = await settled(gateway)
-        turn = next(entry.meta["turn"] for entry in entries if entry.meta.get("final"))
-        address = f"/api/rooms/lobby/why?answer={turn}:0"
-        shown, known = (await guest.get(address)).json(), (await owner.get(address)).json()
-        assert known.pop("session") == "web:lobby"
-        assert shown == known
-
-
-async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(tmp_path: Path) -> None:
-    room = "a b&c=é"
-    async with gateway_of(tmp_path) as gateway, member_of(gateway, room) as (owner, guest):
-        for address in ("/", "/?room=lobby", "/?room="):
-            led = await guest.get(address)
-            assert led.status_code == 303
-            assert (await guest.get(led.headers["location"])).status_code == 200
-        assert (await owner.get("/")).status_code == 200
-
-
-async def test_a_member_who_is_invited_to_another_room_stays_who_they_are_and_has_both(
-    tmp_path: Path,
-) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway, "attic") as (owner, guest):
-        await guest.post("/api/rooms/attic/messages", json=post("from the attic"))
-        code = await invited(owner, "cellar", uses=2)
-        for _ in range(2):  # the second time, they have it
-            joined = await guest.post("/login/code", json={"code": code})
-            assert (joined.json(), "set-cookie" in joined.headers) == ({"room": "cellar"}, False)
-        assert (await owner.get("/api/sessions")).json()["invitations"][0]["uses"] == 1
-        await guest.post("/api/rooms/cellar/messages", json=post("from the cellar"))
-        said = [*await settled(gateway, "web:attic"), *await settled(gateway, "web:cellar")]
-        assert len({one.meta["author"] for one in said if "inbox" in one.meta}) == 1
-        for room in ("attic", "cellar"):
-            assert (await guest.get("/", params={"room": room})).status_code == 200
-        assert (await guest.get("/")).headers["location"] == "/?room=cellar"
-        listed = (await guest.get("/api/rooms")).json()
-        assert [one["room"] for one in listed] == ["attic", "cellar"]
-        assert (await guest.get("/?room=lobby")).status_code == 303
-        (one,) = (await owner.get("/api/sessions")).json()["sessions"]
-        assert one["rooms"] == ["attic", "cellar"]
-        await owner.post("/api/sessions/end", json={"person": one["person"]})
-        for room in ("attic", "cellar"):
-            answer = await guest.post(f"/api/rooms/{room}/messages", json=post())
-            assert answer.status_code == 401
-
-
-async def test_a_room_that_was_joined_at_another_process_is_open_at_once(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        here, there = Sessions(gateway.services, ""), Sessions(gateway.services, "")
-        came = await here.redeem(await here.issue(room="attic"), NOBODY)
-        assert came is not None
-        member = await there.find(came[0], "attic")
-        assert member is not None
-        assert await here.redeem(await here.issue(room="cellar"), member) == ("", "cellar")
-        found = await there.find(came[0], "cellar")
-        assert found is not None
-        assert found.rooms == ("attic", "cellar")
-        await here.end(member.person)
-        assert await here.redeem(await here.issue(room="loft"), member) is None
-
-
-async def test_a_slash_before_a_command_asks_no_model(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        member_of(gateway) as (_owner, guest),
-    ):
-        for text in ("/reset", "/start", "/choose 1 yes", "/tape.info", "/help"):
-            await guest.post("/api/rooms/lobby/messages", json=post(text))
-        await settled(gateway)
-        assert server.requests == []
-        server.enqueue(Text(("it is a file",)))
-        await guest.post("/api/rooms/lobby/messages", json=post("/etc/hosts is broken"))
-        await settled(gateway)
-        assert len(server.requests) == 1
-
-
-async def test_the_cookie_is_for_https_where_browsers_come_by_it_through_a_proxy(
-    tmp_path: Path,
-) -> None:
-    public = "https://tapeway.example.org"
-    async with (
-        gateway_of(tmp_path, HTTP__TOKEN=TOKEN, HTTP__PUBLIC_URL=public) as gateway,
-        outside(gateway.url) as web,
-    ):
-        entered = await web.post("/login", data={"token": TOKEN})
-    assert "Secure" in entered.headers["set-cookie"].split("; ")
-
-
-async def test_the_rooms_of_the_newest_messages_are_listed_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.supervision.host.MAX_ROOMS", 2)
-    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
-        for room in ("a", "b", "c", "b"):
-            await owner.post(f"/api/rooms/{room}/messages", json=post())
-            await settled(gateway, f"web:{room}")
-        listed = (await owner.get("/api/rooms")).json()
-        assert [one["room"] for one in listed] == ["b", "c"]
-
-
-async def test_no_name_reverses_the_text_beside_it(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
-        said = post("hi", "Gus \u202elive")
-        answer = await guest.post("/api/rooms/lobby/messages", json=said)
-        assert answer.status_code == 422
-        room = "/api/rooms/lobby/events"
-        async with guest.stream("GET", room, params={"name": "Gus \u202elive"}) as events:
-            lines = events.aiter_lines()
-            while '"people"' not in (line := await anext(lines)):
-                pass
-            assert '"Gus live"' in line
 
 
 async def test_neither_a_name_nor_an_id_in_a_request_makes_anybody_somebody(tmp_path: Path) -> None:

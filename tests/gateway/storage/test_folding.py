@@ -287,7 +287,7 @@ async def test_what_ends_only_after_the_rows_behind_it_were_folded_is_folded_too
 
 
 class LosingAnswers:
-    """A store whose database breaks off whenever it is asked, so that nobody knows what it did."""
+    """A store that loses the answer to every query."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -44,7 +44,7 @@ OTHERWISE: Final[Mapping[str, tuple[set[str], set[str]]]] = MappingProxyType(
     {
         # SQLite's column follows from the payload.
         "tape.erase_entry": (set(), {"about"}),
-        # SQLite's index has a database of its own, which begins anew with other rules.
+        # SQLite's index has a database of its own, which is built again when the rules change.
         "search.cover": ({"name"}, {"rules", "old"}),
     }
 )

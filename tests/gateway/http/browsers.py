@@ -1,0 +1,45 @@
+"""Browsers of the owner, of strangers and of members."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+
+from gateway.app import Gateway
+
+TOKEN = "a-token-of-sixteen-characters"
+ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
+"""What a proxy adds: the person is not the user who runs the gateway."""
+
+
+def browser(url: str, **headers: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=url, trust_env=False, headers=headers, timeout=60)
+
+
+def outside(url: str, **headers: str) -> httpx2.AsyncClient:
+    return browser(url, **ELSEWHERE, **headers)
+
+
+def post(text: str = "hi", name: str = "Gus", **more: Any) -> dict[str, Any]:
+    return {"id": str(uuid4()), "person": {"name": name}, "text": text, **more}
+
+
+async def invited(owner: httpx2.AsyncClient, room: str = "lobby", **more: Any) -> str:
+    answer = await owner.post("/api/invitations", json={"room": room, **more})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["code"])
+
+
+@asynccontextmanager
+async def member_of(
+    gateway: Gateway, room: str = "lobby"
+) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
+    """Invite a member to a room; yield the browsers of the owner and the member."""
+    async with browser(gateway.url) as owner, outside(gateway.url) as guest:
+        used = await guest.post("/login/code", json={"code": await invited(owner, room)})
+        assert used.json() == {"room": room}
+        yield owner, guest

@@ -86,7 +86,6 @@ class Claimer:
             group.start_soon(self._tick, name="tick")
             group.start_soon(self._claim_all, name="claim")
             group.start_soon(self._look_all, name="look")
-            group.start_soon(self._give_back_all, name="give back")
 
     def close(self) -> None:
         """Claim no more sessions; those that are held are worked on."""
@@ -158,8 +157,9 @@ class Claimer:
             await self._services.clock.sleep(LOOK_SECONDS * random.uniform(0.7, 1.3))  # noqa: S311
             if self._renews_soon:
                 await self._quietly(self._renew)
-            if self._shared.held.by_id and not self._has_looked:
-                await self._quietly(self._look_behind)  # no claim did, since there is no room
+            if self._shared.held.by_id and not self._has_looked:  # no claim did: there is no room
+                await self._quietly(self._look_behind)
+                await self._quietly(self._give_back)
             self._has_looked = False
             self._ready.set()
 
@@ -198,9 +198,12 @@ class Claimer:
             most, patient = 1 if full else MAX_CLAIMED, full and not self._among.is_alone
             if not (taken.claimed or busy or self._among.drains):
                 lost = 0 if asked_at - self._away_at < RETURN_SECONDS else most
-                sessions, known = self._shared.sessions, list(held.values())
-                taken = await sessions.claim(most, most_lost=lost, patient=patient, held=known)
+                idle = self._shared.held.idle(self._shared.keep)
+                taken = await self._shared.sessions.claim(
+                    most, held.values(), idle, most_lost=lost, patient=patient
+                )
                 self._has_looked = True
+                self._given_back(idle, taken.given_back)
                 self._look_at(taken.behind)
             if taken.claimed:
                 await self._take_over(taken, asked_at)
@@ -359,20 +362,15 @@ class Claimer:
             self._memories.forget([held.tape])
             self._services.ledger.people.forget([held.session_id])
 
-    async def _give_back_all(self) -> None:
-        while True:
-            await self._services.clock.sleep(max(self._shared.keep / 4, 0.1))
-            await self._quietly(self._give_back)
-
-    async def _give_back(self) -> bool:
+    async def _give_back(self) -> None:
         async with self._lock:
-            idle = self._shared.held.idle(self._shared.keep)
-            if idle:
-                self._shared.held.read_again(idle)
-                for session_id in await self._shared.sessions.give_back(idle):
-                    self._forget(self._shared.held.remove(session_id))
-                self._shared.held.touch(one.session_id for one in idle)
-        return True
+            if idle := self._shared.held.idle(self._shared.keep):
+                self._given_back(idle, await self._shared.sessions.give_back(idle))
+
+    def _given_back(self, idle: Iterable[Held], given_back: Iterable[str]) -> None:
+        for session_id in given_back:
+            self._forget(self._shared.held.remove(session_id))
+        self._shared.held.touch(one.session_id for one in idle)
 
     async def leave(self) -> None:
         """Give back everything at the end of the process; others take it up."""

@@ -172,9 +172,11 @@ class HeldSessions(SessionClaims):
             self._tails.release(held.tape)
 
     def idle(self, seconds: float) -> list[Held]:
-        """Return the sessions for which nothing was done for so long."""
+        """Return the sessions for which nothing was done for so long, to be given back now."""
         before = self._clock.monotonic() - seconds
-        return [held for held in self.by_id.values() if held.touched <= before]
+        idle = [held for held in self.by_id.values() if held.touched <= before]
+        self.read_again(idle)
+        return idle
 
 
 def _base(tape: str) -> str:

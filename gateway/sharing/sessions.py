@@ -44,7 +44,8 @@ class OpenWork:
 class Taken:
     """Sessions that were claimed, with what is open in them; `ends` and `people` may be lacking.
 
-    `behind` has the numbers of sessions that were held before, and to which something was added.
+    `behind` has the numbers of sessions that were held before, and to which something was added;
+    `given_back` the ids of those that were given back.
     """
 
     claimed: Sequence[Claimed] = ()
@@ -52,6 +53,7 @@ class Taken:
     ends: Sequence[Row] | None = None
     people: Sequence[Row] | None = None
     behind: Sequence[int] = ()
+    given_back: Sequence[str] = ()
 
     def numbers(self) -> dict[str, dict[str, int]]:
         """Return the numbers of the people of each session, as far as they were read."""
@@ -127,18 +129,23 @@ class SessionTable:
     async def claim(
         self,
         most: int,
+        held: Collection[Held] = (),
+        idle: Collection[Held] = (),
         *,
         most_lost: int | None = None,
         suspect: bool = False,
         patient: bool = False,
-        held: Collection[Held] = (),
     ) -> Taken:
         """Claim up to so many sessions that are ready, and as many whose holders are lost.
 
         Either those with a `suspect`, or all others; if `patient`, what others have not taken soon.
-        What was added to the sessions `held` is looked up in the same round trip.
+        In the same round trip, those of the sessions `idle` that have nothing to do are given back,
+        and what was added to the sessions `held` is looked up.
         """
         unit = Unit()
+        if idle:  # first: behind the claim it would wait with what was claimed locked
+            self._give_back(unit, idle)
+        first = len(unit.steps)
         unit.run(
             "sharing.claim",
             owner=self._owner,
@@ -152,10 +159,12 @@ class SessionTable:
         unit.run("sharing.claimed_ends", most=END["most"], most_bytes=END["most_bytes"])
         unit.run("sharing.claimed_people")
         unit.run("sharing.behind", **self._known(held))
-        taken, *work, ends, people, behind = await self._store.commit(unit)
+        outcomes = await self._store.commit(unit)
+        taken, *work, ends, people, behind = outcomes[first:]
         claimed = [_claimed(row) for row in taken.rows if row["session_id"] is not None]
         added = [row["number"] for row in behind.rows]
-        return Taken(claimed, await self._work(work), ends.rows, people.rows, added)
+        given = [row["session_id"] for row in outcomes[first - 1].rows] if idle else []
+        return Taken(claimed, await self._work(work), ends.rows, people.rows, added, given)
 
     async def renew(self) -> list[Claimed]:
         """Renew the leases of everything that this process holds, and return it."""
@@ -210,11 +219,15 @@ class SessionTable:
 
     async def give_back(self, held: Sequence[Held]) -> list[str]:
         """Give back those of the sessions that have nothing to do; return their ids."""
-        known, unit = self._known(held), Unit()
-        unit.run("sharing.lock_sessions", sessions=known["sessions"], owner=self._owner)
-        unit.run("sharing.give_back", **known)
+        unit = Unit()
+        self._give_back(unit, held)
         _locked, given = await self._store.commit(unit)
         return [row["session_id"] for row in given.rows]
+
+    def _give_back(self, unit: Unit, held: Collection[Held]) -> None:
+        known = self._known(held)
+        unit.run("sharing.lock_sessions", sessions=known["sessions"], owner=self._owner)
+        unit.run("sharing.give_back", **known)
 
     async def leave_all(self) -> list[int]:
         """Give back everything; return the numbers of the sessions that have open work."""

@@ -192,6 +192,18 @@ async def test_what_was_added_to_held_sessions_is_seen_with_a_claim(shared: Tabl
     assert list((await table.claim(1, held=[claimed.held])).behind) == [claimed.held.number]
 
 
+async def test_sessions_that_have_nothing_to_do_are_given_back_with_a_claim(shared: Tables) -> None:
+    table, unit = shared.of("aa"), Unit()
+    unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
+    await shared.store.commit(unit)
+    held = [one.held for one in (await table.claim(2)).claimed]
+    await shared.accept(works=False)
+    taken = await table.claim(1, held, held)
+    assert (list(taken.given_back), len(taken.behind)) == (["web:attic"], 1)
+    renewed = [one.held.session_id for one in await table.renew()]
+    assert renewed == ["web:lobby"]
+
+
 async def test_a_message_is_accepted_even_if_nobody_could_be_woken(shared: Tables) -> None:
     await shared.of("a" * 70).claim(1)  # no channel may have such a name
     assert [one.arrived for one in await shared.accept(works=False)] == [2]
@@ -232,7 +244,7 @@ async def test_open_work_that_nobody_holds_and_nobody_would_claim_is_found(share
     assert await shared.of("aa").make_ready() == []
 
 
-@pytest.mark.parametrize("doing", ["renew", "give_back", "leave_all"])
+@pytest.mark.parametrize("doing", ["renew", "give_back", "claim", "leave_all"])
 async def test_sessions_are_locked_in_the_order_in_which_messages_are_accepted_for_them(
     shared: Tables, doing: str
 ) -> None:
@@ -242,9 +254,12 @@ async def test_sessions_are_locked_in_the_order_in_which_messages_are_accepted_f
     held = [one.held for one in (await own.claim(2)).claimed]
     again = "SELECT FROM session WHERE session_id = 'web:lobby' FOR UPDATE"
     async with shared.in_flight(unit, again):  # refused, if they wait for each other
-        await {"renew": own.renew, "leave_all": own.leave_all}.get(
-            doing, partial(own.give_back, held)
-        )()
+        await {
+            "renew": own.renew,
+            "give_back": partial(own.give_back, held),
+            "claim": partial(own.claim, 1, (), held),
+            "leave_all": own.leave_all,
+        }[doing]()
 
 
 @pytest.mark.parametrize("read", [True, False], ids=["with the claim", "later"])

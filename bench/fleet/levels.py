@@ -59,7 +59,7 @@ async def level_figures(
         url = await asyncio.to_thread(server.new_database)
         async with staged_fleet(server, 1, url=url):
             pass  # it makes the tables
-        await asyncio.to_thread(_fill, url, sessions, max(1, entries // sessions))
+        await asyncio.to_thread(fill, url, sessions, max(1, entries // sessions))
         async with staged_fleet(server, 1, taking(0.0), url=url) as stage:
             own, database = await _cost(stage, messages, rate)
         costs.append(own + database)
@@ -94,7 +94,8 @@ def database_cpu(server: Server) -> float:
     return total
 
 
-def _fill(url: str, sessions: int, each: int) -> None:
+def fill(url: str, sessions: int, each: int) -> None:
+    """Fill a database with sessions of so many entries each, indexed, and half as many messages."""
     with psycopg.connect(url, autocommit=True) as connection:
         run = partial(_run, connection, {"sessions": sessions, "each": each, "rules": RULES})
         for sql in (*_TAPES.split(";"), _ENTRIES, _INBOX, _COVERED):

@@ -56,6 +56,7 @@ class Claimer:
     _changed: anyio.Event = field(default_factory=anyio.Event)
     _numbers: set[int] = field(default_factory=set)
     _lost: set[str] = field(default_factory=set)  # taken over, and not read yet
+    _locked: set[str] = field(default_factory=set)  # whose leases could not be renewed yet
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _closed: bool = False
     _renews_soon: bool = False  # after an error: what is ours may be more than we know
@@ -155,16 +156,20 @@ class Claimer:
     async def _tick(self) -> None:
         while True:
             await self._services.clock.sleep(LOOK_SECONDS * random.uniform(0.7, 1.3))  # noqa: S311
-            if self._renews_soon:
+            if self._renews_soon or self._locked:
                 await self._quietly(self._renew)
             if self._shared.held.by_id and not self._has_looked:  # no claim did: there is no room
-                await self._quietly(self._look_behind)
-                await self._quietly(self._give_back)
+                await self._quietly(self._look_at_held)
             self._has_looked = False
             self._ready.set()
 
-    async def _look_behind(self) -> None:
-        self._look_at(await self._shared.sessions.behind(self._shared.held.by_id.values()))
+    async def _look_at_held(self) -> None:
+        """Do what comes with a claim, while none is made."""
+        sessions, held = self._shared.sessions, self._shared.held
+        self._look_at(await sessions.behind(held.by_id.values()))
+        async with self._lock:
+            if idle := held.idle(self._shared.keep):
+                self._given_back(idle, await sessions.give_back(idle))
 
     def _look_at(self, numbers: Iterable[int]) -> None:
         self._numbers.update(numbers)
@@ -242,6 +247,7 @@ class Claimer:
             if self._shared.held.holds(one.held.session_id):  # the answer to giving back was lost
                 await self._abandon(one.held.session_id)
             self._shared.held.add(one.held, asked_at)
+        self._memories.forget([one.held.tape for one in taken.claimed])
         self._shared.remember(taken)
         self._lost.update(one.held.session_id for one in taken.claimed if one.was)
         ids = [one.held.session_id for one in taken.claimed]
@@ -272,8 +278,7 @@ class Claimer:
 
     def _know(self, rows: Iterable[InboxRow]) -> None:
         for row in rows:
-            held = self._shared.held.by_id.get(row.session_id or "")
-            if held is not None:
+            if (held := self._shared.held.by_id.get(row.session_id or "")) is not None:
                 held.newest = max(held.newest, row.id)
 
     def _put(self, rows: Iterable[InboxRow]) -> None:
@@ -337,8 +342,8 @@ class Claimer:
     async def _renew(self) -> bool:
         async with self._lock:
             asked_at, self._renews_soon = self._services.clock.monotonic(), False
-            renewed = await self._shared.sessions.renew()
-            ours = {one.held.session_id for one in renewed}
+            renewed, self._locked = await self._shared.sessions.renew()
+            ours = self._locked.union(one.held.session_id for one in renewed)
             for session_id in [one for one in self._shared.held.by_id if one not in ours]:
                 await self._abandon(session_id)
             known = self._shared.held.renewed
@@ -362,15 +367,12 @@ class Claimer:
             self._memories.forget([held.tape])
             self._services.ledger.people.forget([held.session_id])
 
-    async def _give_back(self) -> None:
-        async with self._lock:
-            if idle := self._shared.held.idle(self._shared.keep):
-                self._given_back(idle, await self._shared.sessions.give_back(idle))
-
     def _given_back(self, idle: Iterable[Held], given_back: Iterable[str]) -> None:
         for session_id in given_back:
             self._forget(self._shared.held.remove(session_id))
         self._shared.held.touch(one.session_id for one in idle)
+        if self._numbers:  # what came meanwhile for one that is not ours any more
+            self._ready.set()
 
     async def leave(self) -> None:
         """Give back everything at the end of the process; others take it up."""

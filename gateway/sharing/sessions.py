@@ -143,7 +143,7 @@ class SessionTable:
         and what was added to the sessions `held` is looked up.
         """
         unit = Unit()
-        if idle:  # first: behind the claim it would wait with what was claimed locked
+        if idle:
             self._give_back(unit, idle)
         first = len(unit.steps)
         unit.run(
@@ -166,10 +166,15 @@ class SessionTable:
         given = [row["session_id"] for row in outcomes[first - 1].rows] if idle else []
         return Taken(claimed, await self._work(work), ends.rows, people.rows, added, given)
 
-    async def renew(self) -> list[Claimed]:
-        """Renew the leases of everything that this process holds, and return it."""
+    async def renew(self) -> tuple[list[Claimed], set[str]]:
+        """Renew the leases of everything that this process holds, and return it.
+
+        The ids are those of sessions that are ours, but which somebody has locked just now.
+        """
         values = {"owner": self._owner, "seconds": self._lease}
-        return [_claimed(row) for row in await self._store.select("sharing.renew", values)]
+        rows = await self._store.select("sharing.renew", values)
+        locked = {row["session_id"] for row in rows if not row["renewed"]}
+        return [_claimed(row) for row in rows if row["renewed"]], locked
 
     async def count_crashes(self, session_ids: Iterable[str]) -> None:
         """Count the loss of a holder against the turns that ran in its sessions."""
@@ -226,7 +231,7 @@ class SessionTable:
 
     def _give_back(self, unit: Unit, held: Collection[Held]) -> None:
         known = self._known(held)
-        unit.run("sharing.lock_sessions", sessions=known["sessions"], owner=self._owner)
+        unit.run("sharing.lock_idle", sessions=known["sessions"], owner=self._owner)
         unit.run("sharing.give_back", **known)
 
     async def leave_all(self) -> list[int]:

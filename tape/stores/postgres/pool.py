@@ -23,6 +23,13 @@ POOL_SIZE: Final = 8
 
 WAIT_SECONDS: Final = 10.0
 
+KEEPALIVE: Final = """
+SELECT set_config('tcp_keepalives_idle', '15', false),
+       set_config('tcp_keepalives_interval', '5', false),
+       set_config('tcp_keepalives_count', '3', false)"""
+"""Whoever is cut off in a transaction keeps its locks until the server finds that out: by itself
+only after hours, and no other process writes to those chats meanwhile."""
+
 Connection = AsyncConnection[tuple[Any, ...]]
 
 
@@ -82,9 +89,16 @@ class ConnectionPool:
         return None
 
     async def _connect(self) -> Connection:
-        return await AsyncConnection[tuple[Any, ...]].connect(
+        connection = await AsyncConnection[tuple[Any, ...]].connect(
             self._target, autocommit=True, row_factory=tuple_row, **self._how
         )
+        if not self._how:  # the sockets of a pooler are its own business
+            try:
+                await connection.execute(KEEPALIVE)
+            except BaseException:
+                await connection.close()
+                raise
+        return connection
 
     async def _give_back(self, connection: Connection) -> None:
         if connection.closed:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import psycopg
@@ -73,17 +73,29 @@ class Tables:
                 await own.execute(last.encode())
                 await own.commit()
 
-            for step in unit.steps:
-                assert isinstance(step, Run)
-                await own.execute(driver_sql(STATEMENTS[step.statement]), bound(step.values))
+            await run_steps(own, unit)
             async with anyio.create_task_group() as group:
                 group.start_soon(commit)
                 yield
+
+    @asynccontextmanager
+    async def cut_off(self, unit: Unit) -> AsyncIterator[None]:
+        """Run a unit whose commit does not come."""
+        async with await psycopg.AsyncConnection.connect(self.url) as own:
+            await run_steps(own, unit)
+            yield
+            await own.rollback()
 
     async def accept(self, *, works: bool, by: str = "zz", number: int = 1) -> list[Arrival]:
         said = replace(SAID, ext_id=f"1/{number}", message_id=str(number))
         places = [("web:lobby", "t")]
         return (await self.of(by).accept([said], None, places, works=works))[1]
+
+
+async def run_steps(connection: psycopg.AsyncConnection[Any], unit: Unit) -> None:
+    for step in unit.steps:
+        assert isinstance(step, Run)
+        await connection.execute(driver_sql(STATEMENTS[step.statement]), bound(step.values))
 
 
 @pytest.fixture
@@ -200,7 +212,7 @@ async def test_sessions_that_have_nothing_to_do_are_given_back_with_a_claim(shar
     await shared.accept(works=False)
     taken = await table.claim(1, held, held)
     assert (list(taken.given_back), len(taken.behind)) == (["web:attic"], 1)
-    renewed = [one.held.session_id for one in await table.renew()]
+    renewed = [one.held.session_id for one in (await table.renew())[0]]
     assert renewed == ["web:lobby"]
 
 
@@ -230,8 +242,31 @@ async def test_a_session_in_which_its_holder_is_writing_a_send_is_not_given_back
     (claimed,) = (await own.claim(1)).claimed
     held, unit = claimed.held, Unit()
     unit.run("ledger.fence", session_id=held.session_id, owner="aa", epoch=held.epoch)
-    async with shared.in_flight(unit, A_SEND):
+    async with shared.cut_off(unit):
         assert await own.give_back([held]) == []
+    assert await own.give_back([held]) == ["web:lobby"]
+
+
+async def test_a_session_to_which_a_send_was_written_is_not_given_back(shared: Tables) -> None:
+    own = shared.of("aa")
+    (claimed,) = (await own.claim(1)).claimed
+    await shared.write(A_SEND)
+    assert await own.give_back([claimed.held]) == []
+
+
+async def test_whoever_is_cut_off_in_a_transaction_holds_up_its_own_session_only(
+    shared: Tables,
+) -> None:
+    own, unit = shared.of("aa"), Unit()
+    unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
+    await shared.store.commit(unit)
+    held = [one.held for one in (await own.claim(2)).claimed]
+    async with shared.cut_off(unit):
+        renewed, locked = await own.renew()
+        assert ([one.held.session_id for one in renewed], locked) == (["web:lobby"], {"web:attic"})
+        assert list((await own.claim(1, held, held)).given_back) == ["web:lobby"]
+    renewed, locked = await own.renew()
+    assert ([one.held.session_id for one in renewed], locked) == (["web:attic"], set())
 
 
 async def test_open_work_that_nobody_holds_and_nobody_would_claim_is_found(shared: Tables) -> None:
@@ -244,22 +279,16 @@ async def test_open_work_that_nobody_holds_and_nobody_would_claim_is_found(share
     assert await shared.of("aa").make_ready() == []
 
 
-@pytest.mark.parametrize("doing", ["renew", "give_back", "claim", "leave_all"])
 async def test_sessions_are_locked_in_the_order_in_which_messages_are_accepted_for_them(
-    shared: Tables, doing: str
+    shared: Tables,
 ) -> None:
     own, unit = shared.of("aa"), Unit()
     unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
     await shared.store.commit(unit)
-    held = [one.held for one in (await own.claim(2)).claimed]
+    await own.claim(2)
     again = "SELECT FROM session WHERE session_id = 'web:lobby' FOR UPDATE"
     async with shared.in_flight(unit, again):  # refused, if they wait for each other
-        await {
-            "renew": own.renew,
-            "give_back": partial(own.give_back, held),
-            "claim": partial(own.claim, 1, (), held),
-            "leave_all": own.leave_all,
-        }[doing]()
+        await own.leave_all()
 
 
 @pytest.mark.parametrize("read", [True, False], ids=["with the claim", "later"])

@@ -19,6 +19,7 @@ from tape.errors import AppendRefused, TapeMismatch
 from tape.handle import Tape
 from tape.query import Query
 from tape.stores.postgres import search_index
+from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.search_index import NEWEST, PAGE
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Append, Batch, Unit
@@ -294,3 +295,13 @@ async def test_nobody_waits_for_the_purge_of_what_was_erased_nor_does_it_for_the
             await store.erase("t", [tombstone(entry, "2026-01-31")])
             await store.purge()
             other.execute("SELECT FROM inbox, session, tape")
+
+
+async def test_the_server_finds_out_soon_that_a_process_is_cut_off(url: str) -> None:
+    database = await to_thread.run_sync(PostgresDatabase.open, url, [])
+    try:
+        async with database.connection() as connection:
+            found = await (await connection.execute("SHOW tcp_keepalives_idle")).fetchone()
+    finally:
+        await database.close()
+    assert found == ("15",)

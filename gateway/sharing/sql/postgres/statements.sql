@@ -81,32 +81,40 @@ WHERE session_id = :session_id AND owner = :owner
 SELECT count(*) AS waiting FROM session WHERE suspect = 1 AND owner = '' AND ready_at <> ''
 
 -- name: renew
--- Keep everything that this process holds, and say what that is. Sessions are locked in the order in
--- which messages are accepted for them.
-WITH held AS (
-    SELECT session_id FROM session WHERE owner = :owner AND owner <> ''
-    ORDER BY session_id FOR UPDATE)
-UPDATE session SET lease_until = utc_after(:seconds)
-WHERE session_id = ANY (ARRAY(SELECT held.session_id FROM held)) AND owner = :owner
-RETURNING session_id, tape, number, epoch, arrived, asked, '' AS was
+-- Keep everything that this process holds, and say what that is. What somebody has locked is kept
+-- with the next look: whoever is cut off in a transaction must not cost us all other sessions.
+WITH free AS (
+    SELECT session_id FROM session WHERE owner = :owner AND owner <> '' FOR UPDATE SKIP LOCKED),
+kept AS (
+    UPDATE session SET lease_until = utc_after(:seconds)
+    WHERE session_id = ANY (ARRAY(SELECT free.session_id FROM free)) AND owner = :owner
+    RETURNING session_id)
+SELECT session_id, tape, number, epoch, arrived, asked, '' AS was,
+       session_id IN (SELECT kept.session_id FROM kept) AS renewed
+FROM session WHERE owner = :owner AND owner <> ''
 
--- name: lock_sessions
--- Lock sessions that this process holds. A statement behind it, in the same transaction, sees all
--- that was added to them: while it waited for a lock itself, it would look for rows as of before.
-SELECT session_id FROM session
-WHERE session_id = ANY (text_list(:sessions)) AND owner = :owner
-ORDER BY session_id FOR UPDATE
+-- name: lock_idle
+-- Lock those of these sessions that nobody works for just now; the statement behind it, in the same
+-- transaction, finds their ids in a setting, and sees all that was added to them.
+WITH free AS (
+    SELECT session_id FROM session
+    WHERE session_id = ANY (text_list(:sessions)) AND owner = :owner FOR UPDATE SKIP LOCKED)
+SELECT set_config('tapeway.idle', coalesce(json_agg(session_id)::text, '[]'), true) AS list
+FROM free
 
 -- name: lock_held
--- Lock everything that this process holds; see `lock_sessions`.
+-- Lock everything that this process holds, in the order in which messages are accepted. A statement
+-- behind it, in the same transaction, sees all that was added: while it waited for a lock itself, it
+-- would look for rows as of before.
 SELECT session_id FROM session WHERE owner = :owner AND owner <> '' ORDER BY session_id FOR UPDATE
 
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read;
--- `lock_sessions` stands before it.
+-- `lock_idle` stands before it.
 UPDATE session SET owner = '', lease_until = '', ready_at = ''
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
+  AND session.session_id = ANY (text_list(current_setting('tapeway.idle', true)::json))
   AND session.owner = :owner
   AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.session_id = known.session_id
                   AND inbox.status IN ('accepted', 'waiting', 'taken'))

@@ -23,3 +23,8 @@ class Printer:
         shown = self._shown.pop(message_id, "")
         rest = clean[len(shown) :] if clean.startswith(shown) else f"\n{clean}"
         return f"{rest}\n"
+
+    def cut_off(self) -> str:
+        """Return what ends the line of answers that will not go on."""
+        unfinished, self._shown = any(self._shown.values()), {}
+        return "\n" if unfinished else ""

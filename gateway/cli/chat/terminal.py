@@ -87,6 +87,7 @@ async def _ask(settings: Settings, text: str, session: str) -> int:
             code = _print_event(event, str(question_id), printer)
             if code is not None:
                 return code
+    write(printer.cut_off())
     raise GatewayError("the gateway stopped before it answered; it will answer at its next start")
 
 

@@ -61,3 +61,11 @@ def test_a_sentence_in_the_place_of_what_was_begun_stands_on_its_own_line() -> N
     assert printer.next("m1", "half an ans") == "half an ans"
     assert printer.finish("m1", "Stopped.") == "\nStopped.\n"
     assert printer.next("m1", "Stopped.") == "Stopped."
+
+
+def test_what_is_said_after_an_answer_was_cut_off_stands_on_its_own_line() -> None:
+    printer = Printer()
+    assert printer.cut_off() == ""
+    printer.next("m1", "half an ans")
+    assert printer.cut_off() == "\n"
+    assert printer.cut_off() == ""

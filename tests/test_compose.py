@@ -139,7 +139,8 @@ def test_grafana_has_no_account_whose_password_is_known() -> None:
 def test_three_workers_have_what_the_gateway_has_but_its_home_and_its_port() -> None:
     services = render("scale")["services"]
     gateway, worker = services["tapeway"], services["worker"]
-    assert worker["deploy"]["replicas"] == 3
+    assert worker["deploy"]["replicas"] == "3"  # which Compose reads as a number
+    assert render("scale", WORKERS="6")["services"]["worker"]["deploy"]["replicas"] == "6"
     assert worker["command"] == ["gateway", "--role", "worker"]
     assert "ports" not in worker
     for key in ("build", "env_file", "read_only", "cap_drop", "security_opt", "stop_grace_period"):

@@ -10,7 +10,7 @@ UV := $(shell command -v uv 2>/dev/null)
 .PHONY: help venv run init test test-postgres test-postgres-18 test-every-case check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 # One virtual environment; one stamp per requirements file, so that `make run` installs no test tools.
 # What may be missing is checked first: the tools' own errors name no remedy. Nothing is compiled:

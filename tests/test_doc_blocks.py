@@ -45,7 +45,9 @@ FOREIGN = {
         "kubectl",
         "mkdir",
         "npm",
+        "pg_restore",
         "python3",
+        "sha256sum",
         "sudo",
         "systemctl",
         "useradd",
@@ -191,6 +193,19 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
 def test_a_block_runs(language: str, block: str, tmp_path: Path) -> None:
     assert language in HANDLERS, f"name the block's language: {sorted(HANDLERS)}"
     HANDLERS[language](block, tmp_path)
+
+
+def test_the_volumes_that_a_page_removes_exist_and_are_free_by_then() -> None:
+    project = render("local-model", "metrics", "scale")
+    volumes = {f"{project['name']}_{volume}" for volume in project["volumes"]}
+    removed = set()
+    for page in PAGES:
+        for _language, block in BLOCK.findall(page.read_text()):
+            before, _, name = block.partition("docker volume rm ")
+            if name:
+                assert "docker compose down\n" in before, block
+                removed.add(name.split()[0])
+    assert {"tapeway_home", "tapeway_secrets"} <= removed <= volumes
 
 
 @pytest.mark.parametrize("page", ["libraries.md", "plugins.md"])

@@ -88,7 +88,7 @@ def test_links_that_leave_the_docs_are_plain_words_in_the_site() -> None:
 def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -> None:
     text = page.read_text()
     settings = {name for name, _section, _field in fields()}
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     if page.name in ("CHANGELOG.md", "settings.md"):  # which say what was renamed
         settings |= {former_name(section, was) for section in RENAMED for was in RENAMED[section]}
     for name in re.findall(r"TAPEWAY_[A-Z_]+[A-Z]", text):
@@ -96,9 +96,9 @@ def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -
     for name in re.findall(r"(?:bin/|`)tapeway ([a-z]+)", text):
         assert name in OWN, f"{page.name} names tapeway {name}"
     for block in [match[1] for match in BLOCK.findall(text)] + re.findall(
-        r"`(make [a-z-]+)`", text
+        r"`(make [a-z0-9-]+)`", text
     ):
-        for target in re.findall(r"^make ([a-z-]+)", block, re.MULTILINE):
+        for target in re.findall(r"^make ([a-z0-9-]+)", block, re.MULTILINE):
             assert target in targets, f"{page.name} names make {target}"
 
 

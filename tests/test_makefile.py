@@ -44,6 +44,12 @@ def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedPr
     )
 
 
+def test_the_help_lists_everything_that_is_described(checkout: Path) -> None:
+    described = re.findall(r"^(\S+):.* ## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    listed = [line.split()[1] for line in make(checkout, "help").stdout.splitlines()]
+    assert listed == described
+
+
 @pytest.mark.parametrize("goal", ["run", "test", "docs"])
 def test_an_old_python_is_named_with_the_remedy_before_anything_is_installed(
     checkout: Path, goal: str

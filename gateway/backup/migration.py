@@ -14,10 +14,12 @@ from gateway.backup.backup import HomeData
 from gateway.backup.manifest import BackupError, known_schemas, refuse_newer
 from gateway.home import locked
 from gateway.settings import Settings
+from gateway.sharing.schema import sharing_schema
 from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.connection import BUSY_TIMEOUT_MS, Database, refuse_foreign
 from tape.errors import TapeError
+from tape.stores.registry import open_store
 from tape.stores.sqlite import tape_schema
 
 
@@ -62,11 +64,15 @@ def is_outdated(settings: Settings) -> bool:
     return False
 
 
-def apply_migrations(settings: Settings) -> float:
-    """Migrate a home's database, which no gateway uses; return the seconds that it took."""
+async def apply_migrations(settings: Settings) -> float:
+    """Migrate a database, and return the seconds that it took.
+
+    No gateway may use a home's database meanwhile; on PostgreSQL, they go on.
+    """
     path, begun = HomeData.of(settings).database, time.monotonic()
     if path is None:
-        raise BackupError("the gateway migrates PostgreSQL's tables when it starts")
+        await open_store(settings.tape_url, [ledger_schema("postgres"), sharing_schema()]).close()
+        return time.monotonic() - begun
     with locked(settings.home_path), database_locked(settings):
         Database.open(path, (tape_schema(), ledger_schema()))
     return time.monotonic() - begun

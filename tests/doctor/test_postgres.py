@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import psycopg
@@ -9,9 +10,11 @@ import pytest
 
 from gateway.doctor.checks.database import check_index
 from gateway.doctor.subject import find_subject
+from gateway.home import Running, announce, locked
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message
+from tape.stores.postgres.database import applied_versions
 from tape.stores.postgres.store import PostgresStore
 from tests.doctor.scene import Scene, examined, results
 from tests.doctor.test_overview import join
@@ -131,6 +134,23 @@ async def test_backup_and_migrate_name_the_server_s_own_tools(tmp_path: Path) ->
     assert "restore them with pg_restore" in out
     _code, out, _err = await run_tapeway(environ, "migrate")
     assert "pg_dump" in out
+
+
+async def test_migrate_makes_the_tables_beside_a_gateway_of_this_home_and_no_row(
+    tmp_path: Path,
+) -> None:
+    scene = Scene(tmp_path)
+    with fresh_database() as url:
+        environ = scene.environ(TAPE__URL=url)
+        with locked(scene.home):
+            announce(scene.home, Running(os.getpid(), "http://127.0.0.1:1/", SECRET))
+            for _ in range(2):  # the second time, nothing is to be done
+                code, out, _err = await run_tapeway(environ, "migrate", "--apply")
+                assert (code, out) == (0, "The database has the tables of this version.\n")
+        with psycopg.connect(url) as connection:
+            assert applied_versions(connection).keys() == {"tape", "search", "ledger", "sharing"}
+            for table in (b"workspace", b"worker"):
+                assert connection.execute(b"SELECT * FROM " + table).fetchall() == []
 
 
 async def test_doctor_reads_how_much_of_the_server_s_search_index_is_missing(

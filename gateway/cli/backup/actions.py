@@ -136,11 +136,16 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
     return 0
 
 
-def migrate_home(settings: Settings, apply: bool) -> int:
+async def migrate_home(settings: Settings, apply: bool) -> int:
     if settings.tape_url.startswith("postgresql:"):
-        print(
-            "The gateway migrates PostgreSQL's tables when it starts. Save them with pg_dump first."
-        )
+        if apply:
+            await apply_migrations(settings)
+            print("The database has the tables of this version.")
+        else:
+            print(
+                "PostgreSQL's tables are made and migrated by `tapeway migrate --apply`, and by the"
+                " start of a gateway. Save them with pg_dump first."
+            )
         return 0
     versions = find_versions(settings)
     if not versions:
@@ -160,7 +165,7 @@ def migrate_home(settings: Settings, apply: bool) -> int:
         return 0
     if find_running(settings.home_path) is not None:
         raise BackupError("the gateway of this home runs: stop it first, or restart it to migrate")
-    print(f"Migrated in {apply_migrations(settings):.1f} s.")
+    print(f"Migrated in {await apply_migrations(settings):.1f} s.")
     return 0
 
 

@@ -134,8 +134,8 @@ def checked_connection(
     except psycopg.errors.InsufficientPrivilege as cause:
         raise StoreUnusable(
             f"the role in TAPEWAY_TAPE__URL may not make the tables of {place_of(url)}"
-            f" ({first_line(cause)}): open it once as the role that owns them, and run there"
-            " SELECT let_use('ROLE') for the one that is named here"
+            f" ({first_line(cause)}): run `tapeway migrate --apply` as the role that owns them,"
+            " and run there SELECT let_use('ROLE') for the one that is named here"
         ) from cause
     except psycopg.Error as cause:
         raise StoreUnavailable(

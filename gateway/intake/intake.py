@@ -85,6 +85,7 @@ class Intake:
             services.clock, services.router, self._messages.put_nowait, services.spawn
         )
         self._early: list[InboxRow] | None = []
+        self._inside: set[tuple[int, str | None]] = set()  # rows by session, until they are done
 
     async def accept(
         self,
@@ -142,11 +143,18 @@ class Intake:
             return self._services.pipeline.default_session(message)
 
     def put(self, row: InboxRow) -> None:
-        """Take in a row that was accepted just now."""
+        """Take in a row that was accepted just now, unless that is under way."""
+        if not self._enters(row):
+            return
         if self._early is None:
             self._reassembler.put(row)
         else:
             self._early.append(row)
+
+    def _enters(self, row: InboxRow) -> bool:
+        before = len(self._inside)
+        self._inside.add((row.id, row.session_id))
+        return len(self._inside) > before
 
     def _count(self, messages: Sequence[InboundMessage], new: int) -> None:
         if messages:  # of one channel
@@ -165,7 +173,8 @@ class Intake:
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""
-        self._messages.put_nowait((row,))
+        if self._enters(row):
+            self._messages.put_nowait((row,))
 
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
@@ -188,7 +197,8 @@ class Intake:
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
             finally:
-                for _parts in batch:
+                for parts in batch:
+                    self._inside.difference_update((row.id, row.session_id) for row in parts)
                     self._messages.task_done()
 
     async def _take_alone(self, parts: Parts) -> None:

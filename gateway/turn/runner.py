@@ -146,9 +146,7 @@ class TurnRunner:
     async def _refused(self, question: Question) -> None:
         """End a question whose author's budget is used up."""
         owners = self._roles.owners(question.message)
-        rows = await self._services.guard.retrying(
-            "refusal", lambda: refuse(self._services, question, owners)
-        )
+        rows = await refuse(self._services, question, owners)
         self._sender.enqueue(rows)
         self._services.meters.add(TURNS, question.message.channel, "refused")
         for row in question.rows:

@@ -13,7 +13,9 @@ import pytest
 
 import tape.database.connection
 from channels.errors import ChannelDown
+from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
+from gateway.turn.budgets import USED_UP
 from tape.errors import OutcomeUnknown
 from tape.stores.sqlite import tape_schema
 from tests.clock import QuickClock
@@ -183,3 +185,25 @@ async def test_a_turn_goes_on_if_nobody_can_say_whether_an_entry_of_it_was_writt
     assert list(channel.platform.messages.values()) == ["It is so."]
     assert names(entries).count("turn.resume") == 1
     assert names(entries).count("tool_result") == 1
+
+
+async def test_who_is_refused_gets_the_notice_if_the_database_s_answer_to_that_is_lost(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock = EditingChannel(Platform()), QuickClock()
+    more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "1", "TAPE__URL": "memory:"}
+    said = replace(QUESTION, owner=False, chat_kind="group")
+    async with FakeOpenAI() as server:
+        async with gateway_of(tmp_path, server, Brings(channel), clock=clock, **more) as gateway:
+            owner = AccessRule("editing", "99", "owner", private_chat="p99")
+            gateway.parts.requests.openings.access.put(owner)
+            store.lose_answer(lambda held: "ledger.refuse_turn" in held)
+            for number in ("1", "2"):
+                asked = replace(said, ext_id=f"1/{number}", message_id=number)
+                await channel.host.accept([asked])
+                await settled(gateway, "editing:1")
+            sends = await store.select("ledger.open_outbox", {})
+    _answer, *notices = channel.platform.messages.values()
+    assert sends == []
+    assert notices[0] == USED_UP
+    assert "has used up today's answers" in notices[1]

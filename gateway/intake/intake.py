@@ -221,9 +221,10 @@ class Intake:
                 del left[0]
 
     async def _take_messages(self, left: list[Parts], count: int) -> None:
-        batch, planned = left[:count], list[PlannedMessage]()
+        batch, planned, tried = left[:count], list[PlannedMessage](), list[PlannedMessage]()
+        retrying = self._services.guard.retrying
         try:
-            planned = await self._services.guard.retrying("intake", lambda: self._commit(batch))
+            planned = await retrying("intake", lambda: self._commit(batch, tried))
         except (StoreUnavailable, SessionLost):
             raise  # the process is ending, or is not to take them in; the messages stay accepted
         except Exception as cause:
@@ -251,8 +252,13 @@ class Intake:
         except (OSError, TapeError) as cause:
             get_log().warning("media.not_dropped", why=str(cause))
 
-    async def _commit(self, batch: list[Parts]) -> list[PlannedMessage]:
-        planned: list[PlannedMessage] = []
+    async def _commit(
+        self, batch: list[Parts], tried: list[PlannedMessage]
+    ) -> list[PlannedMessage]:
+        """Plan messages and write them; `tried` keeps the plans for the next try."""
+        planned = await self._planner.written(tried) if tried else []
+        if planned:
+            return planned
         known = BatchIndex()
         try:
             for parts in batch:
@@ -262,6 +268,7 @@ class Intake:
                     plan.assignment.hear()
             unit = Unit()
             firsts = [self._write(unit, plan) for plan in planned]
+            tried[:] = planned
             outcomes = await self._commit_and_look(unit, planned)
         except BaseException:
             # The room memories may contain messages that were not written to a tape.

@@ -13,6 +13,7 @@ import pytest
 
 import tape.database.connection
 from channels.errors import ChannelDown
+from gateway.hooks.specs import hookimpl
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.turn.budgets import USED_UP
@@ -207,3 +208,32 @@ async def test_who_is_refused_gets_the_notice_if_the_database_s_answer_to_that_i
     assert sends == []
     assert notices[0] == USED_UP
     assert "has used up today's answers" in notices[1]
+
+
+class AdmitsOnce:
+    """A plugin that drops whatever it is asked about a second time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @hookimpl
+    def admit_message(self) -> str | None:
+        self.asked += 1
+        return "drop" if self.asked > 1 else None
+
+
+async def test_a_question_that_was_taken_in_is_asked_though_it_would_now_be_dropped(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock, admits = EditingChannel(Platform()), QuickClock(), AdmitsOnce()
+    plugins = (Brings(channel), admits)
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("It is so.",)))
+        own = gateway_of(tmp_path, server, *plugins, clock=clock, TAPE__URL="memory:")
+        async with own as gateway:
+            store.lose_answer(lambda held: "ledger.taken_in" in held)
+            await channel.host.accept([QUESTION])
+            await settled(gateway, "editing:1")
+            (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
+    assert (row["status"], admits.asked) == ("done", 1)
+    assert list(channel.platform.messages.values()) == ["It is so."]

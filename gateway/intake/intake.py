@@ -241,7 +241,7 @@ class Intake:
             except Exception as cause:
                 get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
         if any(plan.status == HELD for plan in planned):
-            await self._services.ledger.held.count()
+            await retrying("intake", self._services.ledger.held.count)
         await self._drop_files([plan.row.message for plan in planned if plan.status == "refused"])
 
     async def _drop_files(self, refused: Sequence[InboundMessage]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -14,11 +15,13 @@ import pytest
 import tape.database.connection
 from channels.errors import ChannelDown
 from gateway.hooks.specs import hookimpl
+from gateway.storage.holding import hold_all
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.turn.budgets import USED_UP
 from tape.errors import OutcomeUnknown
 from tape.stores.sqlite import tape_schema
+from tape.unit_of_work import Unit
 from tests.clock import QuickClock
 from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -237,3 +240,23 @@ async def test_a_question_that_was_taken_in_is_asked_though_it_would_now_be_drop
             (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
     assert (row["status"], admits.asked) == ("done", 1)
     assert list(channel.platform.messages.values()) == ["It is so."]
+
+
+async def test_what_comes_with_a_held_message_is_taken_in_though_what_is_held_cannot_be_counted(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock, restored = EditingChannel(Platform()), QuickClock(), Unit()
+    hold_all(restored, datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z")
+    await store.commit(restored)
+    edit = replace(QUESTION, kind="edit", ext_id="1/2/edit", message_id="2")
+    later = replace(QUESTION, ext_id="1/3", message_id="3", date="2026-01-03T00:00:00+00:00")
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("It is so.",)))
+        own = gateway_of(tmp_path, server, Brings(channel), clock=clock, TAPE__URL="memory:")
+        async with own as gateway:
+            store.lose_answer(lambda held: "ledger.count_held" in held)
+            await channel.host.accept([QUESTION, edit, later])
+            await settled(gateway, "editing:1")
+            held = gateway.services.ledger.held.messages
+    assert list(channel.platform.messages.values()) == ["It is so."]
+    assert held == 1

@@ -295,7 +295,8 @@ class TurnRunner:
     async def _cancelled(self, turn: Turn) -> None:
         if not turn.stopped_by:
             try:
-                await self._services.ledger.inbox.hand_over(turn.id)
+                session_id = turn.question.session_id
+                await self._services.ledger.inbox.hand_over(session_id, turn.id)
             except TapeError as lost:
                 get_log().error("turn.hand_over_not_recorded", turn=turn.id, why=str(lost))
             get_log().info("turn.handed_over")

@@ -321,6 +321,27 @@ async def test_a_gateway_that_ends_hands_its_turns_over_at_once_and_without_a_cr
             assert (shown["attempts"], shown["crashes"]) == (1, 0)
 
 
+async def test_a_gateway_that_lost_a_turn_and_ends_does_not_hand_it_over(
+    tmp_path: Path, tape_url: str
+) -> None:
+    gate = asyncio.Event()
+    async with FakeOpenAI() as server, gateways(1, tmp_path / "a", tape_url, server, **KEPT) as one:
+        async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
+            room = await occupied(ends, server, asyncio.Event())
+            assert ends.parts.claimer is not None
+            ends.parts.claimer.close()
+            server.enqueue(Text(("at ", "last"), gate=gate))
+            asked = len(server.requests)
+            await expire(ends)  # as if it had been frozen for that long
+            await until(lambda: len(server.requests) > asked)
+            assert one[0].services.claims.holds(f"web:{room}")
+        rows = await one[0].services.ledger.inbox.open_rows()
+        found = [(row.status, row.attempts) for row in rows if row.session_id == f"web:{room}"]
+        assert found == [("taken", 2)]
+        gate.set()
+        await answered(one[0], room, 1)
+
+
 async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at_last(
     tmp_path: Path, tape_url: str
 ) -> None:

@@ -85,6 +85,7 @@ class Intake:
             services.clock, services.router, self._messages.put_nowait, services.spawn
         )
         self._early: list[InboxRow] | None = []
+        self._inside: set[tuple[int, str | None]] = set()  # rows by session, until they are done
 
     async def accept(
         self,
@@ -142,11 +143,18 @@ class Intake:
             return self._services.pipeline.default_session(message)
 
     def put(self, row: InboxRow) -> None:
-        """Take in a row that was accepted just now."""
+        """Take in a row that was accepted just now, unless that is under way."""
+        if not self._enters(row):
+            return
         if self._early is None:
             self._reassembler.put(row)
         else:
             self._early.append(row)
+
+    def _enters(self, row: InboxRow) -> bool:
+        before = len(self._inside)
+        self._inside.add((row.id, row.session_id))
+        return len(self._inside) > before
 
     def _count(self, messages: Sequence[InboundMessage], new: int) -> None:
         if messages:  # of one channel
@@ -165,7 +173,8 @@ class Intake:
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""
-        self._messages.put_nowait((row,))
+        if self._enters(row):
+            self._messages.put_nowait((row,))
 
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
@@ -188,7 +197,8 @@ class Intake:
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
             finally:
-                for _parts in batch:
+                for parts in batch:
+                    self._inside.difference_update((row.id, row.session_id) for row in parts)
                     self._messages.task_done()
 
     async def _take_alone(self, parts: Parts) -> None:
@@ -211,9 +221,10 @@ class Intake:
                 del left[0]
 
     async def _take_messages(self, left: list[Parts], count: int) -> None:
-        batch, planned = left[:count], list[PlannedMessage]()
+        batch, planned, tried = left[:count], list[PlannedMessage](), list[PlannedMessage]()
+        retrying = self._services.guard.retrying
         try:
-            planned = await self._services.guard.retrying("intake", lambda: self._commit(batch))
+            planned = await retrying("intake", lambda: self._commit(batch, tried))
         except (StoreUnavailable, SessionLost):
             raise  # the process is ending, or is not to take them in; the messages stay accepted
         except Exception as cause:
@@ -230,7 +241,7 @@ class Intake:
             except Exception as cause:
                 get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
         if any(plan.status == HELD for plan in planned):
-            await self._services.ledger.held.count()
+            await retrying("intake", self._services.ledger.held.count)
         await self._drop_files([plan.row.message for plan in planned if plan.status == "refused"])
 
     async def _drop_files(self, refused: Sequence[InboundMessage]) -> None:
@@ -241,8 +252,13 @@ class Intake:
         except (OSError, TapeError) as cause:
             get_log().warning("media.not_dropped", why=str(cause))
 
-    async def _commit(self, batch: list[Parts]) -> list[PlannedMessage]:
-        planned: list[PlannedMessage] = []
+    async def _commit(
+        self, batch: list[Parts], tried: list[PlannedMessage]
+    ) -> list[PlannedMessage]:
+        """Plan messages and write them; `tried` keeps the plans for the next try."""
+        planned = await self._planner.written(tried) if tried else []
+        if planned:
+            return planned
         known = BatchIndex()
         try:
             for parts in batch:
@@ -252,6 +268,7 @@ class Intake:
                     plan.assignment.hear()
             unit = Unit()
             firsts = [self._write(unit, plan) for plan in planned]
+            tried[:] = planned
             outcomes = await self._commit_and_look(unit, planned)
         except BaseException:
             # The room memories may contain messages that were not written to a tape.

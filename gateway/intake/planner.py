@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -19,6 +19,7 @@ from gateway.services import Services
 from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, message, parse_date
+from tape.unit_of_work import Unit
 
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 """Seconds after which a message's date must be a mistake: no platform holds messages so long."""
@@ -93,6 +94,20 @@ class IntakePlanner:
             known.add(row, plan.question.lane, asks=plan.row.message.addressed)
         self._lanes.collect(known, plan.question.session_id, plan.row.message, plan.question.lane)
         return plan
+
+    async def written(self, tried: Sequence[PlannedMessage]) -> list[PlannedMessage]:
+        """Return plans that were written after all, as the answer was lost, or none.
+
+        Planned once more, a message could be decided otherwise than its row says.
+        """
+        unit = Unit(works_on={plan.question.session_id for plan in tried})  # waits for that write
+        steps = [unit.run("ledger.inbox_row", id=plan.row.id) for plan in tried]
+        outcomes = await self._services.store.commit(unit)
+        rows = [outcomes[step].rows[0] for step in steps]
+        if any(row["status"] == "accepted" for row in rows):
+            return []
+        both = zip(tried, rows, strict=True)
+        return [plan.written(row["entry_id"]) for plan, row in both if row["entry_id"]]
 
     async def _plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
         message = parts[0].message

@@ -121,7 +121,7 @@ class SessionTable:
     def join(self, unit: Unit, session_id: str, same_as: str) -> int:
         """Continue a session under another id, with what was accepted for it; nobody holds it.
 
-        The step returns the rows.
+        The step returns the rows, with all that was accepted for the session that goes on.
         """
         unit.run("sharing.dissolve", session_id=session_id)
         return unit.run("sharing.rekey", session_id=session_id, same_as=same_as)

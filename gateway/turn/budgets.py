@@ -66,10 +66,12 @@ async def refuse(
 ) -> list[OutboxRow]:
     """End a question without a turn; return the notices to send.
 
-    Its author gets one a day, and so does each owner, in private, for all people together.
+    Its author gets one a day, and so does each owner, in private, for all people together. That is
+    decided once, and then written however often the database does not answer.
     """
     who, message = _spender(services, question), question.message
-    _turns, refused = await services.ledger.budgets.read(who)
+    retrying, read = services.guard.retrying, services.ledger.budgets.read
+    _turns, refused = await retrying("refusal", lambda: read(who))
     sends = []
     if not refused:
         get_log().warning("budget.used_up", person=who.person, session=who.session_id)
@@ -82,7 +84,8 @@ async def refuse(
     ended = {"status": "refused", "entries": list(question.entry_ids), "why": WHY}
     entries = [*map(outbound_event, sends), event("message.end", ended)]
     unit.append(question.tape, entries, key=f"inbox:{question.rows[0].id}:end")
-    return await commit_with_sends(services, unit, sends, question.session_id, question.lane)
+    place = (question.session_id, question.lane)
+    return await retrying("refusal", lambda: commit_with_sends(services, unit, sends, *place))
 
 
 def _to_owner(owner: AccessRule, question: Question, who: Spender) -> OutboundMessage:

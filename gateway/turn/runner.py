@@ -146,9 +146,7 @@ class TurnRunner:
     async def _refused(self, question: Question) -> None:
         """End a question whose author's budget is used up."""
         owners = self._roles.owners(question.message)
-        rows = await self._services.guard.retrying(
-            "refusal", lambda: refuse(self._services, question, owners)
-        )
+        rows = await refuse(self._services, question, owners)
         self._sender.enqueue(rows)
         self._services.meters.add(TURNS, question.message.channel, "refused")
         for row in question.rows:
@@ -297,7 +295,8 @@ class TurnRunner:
     async def _cancelled(self, turn: Turn) -> None:
         if not turn.stopped_by:
             try:
-                await self._services.ledger.inbox.hand_over(turn.id)
+                session_id = turn.question.session_id
+                await self._services.ledger.inbox.hand_over(session_id, turn.id)
             except TapeError as lost:
                 get_log().error("turn.hand_over_not_recorded", turn=turn.id, why=str(lost))
             get_log().info("turn.handed_over")

@@ -101,7 +101,8 @@ class MortalStore:
         return event
 
     def lose_answer(self, wanted: Strike, cause: TapeError | None = None) -> None:
-        """Write the first transaction that is wanted, and raise an error instead of its answer."""
+        """Run the first transaction or statement that is wanted, and raise an error instead of its
+        answer."""
         self._lost = (wanted, cause or StoreUnavailable("the connection broke during a write"))
 
     def kill(self, struck: Callable[[], None]) -> None:
@@ -135,9 +136,7 @@ class MortalStore:
                 self._die()
             if self._late and self._late[0](held, done):
                 await self._late[1].wait()
-            if self._lost and self._lost[0](held):
-                (_wanted, cause), self._lost = self._lost, None
-                raise cause
+            self._lose(held)
         finally:
             self._under_way.remove(held)
         self._live()
@@ -159,7 +158,9 @@ class MortalStore:
         self, statement: str, values: Mapping[str, Any], *, long: bool = False
     ) -> list[Row]:
         self._live()
-        return await self._inner.select(statement, values, long=long)
+        found = await self._inner.select(statement, values, long=long)
+        self._lose(frozenset({statement}))
+        return found
 
     async def close(self) -> None:
         await self._inner.close()
@@ -168,6 +169,11 @@ class MortalStore:
         self.asked += 1
         if self.dead:
             raise Killed("killed")
+
+    def _lose(self, held: frozenset[str]) -> None:
+        if self._lost and self._lost[0](held):
+            (_wanted, cause), self._lost = self._lost, None
+            raise cause
 
     def _die(self, *held: frozenset[str]) -> None:
         self.dead = True

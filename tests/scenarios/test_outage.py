@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -13,9 +14,14 @@ import pytest
 
 import tape.database.connection
 from channels.errors import ChannelDown
+from gateway.hooks.specs import hookimpl
+from gateway.storage.holding import hold_all
+from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
+from gateway.turn.budgets import USED_UP
 from tape.errors import OutcomeUnknown
 from tape.stores.sqlite import tape_schema
+from tape.unit_of_work import Unit
 from tests.clock import QuickClock
 from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -183,3 +189,74 @@ async def test_a_turn_goes_on_if_nobody_can_say_whether_an_entry_of_it_was_writt
     assert list(channel.platform.messages.values()) == ["It is so."]
     assert names(entries).count("turn.resume") == 1
     assert names(entries).count("tool_result") == 1
+
+
+async def test_who_is_refused_gets_the_notice_if_the_database_s_answer_to_that_is_lost(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock = EditingChannel(Platform()), QuickClock()
+    more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "1", "TAPE__URL": "memory:"}
+    said = replace(QUESTION, owner=False, chat_kind="group")
+    async with FakeOpenAI() as server:
+        async with gateway_of(tmp_path, server, Brings(channel), clock=clock, **more) as gateway:
+            owner = AccessRule("editing", "99", "owner", private_chat="p99")
+            gateway.parts.requests.openings.access.put(owner)
+            store.lose_answer(lambda held: "ledger.refuse_turn" in held)
+            for number in ("1", "2"):
+                asked = replace(said, ext_id=f"1/{number}", message_id=number)
+                await channel.host.accept([asked])
+                await settled(gateway, "editing:1")
+            sends = await store.select("ledger.open_outbox", {})
+    _answer, *notices = channel.platform.messages.values()
+    assert sends == []
+    assert notices[0] == USED_UP
+    assert "has used up today's answers" in notices[1]
+
+
+class AdmitsOnce:
+    """A plugin that drops whatever it is asked about a second time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @hookimpl
+    def admit_message(self) -> str | None:
+        self.asked += 1
+        return "drop" if self.asked > 1 else None
+
+
+async def test_a_question_that_was_taken_in_is_asked_though_it_would_now_be_dropped(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock, admits = EditingChannel(Platform()), QuickClock(), AdmitsOnce()
+    plugins = (Brings(channel), admits)
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("It is so.",)))
+        own = gateway_of(tmp_path, server, *plugins, clock=clock, TAPE__URL="memory:")
+        async with own as gateway:
+            store.lose_answer(lambda held: "ledger.taken_in" in held)
+            await channel.host.accept([QUESTION])
+            await settled(gateway, "editing:1")
+            (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
+    assert (row["status"], admits.asked) == ("done", 1)
+    assert list(channel.platform.messages.values()) == ["It is so."]
+
+
+async def test_what_comes_with_a_held_message_is_taken_in_though_what_is_held_cannot_be_counted(
+    tmp_path: Path, store: MortalStore
+) -> None:
+    channel, clock, restored = EditingChannel(Platform()), QuickClock(), Unit()
+    hold_all(restored, datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z")
+    await store.commit(restored)
+    edit = replace(QUESTION, kind="edit", ext_id="1/2/edit", message_id="2")
+    later = replace(QUESTION, ext_id="1/3", message_id="3", date="2026-01-03T00:00:00+00:00")
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("It is so.",)))
+        own = gateway_of(tmp_path, server, Brings(channel), clock=clock, TAPE__URL="memory:")
+        async with own as gateway:
+            store.lose_answer(lambda held: "ledger.count_held" in held)
+            await channel.host.accept([QUESTION, edit, later])
+            await settled(gateway, "editing:1")
+            held = gateway.services.ledger.held.messages
+    assert list(channel.platform.messages.values()) == ["It is so."]
+    assert held == 1

@@ -18,12 +18,17 @@ from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.clock import SystemClock
+from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
-from gateway.storage.ledger.ledger import MAX_CRASHES
+from gateway.sharing.schema import sharing_schema
+from gateway.storage import write_guard
+from gateway.storage.ledger.ledger import MAX_CRASHES, ledger_schema
+from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Unit
+from tests.contracts.mortal import MortalPart
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import tape_of
+from tests.gateways import gateway_of, tape_of
 from tests.scenarios.test_shared import KEPT, answered, by_holder, expire, gateways, until
 from tests.visitor import visit
 
@@ -117,6 +122,54 @@ async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_g
         entries = await answered(first, "lobby", 4)
     texts = [entry.meta["text"] for entry in entries if "inbox" in entry.meta]
     assert Counter(texts) == dict.fromkeys(["one", "to the old id", *[m.text for m in waiting]], 1)
+
+
+class Admits:
+    """A plugin that notes what is taken in."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    @hookimpl
+    def admit_message(self, message: InboundMessage) -> None:
+        self.texts.append(message.text)
+
+
+async def test_what_waits_for_a_new_id_is_taken_in_once_if_the_answer_to_the_change_is_lost(
+    tmp_path: Path, tape_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_guard, "FIRST_WAIT_SECONDS", 0.0)
+    schemas = [ledger_schema("postgres"), sharing_schema()]
+    store = MortalPart(PostgresStore.open(tape_url, schemas))
+    monkeypatch.setattr("gateway.assembly.open_store", lambda *_: store)
+    admits, more = Admits(), {"TAPE__URL": tape_url, **KEPT}
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, admits, **more) as only:
+        async with visit(only.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("one"))
+        shared, claimer, accept = only.services.shared, only.parts.claimer, only.parts.intake.accept
+        assert shared is not None
+        assert claimer is not None
+        claimer.close()
+        dan, eve, fay = [
+            replace(said(f"by {name}", number), chat_id="new", sender=Author(name, name))
+            for number, name in ((2, "Dan"), (3, "Eve"), (4, "Fay"))
+        ]
+        await accept([dan, eve])
+        goes_on = store.hold_answers(lambda held, _outcomes: "sharing.rekey" in held)
+        store.lose_answer(lambda held: "sharing.rekey" in held)
+        await accept([replace(said("", 1), kind="change", change="migrated", to_chat="new")])
+        while not await only.services.ledger.inbox.aliases():  # noqa: ASYNC110
+            await anyio.sleep(0.02)  # the answer is in the database
+        lobby = shared.held.by_id["web:lobby"]
+        newest = lobby.newest
+        await accept([fay])
+        await until(lambda: lobby.newest > newest)
+        goes_on.set()
+        entries = await answered(only, "lobby", 4)
+        await only.taken_in()
+    once = dict.fromkeys(["one", "by Dan", "by Eve", "by Fay"], 1)
+    assert Counter(entry.meta["text"] for entry in entries if "inbox" in entry.meta) == once
+    assert Counter(admits.texts) == once
 
 
 async def test_a_question_that_waits_for_its_turn_goes_on_with_its_chat_and_one_that_has_it_stays(
@@ -266,6 +319,27 @@ async def test_a_gateway_that_ends_hands_its_turns_over_at_once_and_without_a_cr
             admin = LedgerAdmin(stays.services, None)
             shown = await admin.show(await row_of(admin, "done"))
             assert (shown["attempts"], shown["crashes"]) == (1, 0)
+
+
+async def test_a_gateway_that_lost_a_turn_and_ends_does_not_hand_it_over(
+    tmp_path: Path, tape_url: str
+) -> None:
+    gate = asyncio.Event()
+    async with FakeOpenAI() as server, gateways(1, tmp_path / "a", tape_url, server, **KEPT) as one:
+        async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
+            room = await occupied(ends, server, asyncio.Event())
+            assert ends.parts.claimer is not None
+            ends.parts.claimer.close()
+            server.enqueue(Text(("at ", "last"), gate=gate))
+            asked = len(server.requests)
+            await expire(ends)  # as if it had been frozen for that long
+            await until(lambda: len(server.requests) > asked)
+            assert one[0].services.claims.holds(f"web:{room}")
+        rows = await one[0].services.ledger.inbox.open_rows()
+        found = [(row.status, row.attempts) for row in rows if row.session_id == f"web:{room}"]
+        assert found == [("taken", 2)]
+        gate.set()
+        await answered(one[0], room, 1)
 
 
 async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at_last(

@@ -12,7 +12,7 @@ import orjson
 from channels.message import InboundMessage
 from gateway.clock import Clock
 from gateway.storage.ledger.cursors import CursorTable
-from gateway.storage.ledger.rows import InboxRow, account_id, readable, run_alone
+from gateway.storage.ledger.rows import InboxRow, account_id, readable, run_alone, run_in_session
 from tape.entry import NewEntry, dump, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import FirstId, Outcome, Row, Unit
@@ -160,9 +160,12 @@ class Inbox:
         wanted = {row["id"] for row in found}
         return tuple(row for row in rows if row.id in wanted)
 
-    async def hand_over(self, turn_id: str) -> None:
-        """Record that a turn was left to the next start on purpose: it is no failed attempt."""
-        await run_alone(self._store, "ledger.hand_over", turn_id=turn_id)
+    async def hand_over(self, session_id: str, turn_id: str) -> None:
+        """Record that a turn was left to the next start on purpose: it is no failed attempt.
+
+        Raise SessionLost if another process runs the turn.
+        """
+        await run_in_session(self._store, session_id, "ledger.hand_over", {"turn_id": turn_id})
 
     async def count_crash(self, suspect: int) -> None:
         """Count the previous process's crash against the turns that were running in it, if any.

@@ -159,7 +159,7 @@ async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
     for _time in range(3):
         async with committed(ledger) as unit:
             ledger.inbox.take(unit, [row], "t-1")
-    await ledger.inbox.hand_over("t-1")
+    await ledger.inbox.hand_over(SESSION, "t-1")
     (open_row,) = await ledger.inbox.open_rows()
     assert (open_row.attempts, open_row.status, open_row.turn_id) == (2, "taken", "t-1")
     async with committed(ledger) as unit:
@@ -190,7 +190,7 @@ async def a_crash_counts_against_the_running_suspect_only(make: MakeLedger) -> N
     assert await _crashes(ledger) == {first.id: 2, second.id: 4, third.id: 0}
     async with committed(ledger) as unit:
         ledger.inbox.take(unit, [second], f"t-{second.id}")
-    await ledger.inbox.hand_over(f"t-{second.id}")
+    await ledger.inbox.hand_over(SESSION, f"t-{second.id}")
     await ledger.inbox.count_crash(2)
     assert (await _crashes(ledger))[second.id] == 4
     await _run_and_crash(ledger, third)

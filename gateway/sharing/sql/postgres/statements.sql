@@ -239,12 +239,14 @@ SELECT 1 AS pending FROM outbox WHERE id = :id AND status = 'pending'
 -- A chat has a new id: what was accepted under it belongs to the session that it continues. What waits
 -- for a turn is accepted once more, as its entry stands on another tape. A turn that has begun, its
 -- sends and a call that was allowed stay where their tape is, and whoever claims that session ends
--- them: nothing is added to it any more.
+-- them: nothing is added to it any more. What an earlier try has moved, whose answer was lost, is
+-- returned with it.
 UPDATE inbox
 SET session_id = :same_as, status = 'accepted', entry_id = NULL, lane = NULL
-WHERE session_id = :session_id
+WHERE session_id IN (:session_id, :same_as)
   AND (status = 'accepted'
-       OR (status = 'waiting' AND coalesce(json_text(payload, '{kind}'), 'message') = 'message'))
+       OR (status = 'waiting' AND session_id = :session_id
+           AND coalesce(json_text(payload, '{kind}'), 'message') = 'message'))
 RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
           received_at, held_as
 

@@ -91,8 +91,8 @@ class EraseAdmin:
             channel, person = str(newest[0].meta.get("channel", "")) if newest else "", name
         if not (channel and person):
             raise AdminError("name a person as channel:id, for example telegram:42")
-        sessions = await self._sessions(tape) if tape else []
-        if any(one.partition(":")[0] != channel for one in sessions):  # the same id is another's
+        sessions = set(await self._sessions(tape)) if tape else set()
+        if sessions - (await self._services.ledger.erasures.sessions_of(channel)).keys():
             raise AdminError("this person is of another platform than the chat")
         return {"channel": channel, "person": person}
 

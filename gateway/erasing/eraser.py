@@ -19,7 +19,7 @@ from channels.room.channel import RoomChannel
 from gateway.context.images import SCHEME, images_of
 from gateway.context.room_memory import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
-from gateway.erasing.doomed import ERASE, Doomed
+from gateway.erasing.doomed import ERASE, Doomed, is_elsewhere
 from gateway.explain.quotes import word_runs
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
@@ -220,11 +220,11 @@ class Eraser:
 
     async def _targets(self, erasure: Erasure) -> dict[str, str]:
         """Map the sessions to erase from to their tapes; a tape of no session maps from ""."""
+        if not erasure.tape:
+            return await self._services.ledger.erasures.sessions_of(erasure.channel)
         sessions = await self._sessions()
-        if erasure.tape:
-            found = {name: tape for name, tape in sessions.items() if tape == erasure.tape}
-            return found or {"": erasure.tape}
-        return {k: tape for k, tape in sessions.items() if k.startswith(f"{erasure.channel}:")}
+        found = {name: tape for name, tape in sessions.items() if tape == erasure.tape}
+        return found or {"": erasure.tape}
 
     async def _sessions(self) -> dict[str, str]:
         rows = await self._services.store.select("ledger.sessions", {})
@@ -236,7 +236,8 @@ class Eraser:
         roots = {row["entry_id"] for row in rows if row["entry_id"]} | set(erasure.entries)
         handle = self._services.tapes.tape(tape)
         if erasure.person:
-            roots |= {entry.id for entry in await handle.find(author=erasure.person)}
+            written = await handle.find(author=erasure.person)
+            roots |= {one.id for one in written if not is_elsewhere(one, erasure.channel)}
         said = list((await handle.entries(sorted(roots))).values())
         edits = await handle.find(kinds=(EVENT,), about=tuple(roots)) if roots else []
         texts = [str(entry.meta.get("text") or entry.text) for entry in said]
@@ -255,6 +256,7 @@ class Eraser:
             ),
             runs=frozenset(word_runs(texts)),
             person=erasure.person,
+            channel=erasure.channel,
         )
 
     async def _withdraw(self, session: str, erasure: Erasure, doomed: Doomed) -> None:
@@ -264,8 +266,9 @@ class Eraser:
         """
 
         def whole(question: Question) -> bool:
-            own = question.message.sender.id == erasure.person and bool(erasure.person)
-            found = own or (doomed.whole and not doomed.until)
+            message = question.message
+            own = (message.channel, message.sender.id) == (erasure.channel, erasure.person)
+            found = (own and bool(erasure.person)) or (doomed.whole and not doomed.until)
             ids = question.entry_ids
             found = found or (bool(ids) and doomed.roots.issuperset(ids))
             return found and question.session_id == session

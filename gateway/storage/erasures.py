@@ -66,6 +66,13 @@ class ErasureTable:
         """Record that no file has anything of what was erased."""
         await run_alone(self._store, "ledger.purged")
 
+    async def sessions_of(self, channel: str) -> dict[str, str]:
+        """Map the sessions with messages of a channel to their tapes."""
+        rows = await self._store.select(
+            "ledger.sessions_of_channel", {"channel": channel}, long=True
+        )
+        return {row["session_id"]: row["tape"] for row in rows}
+
     async def rows_of(self, erasure: Erasure, session_id: str, now: str) -> list[Row]:
         """Return the received messages that an erasure is about, in one session or in all."""
         values: dict[str, Any] = {"session_id": session_id}

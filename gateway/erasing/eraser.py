@@ -135,14 +135,21 @@ class Eraser:
     async def retain(self) -> None:
         """Erase each day what is kept for a limited time only, if anything is."""
         while self._services.settings.tape.keep_days:
-            now, keep = self._services.clock.now(), self._services.settings.tape.keep_days
-            for session, tape in (await self._sessions()).items():
-                days = keep.get(session, keep.get("*"))
-                until = utc_iso(now - timedelta(days=days)) if days else ""
-                if until and await self._has_older(tape, until):
-                    what: dict[str, Any] = {"what": "chat", "tape": tape, "until": until}
-                    await self.begin(**what, asked_by="retention")
-            await self._services.clock.sleep(DAY_SECONDS)
+            pause = DAY_SECONDS
+            try:
+                await self._begin_retention()
+            except (TapeError, OSError) as cause:
+                get_log().error("erasing.failed", why=str(cause))
+                pause = DAY_SECONDS if isinstance(cause, AppendRefused) else AGAIN_SECONDS
+            await self._services.clock.sleep(pause)
+
+    async def _begin_retention(self) -> None:
+        now, keep = self._services.clock.now(), self._services.settings.tape.keep_days
+        for session, tape in (await self._sessions()).items():
+            days = keep.get(session, keep.get("*"))
+            until = utc_iso(now - timedelta(days=days)) if days else ""
+            if until and await self._has_older(tape, until):
+                await self.begin(what="chat", tape=tape, until=until, asked_by="retention")
 
     async def _has_older(self, tape: str, until: str) -> bool:
         doomed = Doomed(whole=True, until=until)

@@ -42,6 +42,8 @@ class EraseAdmin:
         if found is None:
             raise AdminError("there is no erasure of that id")
         problem = self._eraser.problem if found["state"] != "done" else ""
+        if found["state"] == "refused":
+            problem = str(load(found["data"])["why"])
         return {"state": found["state"], "entries": found["entries"], "problem": problem}
 
     async def mentions(self) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ from tape.unit_of_work import Unit
 PAGE: Final = 500
 AGAIN_SECONDS: Final = 60.0
 DAY_SECONDS: Final = 86_400.0
+CANNOT_ERASE: Final = "this store cannot erase: erase the entries there"
 MAX_FOUND: Final = 1000  # maximum entries that mention what was erased to list
 
 PARTLY_ERASED: Final = {"why": "a message of the question was erased"}
@@ -76,7 +77,7 @@ class Eraser:
     def prepare(self, unit: Unit, **what: Any) -> Erasure:
         """Put an erasure on record in a unit of work; `start` it after the commit."""
         if not isinstance(self._services.store, ErasingStore):
-            raise AppendRefused("this store cannot erase: erase the entries there")
+            raise AppendRefused(CANNOT_ERASE)
         erasure = Erasure(secrets.token_hex(8), **what)
         self._services.ledger.erasures.begin(unit, erasure)
         if self._services.shared is not None:
@@ -160,6 +161,10 @@ class Eraser:
 
     async def _run(self, erasure: Erasure, resumed: bool) -> None:
         table, progress = self._services.ledger.erasures, _Progress()
+        if not isinstance(self._services.store, ErasingStore):  # it is another one by now
+            await table.refuse(erasure.erasure_id, CANNOT_ERASE)
+            get_log().error("erasing.refused", why=CANNOT_ERASE)
+            return
         for session, tape in (await self._targets(erasure)).items():
             await self._run_for_holder(erasure, session, tape, progress)
         if erasure.what == "person" and not erasure.tape:  # also what is on no tape
@@ -220,9 +225,8 @@ class Eraser:
             channel.erased(room)
 
     async def _purge(self, *, resumed: bool) -> None:
-        store = self._services.store
-        assert isinstance(store, ErasingStore)
-        await store.purge(resumed=resumed)
+        if isinstance(self._services.store, ErasingStore):
+            await self._services.store.purge(resumed=resumed)
         await self._services.ledger.erasures.purged()
 
     async def _targets(self, erasure: Erasure) -> dict[str, str]:

@@ -62,6 +62,11 @@ class ErasureTable:
         values = {"erasure_id": erasure_id, "entries": entries, "found": dump(list(found))}
         await run_alone(self._store, "ledger.end_erasure", **values)
 
+    async def refuse(self, erasure_id: str, why: str) -> None:
+        """Record why an erasure ends undone, in place of what it was about."""
+        values = {"erasure_id": erasure_id, "data": dump({"why": why})}
+        await run_alone(self._store, "ledger.refuse_erasure", **values)
+
     async def purged(self) -> None:
         """Record that no file has anything of what was erased."""
         await run_alone(self._store, "ledger.purged")

@@ -12,6 +12,9 @@ ORDER BY asked_at DESC LIMIT 1000
 UPDATE erasure SET state = 'purging', data = '{}', entries = :entries, found = :found
 WHERE erasure_id = :erasure_id
 
+-- name: refuse_erasure
+UPDATE erasure SET state = 'refused', data = :data WHERE erasure_id = :erasure_id
+
 -- name: purged
 UPDATE erasure SET state = 'done' WHERE state = 'purging'
 

@@ -41,7 +41,7 @@ class EraseAdmin:
         found = next((row for row in rows if row["erasure_id"] == name), None)
         if found is None:
             raise AdminError("there is no erasure of that id")
-        problem = self._eraser.problem if found["state"] != "done" else ""
+        problem = self._eraser.problems.get(name, "") if found["state"] != "done" else ""
         if found["state"] == "refused":
             problem = str(load(found["data"])["why"])
         return {"state": found["state"], "entries": found["entries"], "problem": problem}

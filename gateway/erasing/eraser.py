@@ -64,7 +64,7 @@ class Eraser:
     _waiting: list[tuple[Erasure | None, bool]] = field(default_factory=list)
     _busy: bool = False
     _failed: bool = False  # whether something is tried again
-    problem: str = ""
+    problems: dict[str, str] = field(default_factory=dict)  # by erasure; "" for a purge alone
 
     async def begin(self, **what: Any) -> str:
         """Put an erasure on record and start it; see `Erasure`. Raises AppendRefused."""
@@ -111,11 +111,13 @@ class Eraser:
         try:
             while self._waiting:
                 erasure, resumed = self._waiting.pop(0)
+                name = erasure.erasure_id if erasure else ""
                 try:
                     await (self._run(erasure, resumed) if erasure else self._purge(resumed=True))
+                    self.problems.pop(name, None)
                 except (TapeError, OSError) as cause:
                     self._failed = True
-                    self.problem = f"erasing stopped, and goes on in a minute: {cause}"
+                    self.problems[name] = f"erasing stopped, and goes on in a minute: {cause}"
                     get_log().error("erasing.failed", why=str(cause))
         finally:
             self._busy = False

@@ -80,8 +80,8 @@ async def test_an_erasure_that_failed_goes_on_by_itself(
                 await alice.answer(await alice.say("my secret"))
             connection.execute("ALTER TABLE usage RENAME TO lost")
             own = only.parts.eraser
-            await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
-            while not own.problem:  # noqa: ASYNC110 - what is waited for is in another task
+            name = await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
+            while name not in own.problems:  # noqa: ASYNC110 - what is waited for is in another task
                 await anyio.sleep(0.01)
             connection.execute("ALTER TABLE lost RENAME TO usage")
             await done(only)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
@@ -17,7 +19,7 @@ from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.unit_of_work import Unit
 from tests.clock import START, ManualClock
-from tests.gateway.erasing.stage import ANN, CHAT, SECRET, erased, hear, said
+from tests.gateway.erasing.stage import ANN, BOB, CHAT, SECRET, erased, hear, said
 from tests.gateway.erasing.test_forget_me import answers_of
 from tests.gateway.intake.test_access import Brings, PlainChannel
 from tests.gateway.storage.test_split_store import BringsTapes, Tapes
@@ -94,3 +96,37 @@ async def test_an_erasure_on_record_ends_in_a_store_that_cannot_erase(tmp_path: 
         (row,) = await gateway.services.ledger.erasures.read()
     assert "cannot erase" in found["problem"]
     assert ANN.id not in row["data"]
+
+
+class FullOnce(Tapes):
+    """Tapes whose disk is full when the first erasure comes; others wait for `may_erase`."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.was_full = False
+        self.may_erase = anyio.Event()
+
+    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
+        if not self.was_full:
+            self.was_full = True
+            raise OSError("the disk is full")
+        await self.may_erase.wait()
+        await super().erase(tape, entries)
+
+
+async def test_only_the_erasure_that_stopped_says_so(tmp_path: Path) -> None:
+    channel, tapes, clock = PlainChannel(), FullOnce(), ManualClock()
+    plugins = (BringsTapes(tapes), Brings(channel))
+    async with gateway_of(tmp_path, None, *plugins, clock=clock, **OPEN) as gateway:
+        await hear(gateway, channel, said(1, SECRET), said(2, "of Bob", BOB))
+        admin = EraseAdmin(gateway.services, gateway.parts.eraser)
+        first = (await admin.begin("person", "", f"plain:{ANN.id}"))["erasure"]
+        while not (stopped := await admin.state(first))["problem"]:
+            await checkpoint()
+        second = (await admin.begin("person", "", f"plain:{BOB.id}"))["erasure"]
+        assert "full" in stopped["problem"]
+        assert (await admin.state(second)) == {"state": "open", "entries": 0, "problem": ""}
+        tapes.may_erase.set()
+        await state_of(gateway, second, "done")
+        await clock.advance(AGAIN_SECONDS)
+        assert (await state_of(gateway, first, "done"))["problem"] == ""

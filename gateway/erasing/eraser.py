@@ -185,10 +185,12 @@ class Eraser:
         if shared is None or not session or shared.held.holds(session):
             await self._run_in(erasure, session, tape, progress)
             return
-        data = {"erasure": asdict(erasure), "tape": tape}
-        number = await shared.controls.ask(session, ERASE, erasure.asked_by, data)
-        while (said := await shared.controls.answer(number)) is None:
-            pass  # whoever holds the session, or claims it, does it
+        controls, data = shared.controls, {"erasure": asdict(erasure), "tape": tape}
+        ask = partial(controls.ask, session, ERASE, erasure.asked_by, data)
+        number = await ask()  # whoever holds the session, or claims it, does it
+        while (said := await controls.answer(number)) is None:
+            if not await controls.has(number):  # we were paused for so long that it is forgotten
+                number = await ask()
         if "failed" in said:
             raise AppendRefused(said["failed"])
         progress.entries += said["entries"]

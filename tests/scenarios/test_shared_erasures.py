@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import anyio
@@ -109,3 +110,21 @@ async def test_an_answer_that_is_forgotten_before_it_was_read_is_asked_for_once_
             assert asked() > [first]
             connection.execute("UPDATE session SET lease_until = ''")
             await done(only)
+
+
+async def test_old_messages_are_looked_for_and_folded_by_who_has_the_chores_and_nobody_else(
+    tmp_path: Path, tape_url: str
+) -> None:
+    more = {"TAPE__KEEP_DAYS": '{"*": 30}', "SHARING__POLLER_LEASE": "0.6", **KEPT}
+
+    def at_work() -> set[str]:
+        return {task.get_name() for task in asyncio.all_tasks()} & {"retention", "folding"}
+
+    async with FakeOpenAI() as server, gateways(1, tmp_path, tape_url, server, **more):
+        await until(lambda: at_work() == {"retention", "folding"})
+        with psycopg.connect(tape_url, autocommit=True) as connection:
+            connection.execute(
+                "UPDATE poller SET owner = 'another', lease_until = utc_after(99)"
+                " WHERE name = 'chores'"
+            )
+        await until(lambda: not at_work())

@@ -41,7 +41,9 @@ class EraseAdmin:
         found = next((row for row in rows if row["erasure_id"] == name), None)
         if found is None:
             raise AdminError("there is no erasure of that id")
-        problem = self._eraser.problem if found["state"] != "done" else ""
+        problem = self._eraser.problems.get(name, "") if found["state"] != "done" else ""
+        if found["state"] == "refused":
+            problem = str(load(found["data"])["why"])
         return {"state": found["state"], "entries": found["entries"], "problem": problem}
 
     async def mentions(self) -> list[dict[str, Any]]:
@@ -91,8 +93,8 @@ class EraseAdmin:
             channel, person = str(newest[0].meta.get("channel", "")) if newest else "", name
         if not (channel and person):
             raise AdminError("name a person as channel:id, for example telegram:42")
-        sessions = await self._sessions(tape) if tape else []
-        if any(one.partition(":")[0] != channel for one in sessions):  # the same id is another's
+        sessions = set(await self._sessions(tape)) if tape else set()
+        if sessions - (await self._services.ledger.erasures.sessions_of(channel)).keys():
             raise AdminError("this person is of another platform than the chat")
         return {"channel": channel, "person": person}
 

@@ -128,7 +128,8 @@ def _revealed(value: Any, shown: Any) -> Any:
     if isinstance(value, BaseModel):
         value = dict(value)
     if isinstance(value, Mapping) and isinstance(shown, Mapping):
-        return {key: _revealed(value[key], shown[key]) for key in value.keys() & shown.keys()}
+        # In the order of `shown`: that of a set is another one in each process.
+        return {key: _revealed(value[key], one) for key, one in shown.items() if key in value}
     return shown
 
 

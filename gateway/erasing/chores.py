@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+import anyio
+
+from gateway.background import Background, Spawn
 from gateway.erasing.eraser import Eraser
 from gateway.logs import get_log
 from gateway.services import Services
@@ -28,34 +31,31 @@ class Chores:
     _services: Services
     _eraser: Eraser
     _is_busy: Callable[[], bool]
-    _begun: bool = False
 
     async def run(self) -> None:
         shared = self._services.shared
         if shared is None:
             await self._eraser.resume()
-            self._begin()
+            self._begin(self._services.spawn)
             return
 
         async def look() -> None:
-            self._begin()
-            while True:
-                await self._look(shared)
-                await self._services.clock.sleep(LOOK_SECONDS)
+            async with anyio.create_task_group() as group:  # which ends with the lease
+                self._begin(Background(group).spawn)
+                while True:
+                    await self._look(shared)
+                    await self._services.clock.sleep(LOOK_SECONDS)
 
         while True:
             await shared.pollers.while_held("chores", look, lambda _owner: None)
 
-    def _begin(self) -> None:
-        """Begin what then goes on by itself, once a process."""
-        if self._begun:
-            return
-        self._begun = True
+    def _begin(self, spawn: Spawn) -> None:
+        """Begin what then goes on by itself."""
         services = self._services
-        services.spawn("retention", self._eraser.retain)
+        spawn("retention", self._eraser.retain)
         if days := services.settings.tape.ledger_days:
             folder = LedgerFolder(services.store, services.clock, days, self._is_busy)
-            services.spawn("folding", folder.run)
+            spawn("folding", folder.run)
 
     async def _look(self, shared: SharedWork) -> None:
         try:

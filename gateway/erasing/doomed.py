@@ -32,6 +32,7 @@ class Doomed:
     turns     the turns that answered them
     runs      runs of their words, by which quotations are recognized
     whole     whether everything older than `until` goes
+    person    whose words go, by the id on the `channel`
     """
 
     roots: frozenset[int] = frozenset()
@@ -41,10 +42,13 @@ class Doomed:
     whole: bool = False
     until: str = ""
     person: str = ""
+    channel: str = ""
 
     def left_of(self, entry: Entry, day: str) -> Entry | None:
         """Return what is left of an entry, or None if it stays as it is."""
         if erased_on(entry) or entry.name in _STRUCTURE or is_start(entry):
+            return None
+        if is_elsewhere(entry, self.channel):
             return None
         if self._takes(entry):
             return tombstone(entry, day)
@@ -91,6 +95,11 @@ class Doomed:
     def _is_answered(self, entry: Entry) -> bool:
         # A subagent's turn is named after the turn that asked it.
         return str(entry.meta.get("turn", "")).partition("/")[0] in self.turns
+
+
+def is_elsewhere(entry: Entry, channel: str) -> bool:
+    """Return whether an entry is of another channel, if one is given: there, ids are others'."""
+    return bool(channel) and entry.meta.get("channel", channel) != channel
 
 
 def _author(entry: Entry) -> object:

@@ -19,7 +19,7 @@ from channels.room.channel import RoomChannel
 from gateway.context.images import SCHEME, images_of
 from gateway.context.room_memory import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
-from gateway.erasing.doomed import ERASE, Doomed
+from gateway.erasing.doomed import ERASE, Doomed, is_elsewhere
 from gateway.explain.quotes import word_runs
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
@@ -39,6 +39,7 @@ from tape.unit_of_work import Unit
 PAGE: Final = 500
 AGAIN_SECONDS: Final = 60.0
 DAY_SECONDS: Final = 86_400.0
+CANNOT_ERASE: Final = "this store cannot erase: erase the entries there"
 MAX_FOUND: Final = 1000  # maximum entries that mention what was erased to list
 
 PARTLY_ERASED: Final = {"why": "a message of the question was erased"}
@@ -63,7 +64,7 @@ class Eraser:
     _waiting: list[tuple[Erasure | None, bool]] = field(default_factory=list)
     _busy: bool = False
     _failed: bool = False  # whether something is tried again
-    problem: str = ""
+    problems: dict[str, str] = field(default_factory=dict)  # by erasure; "" for a purge alone
 
     async def begin(self, **what: Any) -> str:
         """Put an erasure on record and start it; see `Erasure`. Raises AppendRefused."""
@@ -76,7 +77,7 @@ class Eraser:
     def prepare(self, unit: Unit, **what: Any) -> Erasure:
         """Put an erasure on record in a unit of work; `start` it after the commit."""
         if not isinstance(self._services.store, ErasingStore):
-            raise AppendRefused("this store cannot erase: erase the entries there")
+            raise AppendRefused(CANNOT_ERASE)
         erasure = Erasure(secrets.token_hex(8), **what)
         self._services.ledger.erasures.begin(unit, erasure)
         if self._services.shared is not None:
@@ -110,11 +111,13 @@ class Eraser:
         try:
             while self._waiting:
                 erasure, resumed = self._waiting.pop(0)
+                name = erasure.erasure_id if erasure else ""
                 try:
                     await (self._run(erasure, resumed) if erasure else self._purge(resumed=True))
+                    self.problems.pop(name, None)
                 except (TapeError, OSError) as cause:
                     self._failed = True
-                    self.problem = f"erasing stopped, and goes on in a minute: {cause}"
+                    self.problems[name] = f"erasing stopped, and goes on in a minute: {cause}"
                     get_log().error("erasing.failed", why=str(cause))
         finally:
             self._busy = False
@@ -135,14 +138,21 @@ class Eraser:
     async def retain(self) -> None:
         """Erase each day what is kept for a limited time only, if anything is."""
         while self._services.settings.tape.keep_days:
-            now, keep = self._services.clock.now(), self._services.settings.tape.keep_days
-            for session, tape in (await self._sessions()).items():
-                days = keep.get(session, keep.get("*"))
-                until = utc_iso(now - timedelta(days=days)) if days else ""
-                if until and await self._has_older(tape, until):
-                    what: dict[str, Any] = {"what": "chat", "tape": tape, "until": until}
-                    await self.begin(**what, asked_by="retention")
-            await self._services.clock.sleep(DAY_SECONDS)
+            pause = DAY_SECONDS
+            try:
+                await self._begin_retention()
+            except (TapeError, OSError) as cause:
+                get_log().error("erasing.failed", why=str(cause))
+                pause = DAY_SECONDS if isinstance(cause, AppendRefused) else AGAIN_SECONDS
+            await self._services.clock.sleep(pause)
+
+    async def _begin_retention(self) -> None:
+        now, keep = self._services.clock.now(), self._services.settings.tape.keep_days
+        for session, tape in (await self._sessions()).items():
+            days = keep.get(session, keep.get("*"))
+            until = utc_iso(now - timedelta(days=days)) if days else ""
+            if until and await self._has_older(tape, until):
+                await self.begin(what="chat", tape=tape, until=until, asked_by="retention")
 
     async def _has_older(self, tape: str, until: str) -> bool:
         doomed = Doomed(whole=True, until=until)
@@ -153,6 +163,10 @@ class Eraser:
 
     async def _run(self, erasure: Erasure, resumed: bool) -> None:
         table, progress = self._services.ledger.erasures, _Progress()
+        if not isinstance(self._services.store, ErasingStore):  # it is another one by now
+            await table.refuse(erasure.erasure_id, CANNOT_ERASE)
+            get_log().error("erasing.refused", why=CANNOT_ERASE)
+            return
         for session, tape in (await self._targets(erasure)).items():
             await self._run_for_holder(erasure, session, tape, progress)
         if erasure.what == "person" and not erasure.tape:  # also what is on no tape
@@ -171,10 +185,12 @@ class Eraser:
         if shared is None or not session or shared.held.holds(session):
             await self._run_in(erasure, session, tape, progress)
             return
-        data = {"erasure": asdict(erasure), "tape": tape}
-        number = await shared.controls.ask(session, ERASE, erasure.asked_by, data)
-        while (said := await shared.controls.answer(number)) is None:
-            pass  # whoever holds the session, or claims it, does it
+        controls, data = shared.controls, {"erasure": asdict(erasure), "tape": tape}
+        ask = partial(controls.ask, session, ERASE, erasure.asked_by, data)
+        number = await ask()  # whoever holds the session, or claims it, does it
+        while (said := await controls.answer(number)) is None:
+            if not await controls.has(number):  # we were paused for so long that it is forgotten
+                number = await ask()
         if "failed" in said:
             raise AppendRefused(said["failed"])
         progress.entries += said["entries"]
@@ -213,18 +229,17 @@ class Eraser:
             channel.erased(room)
 
     async def _purge(self, *, resumed: bool) -> None:
-        store = self._services.store
-        assert isinstance(store, ErasingStore)
-        await store.purge(resumed=resumed)
+        if isinstance(self._services.store, ErasingStore):
+            await self._services.store.purge(resumed=resumed)
         await self._services.ledger.erasures.purged()
 
     async def _targets(self, erasure: Erasure) -> dict[str, str]:
         """Map the sessions to erase from to their tapes; a tape of no session maps from ""."""
+        if not erasure.tape:
+            return await self._services.ledger.erasures.sessions_of(erasure.channel)
         sessions = await self._sessions()
-        if erasure.tape:
-            found = {name: tape for name, tape in sessions.items() if tape == erasure.tape}
-            return found or {"": erasure.tape}
-        return {k: tape for k, tape in sessions.items() if k.startswith(f"{erasure.channel}:")}
+        found = {name: tape for name, tape in sessions.items() if tape == erasure.tape}
+        return found or {"": erasure.tape}
 
     async def _sessions(self) -> dict[str, str]:
         rows = await self._services.store.select("ledger.sessions", {})
@@ -236,7 +251,8 @@ class Eraser:
         roots = {row["entry_id"] for row in rows if row["entry_id"]} | set(erasure.entries)
         handle = self._services.tapes.tape(tape)
         if erasure.person:
-            roots |= {entry.id for entry in await handle.find(author=erasure.person)}
+            written = await handle.find(author=erasure.person)
+            roots |= {one.id for one in written if not is_elsewhere(one, erasure.channel)}
         said = list((await handle.entries(sorted(roots))).values())
         edits = await handle.find(kinds=(EVENT,), about=tuple(roots)) if roots else []
         texts = [str(entry.meta.get("text") or entry.text) for entry in said]
@@ -255,6 +271,7 @@ class Eraser:
             ),
             runs=frozenset(word_runs(texts)),
             person=erasure.person,
+            channel=erasure.channel,
         )
 
     async def _withdraw(self, session: str, erasure: Erasure, doomed: Doomed) -> None:
@@ -264,8 +281,9 @@ class Eraser:
         """
 
         def whole(question: Question) -> bool:
-            own = question.message.sender.id == erasure.person and bool(erasure.person)
-            found = own or (doomed.whole and not doomed.until)
+            message = question.message
+            own = (message.channel, message.sender.id) == (erasure.channel, erasure.person)
+            found = (own and bool(erasure.person)) or (doomed.whole and not doomed.until)
             ids = question.entry_ids
             found = found or (bool(ids) and doomed.roots.issuperset(ids))
             return found and question.session_id == session

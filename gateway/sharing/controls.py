@@ -55,15 +55,19 @@ class Controls:
         )
 
     async def answer(self, number: int, seconds: float = MAX_ANSWER_SECONDS) -> Any:
-        """Wait for the answer to a control; None if there is none in time."""
+        """Wait for the answer to a control; None if there is none in time, or no such control."""
         until = self.clock.monotonic() + seconds
         while True:
             rows = await self._store.select("sharing.control_answer", {"id": number})
             if rows and rows[0]["answer"] is not None:
                 return load(rows[0]["answer"])["said"]
-            if self.clock.monotonic() >= until:
+            if not rows or self.clock.monotonic() >= until:
                 return None
             await self.clock.sleep(LOOK_SECONDS)
+
+    async def has(self, number: int) -> bool:
+        """Return whether a control is in the database: an answered one is for an hour."""
+        return bool(await self._store.select("sharing.control_answer", {"id": number}))
 
     async def forget_old(self) -> None:
         """Remove what was answered an hour ago."""

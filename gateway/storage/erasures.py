@@ -62,9 +62,21 @@ class ErasureTable:
         values = {"erasure_id": erasure_id, "entries": entries, "found": dump(list(found))}
         await run_alone(self._store, "ledger.end_erasure", **values)
 
+    async def refuse(self, erasure_id: str, why: str) -> None:
+        """Record why an erasure ends undone, in place of what it was about."""
+        values = {"erasure_id": erasure_id, "data": dump({"why": why})}
+        await run_alone(self._store, "ledger.refuse_erasure", **values)
+
     async def purged(self) -> None:
         """Record that no file has anything of what was erased."""
         await run_alone(self._store, "ledger.purged")
+
+    async def sessions_of(self, channel: str) -> dict[str, str]:
+        """Map the sessions with messages of a channel to their tapes."""
+        rows = await self._store.select(
+            "ledger.sessions_of_channel", {"channel": channel}, long=True
+        )
+        return {row["session_id"]: row["tape"] for row in rows}
 
     async def rows_of(self, erasure: Erasure, session_id: str, now: str) -> list[Row]:
         """Return the received messages that an erasure is about, in one session or in all."""

@@ -73,9 +73,10 @@ class LedgerFolder:
         rows = await self._store.select(f"ledger.next_{box}", {**values, **bound}, long=True)
         if not rows:
             return after
-        left = [(row["id"], fold_payload(box, _read(row["payload"]))) for row in rows]
+        found = [(row, fold_payload(box, _read(row["payload"]))) for row in rows]
+        folded = [(row["id"], dump(left), row["payload"]) for row, left in found if left]
         unit = Unit()
-        unit.run(f"ledger.fold_{box}", rows=dump([(one, dump(rest)) for one, rest in left if rest]))
+        unit.run(f"ledger.fold_{box}", rows=dump(folded))
         unit.run("ledger.fold_up_to", box=box, up_to=rows[-1]["id"])
         await self._store.commit(unit)
         return int(rows[-1]["id"])

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tape.entry import Entry, NewEntry
-from tape.errors import AppendRefused, TapeMismatch
+from tape.errors import TapeMismatch
 from tape.query import Query
 from tape.store import BatchStore, ErasingStore, NotingStore, TapeInfo, TapeStore, UnitStore
 from tape.stores.plain_beside import PlainBeside
@@ -27,6 +27,8 @@ class SplitStore:
         self._database = database
         self.durable = tapes.durable and database.durable
         self.prepare: Prepare = as_given
+        if isinstance(tapes, ErasingStore):  # only then, this is an erasing store as well
+            self.erase = tapes.erase
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
@@ -57,11 +59,6 @@ class SplitStore:
             raise TapeMismatch(tape, batch.after, await self._tapes.size(tape))
         else:
             await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
-
-    async def erase(self, tape: str, entries: Sequence[Entry]) -> None:
-        if not isinstance(self._tapes, ErasingStore):
-            raise AppendRefused("the plugin's tape store cannot erase: erase the entries there")
-        await self._tapes.erase(tape, entries)
 
     async def purge(self, *, resumed: bool = False, rewrite: bool = True) -> None:
         for store in (self._tapes, self._database):

@@ -8,10 +8,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.clock import Clock, SystemClock
+from gateway.storage.erasures import ErasureTable
+from gateway.storage.folding import LedgerFolder
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.testing import (
     ANSWER,
@@ -24,11 +27,11 @@ from gateway.storage.ledger.testing import (
 )
 from gateway.storage.ledger.usage import TOTAL, TurnUsage, UsageTable
 from gateway.storage.split_store import SplitStore
-from tape.entry import utc_iso
+from tape.entry import load, utc_iso
 from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
-from tape.unit_of_work import Run, Unit
+from tape.unit_of_work import Outcome, Run, Unit
 from tests.clock import ManualClock
 from tests.kept_databases import kept_database
 from tests.postgres import APPLICATION
@@ -253,3 +256,30 @@ async def test_what_a_predecessor_began_gets_no_date_later(store: UnitStore) -> 
         ledger.inbox.take(unit, [row], "t-1")
         ledger.outbox.send_later(unit, ANSWER, SESSION, None, later(clock))
     assert await dates(store) == [None] * 5
+
+
+class ErasedMeanwhile:
+    """A store in which a message is erased between a folder's look at it and its write."""
+
+    def __init__(self, store: UnitStore, clock: Clock) -> None:
+        self._store = store
+        self._erasures = ErasureTable(store, clock)
+        self.select = store.select
+
+    async def commit(self, unit: Unit) -> list[Outcome]:
+        await self._erasures.wipe_rows([1], "erased")
+        return await self._store.commit(unit)
+
+
+async def test_what_is_erased_while_it_is_folded_stays_erased(store: UnitStore) -> None:
+    clock = ManualClock()
+    ledger = Ledger(store, clock, "a")
+    row = await taken_in(ledger)
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, [row], "done")
+    clock.jump(timedelta(days=31))
+    for seen, folded in ((cast("UnitStore", ErasedMeanwhile(store, clock)), 0), (store, 1)):
+        assert await LedgerFolder(seen, clock, 30, lambda: False).fold("inbox") == row.id
+        (left,) = await store.select("ledger.inbox_row", {"id": row.id})
+        said = load(left["payload"])
+        assert (said["sender"]["id"], said["why"], left["folded"]) == ("", "erased", folded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 
 from gateway.doctor.digests import differences, digests_of
@@ -52,6 +53,16 @@ def test_a_digest_of_a_secret_says_nothing_without_the_salt_of_its_database(tmp_
     )
     differs = {key for key in one if one[key] != other[key]}
     assert differs >= {"setting TAPEWAY_HTTP__TOKEN", "setting TAPEWAY_AGENT__API_KEY"}
+
+
+def test_what_holds_no_secret_has_one_digest_however_many_names_it_has(tmp_path: Path) -> None:
+    days = dumps({f"plain:{number}": 30 + number for number in range(20)})
+    models = dumps({"plum": {"base_url": "http://127.0.0.1:1/v1", "temperature": 0.5}})
+    one, other = (
+        published(tmp_path, salt=salt, TAPE__KEEP_DAYS=days, MODELS=models) for salt in "ab"
+    )
+    for name in ("setting TAPEWAY_TAPE__KEEP_DAYS", "setting TAPEWAY_MODELS"):
+        assert one[name] == other[name]
 
 
 def test_each_difference_is_a_sentence_about_the_process_that_stands_alone(tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     " saved.",
     "erasing.done": "Entries were erased for good.",
     "erasing.failed": "Erasing stopped, and goes on in a minute.",
+    "erasing.refused": "An erasure on record ended: this store cannot erase.",
     "evidence.not_searched": "Older messages that a question may need were not searched.",
     "files.open": "Other users of the machine can read a file that holds secrets.",
     "gateway.ready": "The gateway is running at `url`, with this `home`, `model`, `access` and"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import anyio
@@ -15,7 +16,7 @@ from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import tape_of
 from tests.postgres import owned_database
-from tests.scenarios.test_shared import KEPT, gateways
+from tests.scenarios.test_shared import KEPT, gateways, until
 from tests.visitor import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
@@ -80,8 +81,50 @@ async def test_an_erasure_that_failed_goes_on_by_itself(
                 await alice.answer(await alice.say("my secret"))
             connection.execute("ALTER TABLE usage RENAME TO lost")
             own = only.parts.eraser
-            await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
-            while not own.problem:  # noqa: ASYNC110 - what is waited for is in another task
+            name = await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
+            while name not in own.problems:  # noqa: ASYNC110 - what is waited for is in another task
                 await anyio.sleep(0.01)
             connection.execute("ALTER TABLE lost RENAME TO usage")
             await done(only)
+
+
+async def test_an_answer_that_is_forgotten_before_it_was_read_is_asked_for_once_more(
+    tmp_path: Path, tape_url: str
+) -> None:
+    with psycopg.connect(tape_url, autocommit=True) as connection:
+
+        def asked() -> list[int]:
+            return [row[0] for row in connection.execute("SELECT id FROM control")]
+
+        async with FakeOpenAI() as server, gateways(1, tmp_path, tape_url, server) as (only,):
+            async with visit(only.url, "Alice") as (alice,):
+                await alice.answer(await alice.say("my secret"))
+            await until(lambda: not only.services.claims.holds("web:lobby"))
+            connection.execute("UPDATE session SET owner = 'another', lease_until = utc_after(99)")
+            own = only.parts.eraser
+            await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
+            await until(asked)
+            (first,) = asked()
+            connection.execute("DELETE FROM control")  # as chores do an hour after the answer
+            await until(asked)
+            assert asked() > [first]
+            connection.execute("UPDATE session SET lease_until = ''")
+            await done(only)
+
+
+async def test_old_messages_are_looked_for_and_folded_by_who_has_the_chores_and_nobody_else(
+    tmp_path: Path, tape_url: str
+) -> None:
+    more = {"TAPE__KEEP_DAYS": '{"*": 30}', "SHARING__POLLER_LEASE": "0.6", **KEPT}
+
+    def at_work() -> set[str]:
+        return {task.get_name() for task in asyncio.all_tasks()} & {"retention", "folding"}
+
+    async with FakeOpenAI() as server, gateways(1, tmp_path, tape_url, server, **more):
+        await until(lambda: at_work() == {"retention", "folding"})
+        with psycopg.connect(tape_url, autocommit=True) as connection:
+            connection.execute(
+                "UPDATE poller SET owner = 'another', lease_until = utc_after(99)"
+                " WHERE name = 'chores'"
+            )
+        await until(lambda: not at_work())

@@ -15,6 +15,7 @@ from typing import Final
 from channels.base import Channel
 from channels.room.channel import RoomChannel
 from channels.room.hub import EVERYBODY, Events, Hub, Json, listed
+from channels.room.routes import ERASED
 from channels.room.session import PageSession
 from gateway.sharing.rooms.shared_rooms import (
     EVENT_SECONDS,
@@ -80,7 +81,9 @@ class SharedHub:
 
     def publish(self, room: str, event: Json, to: str = EVERYBODY) -> None:
         self._view.publish(room, event, to)
-        self._put(room, "event", self._rooms.new_key(), event, to, EVENT_SECONDS)
+        # While the database is away, other events are dropped; this one must not be.
+        kind: Kind = "erased" if event.get("type") == ERASED else "event"
+        self._put(room, kind, self._rooms.new_key(), event, to, EVENT_SECONDS)
 
     def dismiss(self, person_id: str) -> None:
         self._view.dismiss(person_id)
@@ -151,6 +154,9 @@ class SharedHub:
         for kind, key in over:
             self._hide(room, kind, key)
 
+    def missed(self, room: str) -> None:
+        self._view.publish(room, {"type": ERASED})
+
     def forget(self, room: str) -> None:
         self._tails.pop(room, None)
         self._view.forget(room)
@@ -179,7 +185,7 @@ class SharedHub:
             self._view.typing(room, key, on=True)
         elif kind == "person":
             self._view.present(room, key, data)
-        elif kind == "event":
+        elif kind in ("event", "erased"):
             self._view.publish(room, data, row["sent_to"])
         elif kind == "message" and (key not in shown or data.get("buttons")):
             self._view.message(room, data)

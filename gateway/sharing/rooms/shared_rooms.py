@@ -45,7 +45,7 @@ SHOWN_SECONDS: Final = 60.0  # how long a message can be read that is on no tape
 EVENT_SECONDS: Final = 20.0
 DISMISSED_SECONDS: Final = 3600.0
 
-Kind = Literal["draft", "typing", "person", "event", "message", "taped", "dismissed"]
+Kind = Literal["draft", "typing", "person", "event", "erased", "message", "taped", "dismissed"]
 Key = tuple[str, str]
 
 
@@ -86,6 +86,10 @@ class RoomViewer(Protocol):
         """Show what is new and what is over; look at the tape, if it may have more, first."""
         ...
 
+    def missed(self, room: str) -> None:
+        """Show a room's past once more: what happened in it may be over unseen."""
+        ...
+
     def forget(self, room: str) -> None:
         """Forget a room in which nobody listens any more."""
         ...
@@ -99,6 +103,7 @@ class RoomViewer(Protocol):
 class _Place:
     versions: dict[Key, int] = field(default_factory=dict)
     tape_at: float = 0.0
+    seen_at: float = 0.0  # when what goes on was last asked for, and then shown
 
 
 def number_of(place: str) -> int:
@@ -224,9 +229,9 @@ class SharedRooms:
             for row in await self.rows(*places, known=known) if places else ():
                 found[row["place"]].append(row)
             for place, rows in found.items():
-                await self._show(place, places[place], rows)
+                await self._show(place, places[place], rows, now)
 
-    async def _show(self, name: str, place: _Place, rows: Sequence[Row]) -> None:
+    async def _show(self, name: str, place: _Place, rows: Sequence[Row], asked: float) -> None:
         current = {(row["kind"], row["key"]): row["version"] for row in rows}
         new = [
             row for row in rows if place.versions.get((row["kind"], row["key"])) != row["version"]
@@ -249,19 +254,22 @@ class SharedRooms:
         except Exception as cause:  # a plugin may have failed; this room is shown the next time
             get_log().error("rooms.not_shown", place=name, exc_info=cause)
             return
-        place.versions = current
+        if now - place.seen_at > EVENT_SECONDS:
+            self.viewers[channel].missed(room)
+        place.versions, place.seen_at = current, asked
         if now >= place.tape_at:
             place.tape_at = now + TAPE_SECONDS
 
     async def _begin(self, channel: str, room: str) -> None:
         place, viewer = f"{channel}/{room}", self.viewers[channel]
+        asked = self._clock.monotonic()
         await viewer.begin(room)
         await self.write()
         rows = await self.rows(place)
         viewer.fill(room, rows)
         versions = {(row["kind"], row["key"]): row["version"] for row in rows}
         now = self._clock.monotonic()
-        self._places[place] = _Place(versions, now + TAPE_SECONDS)
+        self._places[place] = _Place(versions, now + TAPE_SECONDS, asked)
         self._poll_at = min(self._poll_at, now + POLL_SECONDS)
         self._wake()
 

@@ -67,6 +67,16 @@ async def test_answers_are_kept_for_an_hour_and_questions_until_they_are_answere
     assert rows(url, "SELECT op FROM control") == [("second",)]
 
 
+async def test_nobody_waits_for_the_answer_to_a_control_that_is_forgotten(
+    url: str, controls: Controls
+) -> None:
+    number = await controls.ask("web:lobby", "first", "person", PERSON)
+    assert await controls.has(number)
+    rows(url, "DELETE FROM control")
+    assert await controls.answer(number) is None
+    assert not await controls.has(number)
+
+
 async def test_what_is_asked_after_the_open_rows_were_read_is_carried_out(
     controls: Controls,
 ) -> None:

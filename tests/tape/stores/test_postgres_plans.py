@@ -128,6 +128,7 @@ WHOLE: Final = {
     "ledger.rows_of_person": "when somebody is forgotten",
     "ledger.rows_of_session": "when a chat is forgotten",
     "ledger.sends_of": "when somebody is forgotten",
+    "ledger.sessions_of_channel": "when somebody is forgotten",
     "ledger.wipe_console_links": "when somebody is forgotten",
     "ledger.wipe_console_revoker": "when somebody is forgotten",
     "ledger.wipe_cards": "when somebody is forgotten",

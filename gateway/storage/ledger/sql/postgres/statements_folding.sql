@@ -23,10 +23,13 @@ WHERE id > :after AND folded = 0 AND status IN ('sent', 'dropped')
 ORDER BY id LIMIT :limit
 
 -- name: fold_inbox
--- Empty messages of their content; `rows` is a JSON list of ids and of what is left.
+-- Empty messages of their content; `rows` is a JSON list of ids, of what is left, and of what was read.
+-- What was changed since then, such as erased, is not: it would come back.
 UPDATE inbox SET folded = 1, payload = rows.value ->> 1
-FROM json_array_elements(:rows) AS rows WHERE inbox.id = (rows.value ->> 0)::bigint
+FROM json_array_elements(:rows) AS rows
+WHERE inbox.id = (rows.value ->> 0)::bigint AND inbox.payload = rows.value ->> 2
 
 -- name: fold_outbox
 UPDATE outbox SET folded = 1, payload = rows.value ->> 1
-FROM json_array_elements(:rows) AS rows WHERE outbox.id = (rows.value ->> 0)::bigint
+FROM json_array_elements(:rows) AS rows
+WHERE outbox.id = (rows.value ->> 0)::bigint AND outbox.payload = rows.value ->> 2

@@ -12,8 +12,19 @@ ORDER BY asked_at DESC LIMIT 1000
 UPDATE erasure SET state = 'purging', data = '{}', entries = :entries, found = :found
 WHERE erasure_id = :erasure_id
 
+-- name: refuse_erasure
+UPDATE erasure SET state = 'refused', data = :data WHERE erasure_id = :erasure_id
+
 -- name: purged
 UPDATE erasure SET state = 'done' WHERE state = 'purging'
+
+-- name: sessions_of_channel
+-- The sessions with messages of a channel, also those that a plugin named.
+SELECT session_id, tape FROM session
+WHERE substr(session_id, 1, length(:channel) + 1) = :channel || ':'
+   OR EXISTS (
+    SELECT 1 FROM inbox WHERE inbox.session_id = session.session_id
+      AND (account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':'))
 
 -- name: rows_of_person
 -- What a person wrote on a channel, in any chat, and what others forwarded of it.

@@ -23,10 +23,13 @@ WHERE id > :after AND NOT folded AND status IN ('sent', 'dropped')
 ORDER BY id LIMIT :limit
 
 -- name: fold_inbox
--- Empty messages of their content; `rows` is a JSON list of ids and of what is left.
+-- Empty messages of their content; `rows` is a JSON list of ids, of what is left, and of what was read.
+-- What was changed since then, such as erased, is not: it would come back.
 UPDATE inbox SET folded = 1, payload = rows.value ->> 1
-FROM json_each(:rows) AS rows WHERE inbox.id = rows.value ->> 0
+FROM json_each(:rows) AS rows
+WHERE inbox.id = rows.value ->> 0 AND inbox.payload = rows.value ->> 2
 
 -- name: fold_outbox
 UPDATE outbox SET folded = 1, payload = rows.value ->> 1
-FROM json_each(:rows) AS rows WHERE outbox.id = rows.value ->> 0
+FROM json_each(:rows) AS rows
+WHERE outbox.id = rows.value ->> 0 AND outbox.payload = rows.value ->> 2

@@ -13,7 +13,7 @@ from agent.names import fit
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat, session_of_key
 from gateway.console.parts import ConsoleParts
-from gateway.console.reads import ConsoleBusy, ConsoleReads
+from gateway.console.reads import SEARCH_TOO_SLOW, ConsoleBusy, ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, shown_text, without_gone
 from gateway.console.visitor import Visitor
@@ -113,17 +113,20 @@ class _Finder:
     async def by_words(self) -> list[dict[str, Any]]:
         """Return the messages that say the words, or whose answers do, newest first.
 
-        Raises ReadTooSlow or ConsoleBusy if no chat can be searched now.
+        Raises AdminError or ConsoleBusy if no chat can be searched now.
         """
         found: list[dict[str, Any]] = []
         chats = list(self.chats.values())[:MAX_SEARCHED]
         for chat in chats:
             try:
                 found += await self._hits(chat)
-            except (ReadTooSlow, ConsoleBusy):
+            except (ReadTooSlow, ConsoleBusy) as cause:
                 self.skipped.append(chat.title)
-                if len(self.skipped) == len(chats):
-                    raise
+                if len(self.skipped) < len(chats):
+                    continue
+                if isinstance(cause, ReadTooSlow):
+                    raise AdminError(SEARCH_TOO_SLOW) from cause
+                raise
         found.sort(key=lambda one: str(one["at"]), reverse=True)
         return found[:MAX_FOUND]
 

@@ -10,7 +10,9 @@ const opens = (text) => /^[,/]/.test(text);
 
 const $ = (id) => document.getElementById(id);
 
-export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
+export function setUpComposer({
+  room, announce, get, nameOf, onSend, onStop,
+}) {
   const form = $('composer');
   const field = $('composer-input');
   const ask = $('ask-agent');
@@ -85,9 +87,9 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
   function replyTo(message) {
     reply = message ? message.id : null;
     $('reply-chip').hidden = !message;
+    $('reply-author').textContent = message ? nameOf(message) : '';
+    $('reply-excerpt').textContent = message ? excerpt(message.text, 100) : '';
     if (message) {
-      $('reply-author').textContent = nameOf(message);
-      $('reply-excerpt').textContent = excerpt(message.text, 100);
       announce(t('Replying to {0}', nameOf(message)));
       field.focus();
     }
@@ -234,6 +236,8 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     setRunning,
     focus: () => field.focus(),
     setCommands(offered) {
+    // Messages may have been erased: the chip shows a part of one.
+    checkReply() { if (!get(reply)) replyTo(null); },
       commands = offered.map(({ usage, about }) => ({ usage, about: about.replaceAll('`', ''), name: usage.split(' ')[0] }));
       listCommands();
     },

@@ -158,6 +158,7 @@ const handlers = {
       outbox.settle(id);
       transcript.removePending(id);
     }
+    composer.checkReply();
     if (historySeen) countUnread(fresh);
     else {
       scrolling.toEnd();
@@ -352,6 +353,7 @@ nameDialog.addEventListener('close', () => {
 const composer = setUpComposer({
   room,
   announce,
+  get: (id) => transcript.get(id),
   nameOf: (message) => transcript.nameOf(message),
   onSend: ({
     text, toAgent, replyTo, files,

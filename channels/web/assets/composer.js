@@ -193,7 +193,10 @@ export function setUpComposer({
     replyTo(null);
     const files = await attaching.take();
     if (files && (text || files.length)) onSend({ ...message, files });
-    else if (!files) setText([text, field.value].filter(Boolean).join('\n'));
+    else if (!files) {
+      setText([text, field.value].filter(Boolean).join('\n'));
+      if (!reply) replyTo(get(message.replyTo));
+    }
   });
 
   // -- stop
@@ -233,11 +236,11 @@ export function setUpComposer({
     fill,
     showError,
     replyTo,
+    // Messages may have been erased: the chip shows a part of one.
+    checkReply() { if (!get(reply)) replyTo(null); },
     setRunning,
     focus: () => field.focus(),
     setCommands(offered) {
-    // Messages may have been erased: the chip shows a part of one.
-    checkReply() { if (!get(reply)) replyTo(null); },
       commands = offered.map(({ usage, about }) => ({ usage, about: about.replaceAll('`', ''), name: usage.split(' ')[0] }));
       listCommands();
     },

@@ -75,7 +75,7 @@ def finding_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         chats = await _chats(rights, visitor, request.query_params.get("chat", ""))
         finder = _Finder(parts.reads, {chat.session_id: chat for chat in chats}, wanted)
         found = await (finder.by_words() if wanted.words else finder.by_time())
-        return {"messages": found, "skipped": finder.skipped}
+        return {"messages": found, "skipped": finder.skipped, "sizes": finder.sizes}
 
     return [console_route("/messages", messages)]
 
@@ -95,6 +95,9 @@ class _Finder:
     wanted: MessageSearch
     skipped: list[str] = field(default_factory=list)
     """The titles of the chats whose search took too long."""
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    """The numbers of entries, by chat, behind which the words that were found may be changed."""
 
     async def by_time(self) -> list[dict[str, Any]]:
         """Return the newest messages that are wanted, newest first."""
@@ -132,7 +135,7 @@ class _Finder:
 
     async def _hits(self, chat: ConsoleChat) -> list[dict[str, Any]]:
         """Return the messages of a chat that say the words, or whose answers do."""
-        until = self.wanted.until or None
+        until, size = self.wanted.until or None, await self.reads.size(chat.tape)
         hits = await self.reads.search(chat.tape, self.wanted.words, MAX_HITS, until=until)
         turns = {str(one.meta["turn"]): one for one in hits if is_ours(one) and _turn(one)}
         ids = [one.meta["inbox"] for one in hits if isinstance(one.meta.get("inbox"), int)]
@@ -141,6 +144,8 @@ class _Finder:
         own = [row for row in rows if row["session_id"] == chat.session_id]
         answers = {turn: excerpt(shown_text(one)) for turn, one in turns.items()}
         shown = await self._shown(own)
+        if shown:
+            self.sizes[chat.key] = size
         return [{**one, "answer": answers.get(one["turn"] or "", "")} for one in shown]
 
     async def _rows(self, values: Mapping[str, Any]) -> list[Row]:

@@ -76,6 +76,7 @@ class Visitor:
         reply_to: str | None,
         message_id: str,
         files: Sequence[Json] = (),
+        again: str | None = None,
     ) -> httpx2.Response:
         """Post a message, whatever comes of it."""
         await self.enter()
@@ -86,6 +87,7 @@ class Visitor:
             "to_agent": to_agent,
             "reply_to": reply_to,
             "files": list(files),
+            "again": again,
         }
         path = f"{self._path}/messages"
         return await self._client.post(path, json=body, headers=self.cookie)

@@ -63,7 +63,7 @@ class Attached(BaseModel, frozen=True):
 class Post(BaseModel, frozen=True):
     """A message from the page or the terminal; a retry repeats the `id`.
 
-    again   the message that is asked once more: those of its images that are kept go with this one
+    again   the own message that is asked once more: those of its images that are kept go with this
     """
 
     id: UUID

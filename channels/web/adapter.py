@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import ClassVar, Final
@@ -29,7 +30,7 @@ from channels.room.routes import (
 )
 from channels.room.session import PageSession
 from channels.traits import Traits
-from channels.web.attached import IMAGES, attached
+from channels.web.attached import IMAGES, attached, name_of
 from channels.web.format import to_html
 from channels.web.inbound import as_command, parse
 from channels.web.linked import linked_image_route
@@ -104,10 +105,14 @@ class WebChannel(RoomChannel):
         # What is erased must not come back from a cache.
         return Response(found.data, media_type=found.mime, headers={"Cache-Control": "no-store"})
 
-    async def _kept_image(self, room: str, message: str, number: int) -> Attached | None:
+    async def _kept_image(
+        self, room: str, message: str, number: int, among: Collection[str] | None = None
+    ) -> Attached | None:
         """Return an image of a message that its room still shows, or None."""
         found = await self.host.image(self.name, room, message, number)
         if found is None or found.mime not in IMAGES:
+            return None
+        if among is not None and found.file not in among:
             return None
         data = await self.host.kept_file(found.file)
         if data is None:
@@ -126,7 +131,9 @@ class WebChannel(RoomChannel):
             written = as_command(post.text, await self.host.command_names())
             post = post.model_copy(update={"text": written})
         if post.again is not None:
-            asked = [await self._kept_image(room, post.again, place) for place in range(MAX_FILES)]
+            # Copies of other people's images would outlive the erasure of their messages.
+            own = {name_of(room, session.person, post.again, place) for place in range(MAX_FILES)}
+            asked = [await self._kept_image(room, post.again, n, own) for n in range(MAX_FILES)]
             images = tuple(image for image in asked if image is not None)
             post = post.model_copy(update={"files": (*post.files, *images)[:MAX_FILES]})
         others = [str(person["name"]) for person in await self.hub.people(room)]

@@ -13,6 +13,11 @@ IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 """The types that a page shows, and that models may be sent."""
 
 
+def name_of(room: str, person: str, message: str, number: int) -> str:
+    """Return the key of an image of a person's message, or of no image if it is another's."""
+    return KEPT + sha256(f"{room}/{person}/{message}/{number}".encode()).hexdigest()
+
+
 def attached(room: str, person: str, post: Post) -> Iterator[tuple[Media, bytes]]:
     """Yield each file of a person's post; an image has the key of where it is kept, others none.
 
@@ -21,11 +26,10 @@ def attached(room: str, person: str, post: Post) -> Iterator[tuple[Media, bytes]
     """
     for number, file in enumerate(post.files):
         is_image = file.mime in IMAGES
-        key = sha256(f"{room}/{person}/{post.id}/{number}".encode()).hexdigest() if is_image else ""
         media = Media(
             "image" if is_image else "file",
             "image" if is_image else "file",
-            file=key and KEPT + key,
+            file=name_of(room, person, str(post.id), number) if is_image else "",
             name=file.name,
             mime=file.mime,
             size=len(file.data),

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 import anyio
 
 from gateway.console.chats import KnownChats
-from gateway.errors import AdminError, GatewayError
+from gateway.errors import GatewayError
 from gateway.services import Services
 from tape.entry import Entry, NewEntry
 from tape.errors import AppendRefused, ReadTooSlow
@@ -143,14 +143,8 @@ class ConsoleReads:
     async def search(
         self, tape: str, text: str, limit: int, *, until: str | None = None
     ) -> list[Entry]:
-        """Return the newest entries with the words of a text, as `Tape.search` finds them.
-
-        Raises AdminError if it takes too long.
-        """
-        try:
-            return await self.tape(tape).search(text, limit=limit, until=until)
-        except ReadTooSlow as cause:
-            raise AdminError(SEARCH_TOO_SLOW) from cause
+        """Return the newest entries with the words of a text, as `Tape.search` finds them."""
+        return await self.tape(tape).search(text, limit=limit, until=until)
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Search as the store does, withheld entries included; screens use `search`."""

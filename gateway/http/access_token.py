@@ -19,6 +19,9 @@ from gateway.settings import Settings
 TOKEN_BYTES: Final = 32
 MAX_BYTES: Final = 4096
 OTHERS_MODE: Final = stat.S_IRWXG | stat.S_IRWXO
+NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""What a file system without hard links says, such as exFAT or a share of Windows."""
+
 REMOVE: Final = "remove it, and the next start creates a new one"
 
 
@@ -96,13 +99,9 @@ def _create(path: Path) -> str:
     token = secrets.token_urlsafe(TOKEN_BYTES)
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(new, flags, 0o600), "wb") as file:
-            file.write(f"{token}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
+        _write(new, token)
         try:
-            os.link(new, path)
+            _publish(new, path, token)
         except FileExistsError:  # another process with the same file was faster
             return _read(path) or token
         finally:
@@ -111,6 +110,24 @@ def _create(path: Path) -> str:
         remedy = "create its folder, writable by the user who runs the gateway"
         raise _unusable(path, f"cannot be created ({cause.strerror})", remedy) from cause
     return token
+
+
+def _write(path: Path, token: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(f"{token}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _publish(new: Path, path: Path, token: str) -> None:
+    """Give the new file its name, whole where the file system can; raises FileExistsError."""
+    try:
+        os.link(new, path)
+    except OSError as cause:
+        if cause.errno not in NO_LINKS:
+            raise
+        _write(path, token)
 
 
 def _unusable(path: Path, problem: str, remedy: str = REMOVE) -> SettingsError:

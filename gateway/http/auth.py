@@ -107,8 +107,17 @@ class Gatekeeper:
         return OWNER if not self.token and is_own_user(scope, headers) else None
 
     def is_https(self, scope: Scope) -> bool:
-        """Return whether browsers reach the gateway by HTTPS, also if a proxy does not say so."""
-        return scope["scheme"] == "https" or self.public_url.startswith("https:")
+        """Return whether browsers reach the gateway by HTTPS, also if a proxy does not say so.
+
+        A cookie for HTTPS would be lost where a browser itself says that its page came by plain
+        http from another host than the public one, as from an address in the local network.
+        """
+        if scope["scheme"] == "https" or not self.public_url.startswith("https:"):
+            return bool(scope["scheme"] == "https")
+        headers, public = Headers(scope=scope), urlsplit(self.public_url)
+        origin = _split(headers.get("origin", ""))
+        is_elsewhere = origin.scheme == "http" and origin.hostname != public.hostname
+        return _is_forwarded(headers) or not is_elsewhere
 
 
 class Guard:

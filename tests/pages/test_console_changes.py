@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,58 @@ async def test_the_replay_the_turn_and_why_show_nothing_that_is_deleted_meanwhil
         for other in pages:
             await expect(other.get_by_text("which plum?")).to_have_count(0)
             assert await says(other, "plum") == []
+
+
+async def test_hits_of_a_search_that_are_deleted_edited_or_erased_leave_the_open_page(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        await scene.say(STRANGER, "a plum is ripe")
+        await scene.say(STRANGER, "a pear is ripe")
+        await scene.say(MEMBER, "a quince is ripe")
+        await page.clock.install()
+        await page.goto(f"{scene.gateway.url}console#/why")
+        await page.get_by_label("Words").fill("ripe")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".found")).to_have_count(3)
+        await group(scene).append(deletion(await entry_of(scene, "plum"), "1"))
+        await goes(page, "plum")
+        await group(scene).append(edit(await entry_of(scene, "pear"), "a fig is ripe"))
+        await goes(page, "pear")
+        await erase(scene, MEMBER)
+        await goes(page, "quince")
+        await expect(page.locator(".found")).to_have_text(re.compile("a fig is ripe"))
+
+
+async def goes(page: Page, text: str) -> None:
+    """Let time pass until a page no longer has a text."""
+    while await says(page, text):
+        await page.clock.fast_forward(5000)
+
+
+async def test_another_run_of_a_turn_goes_on_while_its_chat_is_edited(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        scene.server.enqueue(Text(("Blue.",)), Text(("Re", "d."), gate=gate))
+        await scene.say(MEMBER, "which plum?", addressed=True)
+        await scene.say(STRANGER, "a pear is ripe")
+        (turn,) = {str(one.meta["turn"]) for one in await group(scene).read() if "turn" in one.meta}
+        await page.goto(f"{scene.gateway.url}console#/turn/{key(GROUP)}/{turn}")
+        for name in ("Run it again…", "Ask this model…", "Ask the model"):
+            await page.get_by_role("button", name=name).press("Enter")
+        tick = page.get_by_role("checkbox", name="leave out").last
+        await tick.check()
+        await tick.focus()
+        async with page.expect_response(f"**/turns/{turn}"):
+            await group(scene).append(edit(await entry_of(scene, "pear"), "a fig is ripe"))
+        await group(scene).append(edit(await entry_of(scene, "plum"), "which fig?"))
+        await expect(page.locator(".turn-said.asked")).to_contain_text("which fig?")
+        await expect(tick).to_be_focused()
+        await expect(tick).to_be_checked()
+        gate.set()
+        await expect(page.locator(".answers")).to_contain_text("Red.")
 
 
 async def test_why_stays_as_it_is_while_its_chat_goes_on(tmp_path: Path, chromium: Browser) -> None:

@@ -31,6 +31,14 @@ SLOWLY = """() => {
     return draw(...all);
   };
 }"""
+UNDRAWN = """() => {
+  HTMLCanvasElement.prototype.getContext = () => null; // as on a phone without memory for it
+  const { close } = ImageBitmap.prototype;
+  ImageBitmap.prototype.close = function closing() {
+    document.body.dataset.closed = 'true';
+    close.call(this);
+  };
+}"""
 PASTE = """async (count) => {
   const canvas = document.createElement('canvas');
   const drawn = await new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg'));
@@ -157,18 +165,23 @@ async def test_a_message_is_asked_again_with_its_images(tmp_path: Path, chromium
     ):
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
-        server.enqueue(Text(("a kettle",)), Text(("a red kettle",)))
+        server.enqueue(*(Text((answer,)) for answer in ("a kettle", "a red kettle", "red")))
         await attach(alice, photo)
         await expect(alice.locator("#attached li")).to_have_count(1)
         await alice.locator("#composer-input").press("Enter")  # without a word
-        answers = bob.locator("[data-role=agent]:not(.draft)")
-        await expect(answers).to_have_count(1)
-        await answers.first.hover()
-        await answers.first.get_by_role("button", name="Ask again").click()
-        await expect(answers).to_have_count(2)
-        assert len(images_of(server.requests[-1])) == 2
-        shown = bob.locator("[data-role=person]").last.get_by_role("img", name="kettle.png")
+        answers = "[data-role=agent]:not(.draft)"
+        for number, page in enumerate((alice, bob), start=1):
+            await expect(page.locator(answers)).to_have_count(number)
+            await page.locator(answers).first.hover()
+            await page.locator(answers).first.get_by_role("button", name="Ask again").click()
+            await expect(page.locator(answers)).to_have_count(number + 1)
+            assert len(images_of(server.requests[-1])) == 2
+        asked = bob.locator(".log [data-role=person]")
+        shown = asked.nth(1).get_by_role("img", name="kettle.png")
         assert await shown.evaluate(LOADED) == [40, 30]
+        await expect(asked.nth(2).locator(".quote")).to_contain_text("Alice")
+        await expect(asked.nth(2).locator(".body")).to_have_text("Ask again")
+        await expect(asked.nth(2).locator("img")).to_have_count(0)  # they are Alice's
         await settled(gateway)
 
 
@@ -197,6 +210,42 @@ async def test_a_message_waits_for_the_images_that_were_chosen_before_it(
         await page.evaluate("goOn()")
         await expect(page.get_by_role("alert")).to_contain_text("no.bmp is no image")
         await expect(page.locator("#composer-input")).to_have_value("And this?")
+
+
+async def test_a_message_whose_image_is_refused_keeps_its_reply(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await page.evaluate(SLOWLY)
+        await say(page, "look")
+        await page.get_by_role("button", name="Reply to Alice").press("Enter")
+        await attach(page, FilePayload(name="no.bmp", mimeType="image/bmp", buffer=b"no image"))
+        await expect(page.locator("body[data-drawn='1']")).to_be_attached()
+        await say(page, "And this?")
+        await expect(page.locator("#composer-input")).to_have_value("")
+        await page.evaluate("goOn()")
+        await expect(page.get_by_role("alert")).to_contain_text("no.bmp is no image")
+        await expect(page.locator("#composer-input")).to_have_value("And this?")
+        await expect(page.locator("#reply-excerpt")).to_have_text("look")
+        await expect(page.locator("#reply-chip")).to_be_visible()
+
+
+async def test_an_image_that_the_browser_cannot_draw_is_refused_and_messages_go_on(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await page.evaluate(UNDRAWN)
+        await attach(page, FilePayload(name="w.bmp", mimeType="image/bmp", buffer=noise(40, 30)))
+        await expect(page.get_by_role("alert")).to_contain_text("w.bmp is no image")
+        await expect(page.locator("body[data-closed]")).to_be_attached()
+        await say(page, "What is this?")
+        await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
 
 
 async def test_images_that_are_pasted_at_once_are_no_more_than_a_message_takes(

@@ -8,10 +8,12 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from channels.web.adapter import WebChannel
+from gateway.app import Gateway
+from tape.entry import NewEntry, message
 from tests.browser import Browsing, browsing, enter, marks, say, somebody
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
+from tests.gateways import gateway_of, settled, tape_of
 from tests.pages.test_room_access import guest_page, invitation
 
 pytestmark = marks
@@ -27,6 +29,16 @@ async def guest(opened: Browsing, owner: Page, name: str) -> Page:
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("connected", exact=True)).to_be_visible()
     return page
+
+
+async def erase(gateway: Gateway, name: str) -> None:
+    """Erase what somebody in the room wrote."""
+    web = gateway.channels["web"]
+    assert isinstance(web, WebChannel)
+    person = next(one["id"] for one in await web.hub.people("lobby") if one["name"] == name)
+    await gateway.parts.eraser.begin(
+        what="person", channel="web", person=person, asked_by="operator"
+    )
 
 
 async def test_of_two_answers_at_once_a_stop_ends_the_right_one_and_a_third_may_end_none(
@@ -96,14 +108,67 @@ async def test_what_is_erased_leaves_the_open_pages_of_others(
         await say(bob, "hello")
         await expect(bob.locator("[data-role=agent]:not(.draft)")).to_have_count(2)
         await settled(gateway)
-        web = gateway.channels["web"]
-        assert isinstance(web, WebChannel)
-        person = next(one["id"] for one in await web.hub.people("lobby") if one["name"] == "Ann")
-        await gateway.parts.eraser.begin(
-            what="person", channel="web", person=person, asked_by="operator"
-        )
+        await erase(gateway, "Ann")
         await expect(bob.locator("#track").get_by_text("plum")).to_have_count(0)
         await expect(bob.locator(".log").get_by_text("hi Bob")).to_be_visible()
+
+
+async def test_no_open_page_quotes_what_is_erased(tmp_path: Path, chromium: Browser) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        browsing(chromium) as opened,
+    ):
+        ann = await enter(await opened.new_context(), gateway.url, "Ann")
+        bob = await somebody(opened, gateway.url, "Bob")
+        server.enqueue(Text(("all right",)), Text(("hi Bob",)))
+        await say(ann, "my secret plum")
+        await expect(bob.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
+        reply = bob.get_by_role("button", name="Reply to Ann", exact=True)
+        await reply.press("Enter")
+        await say(bob, "what did she say?")
+        await expect(bob.locator("[data-role=person] .quote")).to_contain_text("plum")
+        answer = bob.locator("[data-role=agent]:not(.draft)", has_text="hi Bob")
+        await answer.get_by_role("button", name="Why").press("Enter")
+        await expect(bob.locator(".why-read")).to_contain_text("plum")
+        await reply.press("Enter")
+        await expect(bob.locator("#reply-excerpt")).to_have_text("my secret plum")
+        await settled(gateway)
+        await erase(gateway, "Ann")
+        await expect(bob.get_by_text("plum")).to_have_count(0)
+        await expect(bob.locator("p.quote").first).to_have_text("In reply to an earlier message")
+        await expect(bob.locator("#reply-chip")).to_be_hidden()
+        await expect(answer.get_by_role("button", expanded=False, name="Why")).to_have_count(1)
+
+
+async def test_older_messages_that_come_in_the_place_of_erased_ones_are_not_new(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Ann")
+        await say(page, "hello")
+        await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
+        await settled(gateway)
+        who = ["Eve" if n in range(100, 105) else "Bob" for n in range(205)]
+        past = [spoken(f"message {n}", n, name) for n, name in enumerate(who)]
+        await tape_of(gateway).append(*past)
+        await page.reload()
+        await page.locator("[data-id=m-50]").scroll_into_view_if_needed()
+        await expect(page.locator("#jump")).to_have_text("Latest")
+        await gateway.parts.eraser.begin(
+            what="person", channel="web", person="Eve", asked_by="operator"
+        )
+        await expect(page.locator("[data-id=m-0]")).to_be_attached()
+        await expect(page.locator("[data-id=m-100]")).to_have_count(0)
+        assert await page.locator("#jump-text").text_content() == "Latest"
+        assert await page.locator("#spoken p").count() == 0
+
+
+def spoken(text: str, number: int, name: str) -> NewEntry:
+    """Return what somebody said on a day, one thing a second."""
+    date = f"2026-01-02T03:{number // 60:02}:{number % 60:02}+00:00"
+    more = {"author": name, "name": name, "message_id": f"m-{number}", "said_at": date}
+    return message("user", text, inbox=1000 + number, text=text, **more)
 
 
 async def test_the_title_of_a_checkpoint_that_is_erased_leaves_the_open_page(

@@ -71,6 +71,31 @@ async def test_an_erased_person_s_images_are_gone_from_the_disk_and_the_page(
         assert list((tmp_path / "media").iterdir()) == []
 
 
+async def test_who_asks_again_sends_the_images_of_an_own_message_alone(tmp_path: Path) -> None:
+    media = tmp_path / "media"
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        visit(gateway.url, "Ann", "Bob") as (ann, bob),
+    ):
+        said, _status = await send(ann, picture())
+        await ann.answer(said)
+        for visitor in (ann, bob):
+            asked = str(uuid4())
+            await visitor.post(
+                "what is it?", to_agent=True, reply_to=None, message_id=asked, again=said
+            )
+            await visitor.answer(asked)
+        entries = await settled(gateway)
+        sent = [len(one.meta.get("media", ())) for one in entries if "inbox" in one.meta]
+        assert sent == [1, 1, 0]
+        await gateway.parts.eraser.begin(
+            what="person", channel="web", person=ann.id, asked_by="operator"
+        )
+        await erased(gateway)
+        assert list(media.iterdir()) == []
+
+
 async def test_images_of_a_refused_post_are_not_kept(tmp_path: Path) -> None:
     media = tmp_path / "media"
     async with (

@@ -28,13 +28,13 @@ async function fitted(file, most) {
   let bitmap = null;
   try {
     const plain = await withoutMetadata(file);
-    if (plain && plain.size <= most) return { name: file.name, blob: plain };
+    if (plain && plain.size <= most) return { name: file.name, blob: plain, url: await asUrl(plain) };
     bitmap = await createImageBitmap(file);
-  } catch { return null; }
-  for (const side of SIDES) {
-    const blob = await asJpeg(bitmap, side);
-    if (blob && blob.size <= most) return { name: `${file.name.replace(/\.[^.]*$/, '')}.jpg`, blob };
-  }
+    for (const side of SIDES) {
+      const blob = await asJpeg(bitmap, side);
+      if (blob && blob.size <= most) return { name: `${file.name.replace(/\.[^.]*$/, '')}.jpg`, blob, url: await asUrl(blob) };
+    }
+  } catch { /* it is none, or this browser cannot draw it now */ } finally { bitmap?.close(); }
   return null;
 }
 
@@ -90,9 +90,9 @@ export function setUpAttaching({ form, field, announce, onError }) {
         refuse(t('{0} is no image that can be sent. Other files are not read here: paste their text.', file.name));
         continue;
       }
-      const url = await asUrl(fit.blob);
+      const { blob, url } = fit;
       files.push({
-        name: (fit.name || 'image').slice(0, 100), mime: fit.blob.type, data: url.slice(url.indexOf(',') + 1), url, size: fit.blob.size,
+        name: (fit.name || 'image').slice(0, 100), mime: blob.type, data: url.slice(url.indexOf(',') + 1), url, size: blob.size,
       });
       announce(t('{0} is attached', fit.name));
     }

@@ -10,7 +10,9 @@ const opens = (text) => /^[,/]/.test(text);
 
 const $ = (id) => document.getElementById(id);
 
-export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
+export function setUpComposer({
+  room, announce, get, nameOf, onSend, onStop,
+}) {
   const form = $('composer');
   const field = $('composer-input');
   const ask = $('ask-agent');
@@ -85,9 +87,9 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
   function replyTo(message) {
     reply = message ? message.id : null;
     $('reply-chip').hidden = !message;
+    $('reply-author').textContent = message ? nameOf(message) : '';
+    $('reply-excerpt').textContent = message ? excerpt(message.text, 100) : '';
     if (message) {
-      $('reply-author').textContent = nameOf(message);
-      $('reply-excerpt').textContent = excerpt(message.text, 100);
       announce(t('Replying to {0}', nameOf(message)));
       field.focus();
     }
@@ -191,7 +193,10 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     replyTo(null);
     const files = await attaching.take();
     if (files && (text || files.length)) onSend({ ...message, files });
-    else if (!files) setText([text, field.value].filter(Boolean).join('\n'));
+    else if (!files) {
+      setText([text, field.value].filter(Boolean).join('\n'));
+      if (!reply) replyTo(get(message.replyTo));
+    }
   });
 
   // -- stop
@@ -231,6 +236,8 @@ export function setUpComposer({ room, announce, nameOf, onSend, onStop }) {
     fill,
     showError,
     replyTo,
+    // Messages may have been erased: the chip shows a part of one.
+    checkReply() { if (!get(reply)) replyTo(null); },
     setRunning,
     focus: () => field.focus(),
     setCommands(offered) {

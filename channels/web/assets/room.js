@@ -158,6 +158,7 @@ const handlers = {
       outbox.settle(id);
       transcript.removePending(id);
     }
+    composer.checkReply();
     if (historySeen) countUnread(fresh);
     else {
       scrolling.toEnd();
@@ -352,6 +353,7 @@ nameDialog.addEventListener('close', () => {
 const composer = setUpComposer({
   room,
   announce,
+  get: (id) => transcript.get(id),
   nameOf: (message) => transcript.nameOf(message),
   onSend: ({
     text, toAgent, replyTo, files,
@@ -367,8 +369,12 @@ function ask(text, toAgent, replyTo, files = [], again = null) {
   });
 }
 
-// The gateway has the images of the message.
-const askAgain = ({ id, text, reply_to: replyTo }) => ask(text, true, replyTo, [], id);
+// The gateway has the images of one's own message. Those of others stay theirs: the question is a reply
+// to their message, where the model sees them.
+function askAgain({ id, text, images, reply_to: replyTo }) {
+  if (transcript.asksOwn(id)) ask(text, true, replyTo, [], id);
+  else ask(text || t('Ask again'), true, images?.length ? id : replyTo);
+}
 
 // Press a button of a message; a retry would have another id, but a card is answered once, by
 // the first press: they are sent one after another.

@@ -70,15 +70,19 @@ export class Transcript {
   setHistory(messages) {
     const fresh = [];
     const order = new Set();
+    const newest = this.get(this.#order.at(-1))?.date ?? '';
     for (const message of messages) {
       if (order.has(message.id)) continue;
-      if (!this.has(message.id)) fresh.push(message);
+      // Where messages were erased, the past has as many older ones instead.
+      if (!this.has(message.id) && message.date > newest) fresh.push(message);
       this.#settle(message);
       order.add(message.id);
     }
     for (const { id, reactions, mine } of messages) this.takeReactions(id, reactions, mine);
-    for (const id of this.#order) if (!order.has(id)) this.#known.delete(id);
+    const gone = this.#order.filter((id) => !order.has(id));
+    for (const id of gone) this.#forget(id);
     this.#order = [...order];
+    if (gone.length) this.#requote();
     this.#layout();
     // An answer that ended while offline gets no more updates.
     this.#stale = new Set([...this.drafts.children].map((element) => element.dataset.id));
@@ -102,10 +106,22 @@ export class Transcript {
 
   // A page that is open for days keeps the newest messages.
   #prune() {
-    for (const id of this.#order.splice(0, this.#order.length - KEPT)) {
-      this.#reasoning.delete(this.get(id).reply_to);
-      this.under.forget(id);
-      this.#known.delete(id);
+    for (const id of this.#order.splice(0, this.#order.length - KEPT)) this.#forget(id);
+  }
+
+  #forget(id) {
+    this.#reasoning.delete(this.get(id).reply_to);
+    this.under.forget(id);
+    this.#known.delete(id);
+  }
+
+  // Messages may have been erased: their words are neither quoted nor read out any more.
+  #requote() {
+    this.spoken.replaceChildren();
+    for (const { element, message } of this.#known.values()) {
+      const quote = message.reply_to && !this.get(message.reply_to) && element.querySelector('button.quote');
+      if (quote) quote.replaceWith(this.#quote(message.reply_to));
+      this.under.close(element);
     }
   }
 

@@ -138,12 +138,7 @@ export class Under {
 
   async #toggle(row, id) {
     const chip = row.querySelector('.why');
-    const open = row.parentElement.querySelector('.why-panel');
-    if (open) {
-      open.remove();
-      chip.setAttribute('aria-expanded', 'false');
-      return;
-    }
+    if (this.close(row.parentElement)) return;
     let panel = null;
     try {
       panel = this.#panel(await this.#figuresOf(id));
@@ -157,6 +152,14 @@ export class Under {
     panel.setAttribute('aria-label', t('Why this answer'));
     chip.setAttribute('aria-expanded', 'true');
     row.after(panel);
+  }
+
+  // Close what a message's *Why* has opened; return whether it had.
+  close(element) {
+    const open = element.querySelector('.why-panel');
+    open?.remove();
+    if (open) element.querySelector('.under .why').setAttribute('aria-expanded', 'false');
+    return Boolean(open);
   }
 
   #panel(figures) {

@@ -11,7 +11,7 @@ const REST = 1000; // milliseconds at least from one answer until changes are as
 // refusal is shown in `note`, or by `refuse(cause)`. Of the topics, `heeds(data)` may leave something out.
 // What changes while an answer is on its way is asked for once more, and never twice at once; between
 // two rounds that changes ask for, there is a rest, of `restOf(found)` milliseconds if that is more.
-// `refresh`, for what somebody did, has none.
+// `refresh`, for what somebody did, has none; `hear` is for a change that is of no topic.
 export function follow({ path, draw, note, refuse = ({ message }) => { note.textContent = message; }, topics = [], heeds = () => true, restOf = () => REST }) {
   const ends = new AbortController();
   let running = false;
@@ -53,7 +53,7 @@ export function follow({ path, draw, note, refuse = ({ message }) => { note.text
   const offs = [...topics, 'all'].map((topic) => on(topic, (data) => { if (heeds(data)) hear(); }));
   if (note) note.textContent = t('loading');
   refresh();
-  return { refresh, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
+  return { refresh, hear, end() { offs.forEach((off) => off()); clearTimeout(timer); ends.abort(); } };
 }
 
 const back = (href, words) => make('p', { class: 'to-chats' }, make('a', { href }, make('span', { 'aria-hidden': 'true' }, '‹ '), t(words)));

@@ -13,7 +13,7 @@ from agent.names import fit
 from gateway.console.answers import console_route
 from gateway.console.chats import ConsoleChat, session_of_key
 from gateway.console.parts import ConsoleParts
-from gateway.console.reads import ConsoleBusy, ConsoleReads
+from gateway.console.reads import SEARCH_TOO_SLOW, ConsoleBusy, ConsoleReads
 from gateway.console.rights import Rights
 from gateway.console.said import excerpt, is_ours, shown_text, without_gone
 from gateway.console.visitor import Visitor
@@ -75,7 +75,7 @@ def finding_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
         chats = await _chats(rights, visitor, request.query_params.get("chat", ""))
         finder = _Finder(parts.reads, {chat.session_id: chat for chat in chats}, wanted)
         found = await (finder.by_words() if wanted.words else finder.by_time())
-        return {"messages": found, "skipped": finder.skipped}
+        return {"messages": found, "skipped": finder.skipped, "sizes": finder.sizes}
 
     return [console_route("/messages", messages)]
 
@@ -96,6 +96,9 @@ class _Finder:
     skipped: list[str] = field(default_factory=list)
     """The titles of the chats whose search took too long."""
 
+    sizes: dict[str, int] = field(default_factory=dict)
+    """The numbers of entries, by chat, behind which the words that were found may be changed."""
+
     async def by_time(self) -> list[dict[str, Any]]:
         """Return the newest messages that are wanted, newest first."""
         found: list[dict[str, Any]] = []
@@ -113,23 +116,26 @@ class _Finder:
     async def by_words(self) -> list[dict[str, Any]]:
         """Return the messages that say the words, or whose answers do, newest first.
 
-        Raises ReadTooSlow or ConsoleBusy if no chat can be searched now.
+        Raises AdminError or ConsoleBusy if no chat can be searched now.
         """
         found: list[dict[str, Any]] = []
         chats = list(self.chats.values())[:MAX_SEARCHED]
         for chat in chats:
             try:
                 found += await self._hits(chat)
-            except (ReadTooSlow, ConsoleBusy):
+            except (ReadTooSlow, ConsoleBusy) as cause:
                 self.skipped.append(chat.title)
-                if len(self.skipped) == len(chats):
-                    raise
+                if len(self.skipped) < len(chats):
+                    continue
+                if isinstance(cause, ReadTooSlow):
+                    raise AdminError(SEARCH_TOO_SLOW) from cause
+                raise
         found.sort(key=lambda one: str(one["at"]), reverse=True)
         return found[:MAX_FOUND]
 
     async def _hits(self, chat: ConsoleChat) -> list[dict[str, Any]]:
         """Return the messages of a chat that say the words, or whose answers do."""
-        until = self.wanted.until or None
+        until, size = self.wanted.until or None, await self.reads.size(chat.tape)
         hits = await self.reads.search(chat.tape, self.wanted.words, MAX_HITS, until=until)
         turns = {str(one.meta["turn"]): one for one in hits if is_ours(one) and _turn(one)}
         ids = [one.meta["inbox"] for one in hits if isinstance(one.meta.get("inbox"), int)]
@@ -138,6 +144,8 @@ class _Finder:
         own = [row for row in rows if row["session_id"] == chat.session_id]
         answers = {turn: excerpt(shown_text(one)) for turn, one in turns.items()}
         shown = await self._shown(own)
+        if shown:
+            self.sizes[chat.key] = size
         return [{**one, "answer": answers.get(one["turn"] or "", "")} for one in shown]
 
     async def _rows(self, values: Mapping[str, Any]) -> list[Row]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gateway.console.reads import PAGE, ConsoleReads
+from gateway.console.reads import PAGE, SEARCH_TOO_SLOW, ConsoleReads
 from gateway.console.timeline.marks import chapter_of, rows_of
+from gateway.errors import AdminError
 from tape.entry import ANCHOR, Entry
 from tape.errors import ReadTooSlow
 from tape.query import ID_SPACE, Query
@@ -91,8 +92,11 @@ async def lanes_between(reads: ConsoleReads, tape: str, first: int, last: int) -
 
 
 async def hits_of(reads: ConsoleReads, tape: str, text: str) -> Json:
-    """Return the newest rows with the words of a text."""
-    found = await reads.search(tape, text, MAX_HITS)
+    """Return the newest rows with the words of a text; raises AdminError if it takes too long."""
+    try:
+        found = await reads.search(tape, text, MAX_HITS)
+    except ReadTooSlow as cause:
+        raise AdminError(SEARCH_TOO_SLOW) from cause
     return {"rows": await rows_of(reads.tape(tape), found)}
 
 

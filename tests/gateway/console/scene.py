@@ -152,13 +152,14 @@ async def running_scene(
     more: dict[str, str],
     clock: Any = None,
     channel: PlainChannel | None = None,
+    *plugins: object,
 ) -> AsyncIterator[Found]:
     """Have a scene of a kind; see `scene_of`."""
     channel = channel or PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(FakeOpenAI())
-        opened = gateway_of(home, server, Brings(channel), clock=clock, **given)
+        opened = gateway_of(home, server, Brings(channel), *plugins, clock=clock, **given)
         scene = kind(await stack.enter_async_context(opened), channel, server)
         await scene.grant(OWNER, "owner")
         await scene.grant(ADMIN, "admin")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -48,6 +49,34 @@ def test_processes_that_start_at_once_with_one_file_have_one_token(tmp_path: Pat
     with ThreadPoolExecutor(8) as threads:
         tokens = set(threads.map(start, range(8)))
     assert tokens == {(tmp_path / FILE).read_text().strip()}
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP])
+def test_a_token_is_made_on_a_file_system_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def link(_new: Path, _path: Path) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", link)
+    token = token_of(settings_of(tmp_path))
+    assert (tmp_path / FILE).read_text() == f"{token}\n"
+    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert token_of(settings_of(tmp_path)) == token
+
+
+def test_of_processes_that_start_without_hard_links_the_faster_one_makes_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(_new: Path, path: Path) -> None:
+        path.touch(0o600)
+        path.write_text("another\n")
+        raise PermissionError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", link)
+    assert token_of(settings_of(tmp_path)) == "another"
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 

@@ -10,7 +10,7 @@ from channels.room.session import NOBODY
 from gateway.http.sessions import Sessions
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.http.browsers import TOKEN, browser, invited, member_of, outside, post
+from tests.gateway.http.browsers import ELSEWHERE, TOKEN, browser, invited, member_of, outside, post
 from tests.gateways import gateway_of, settled
 
 pytestmark = pytest.mark.anyio
@@ -160,6 +160,24 @@ async def test_the_cookie_is_for_https_where_browsers_come_by_it_through_a_proxy
     ):
         entered = await web.post("/login", data={"token": TOKEN})
     assert "Secure" in entered.headers["set-cookie"].split("; ")
+
+
+async def test_by_plain_http_at_another_address_than_the_public_one_one_can_log_in(
+    tmp_path: Path,
+) -> None:
+    public, form = "https://tapeway.example.org", {"token": TOKEN}
+    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN, HTTP__PUBLIC_URL=public) as gateway:
+        here = gateway.url.rstrip("/")
+        async with browser(here, Origin=here) as web:
+            entered = await web.post("/login", data=form)
+            assert "Secure" not in entered.headers["set-cookie"].split("; ")
+            assert (await web.get("/")).status_code == 200
+        plain = {"Host": "tapeway.example.org:8080", "Origin": "http://tapeway.example.org:8080"}
+        forwarded = {"Origin": here, **ELSEWHERE}
+        for headers in (plain, forwarded):
+            async with browser(here, **headers) as web:
+                entered = await web.post("/login", data=form)
+            assert "Secure" in entered.headers["set-cookie"].split("; ")
 
 
 async def test_the_rooms_of_the_newest_messages_are_listed_first(

@@ -1,6 +1,7 @@
 // Find a message, whose explanation says why it was answered, or why not.
 
 import { get } from '../api.js';
+import { Changes } from '../changes.js';
 import { make } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { addWords, t, whenExactly } from '../words.js';
@@ -20,6 +21,7 @@ addWords({
 });
 
 const MINUTE = 60_000;
+const SEARCH_REST = 5000; // milliseconds at least from one search for words to the next that changes ask for
 
 export const title = () => t('nav.why');
 
@@ -61,7 +63,18 @@ export function mount(root, { chat = '' }) {
     return `messages?${new URLSearchParams(Object.entries(asked).filter(([, value]) => value))}`;
   }
 
-  function draw({ messages, skipped }) {
+  // What was found in a chat may be deleted, edited or erased since.
+  function watch(chat) {
+    const changes = new Changes(chat, ends.signal, () => { if (chat in sizes) followed.hear(); });
+    watched.add(chat);
+    changes.begin(sizes[chat]);
+    changes.look();
+    changes.follow(chat);
+  }
+
+  function draw({ messages, skipped, sizes: found }) {
+    sizes = found;
+    for (const one of Object.keys(sizes)) if (!watched.has(one)) watch(one);
     const focused = document.activeElement?.closest?.('[data-message]')?.dataset.message;
     list.replaceChildren(...messages.map(rowOf));
     if (focused) list.querySelector(`[data-message="${focused}"] a`)?.focus({ preventScroll: true });
@@ -70,8 +83,12 @@ export function mount(root, { chat = '' }) {
   }
 
   let asked = entered();
+  let sizes = {}; // the chats in which words were found, and how many entries they had
+  const watched = new Set();
   // A search for words costs too much to be made again whenever somebody writes.
-  const followed = follow({ path, draw, note, topics: ['chat', 'ledger'], heeds: () => !asked.q });
+  const followed = follow({
+    path, draw, note, topics: ['chat', 'ledger'], heeds: () => !asked.q, restOf: () => (asked.q ? SEARCH_REST : 0),
+  });
   return () => { ends.abort(); followed.end(); };
 }
 

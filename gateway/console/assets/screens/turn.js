@@ -47,13 +47,30 @@ export function mount(root, { chat, turn, at }) {
   const ends = new AbortController();
   const path = `chats/${encodeURIComponent(chat)}/turns/${encodeURIComponent(turn)}`;
   let round = 0;
+  let shown = '';
+  let prompt = { of: '' };
+
+  // Most of what is changed in the chat is not of this turn: that takes nobody's focus away. While the
+  // prompt is what it was, what was ticked stays, and so does another run of it.
+  function redraw(view) {
+    const now = JSON.stringify({ ...view, chat: { ...view.chat, heard: '' } });
+    if (now === shown) return;
+    shown = now;
+    const of = JSON.stringify([view.parts, view.tools, view.before, view.answer, view.can_rerun]);
+    if (of !== prompt.of) prompt = { of, ...drawPrompt(view, path, ends.signal) };
+    const focused = document.activeElement;
+    section.replaceChildren(...draw(view, prompt));
+    if (section.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
   async function show() {
     const own = ++round;
     try {
       const view = await get(at ? `${path}?at=${Number(at) - 1}` : path, { signal: ends.signal });
-      if (own === round) section.replaceChildren(...draw(view, path, ends.signal));
+      if (own === round) redraw(view);
     } catch (cause) {
       if (cause.name === 'AbortError') return;
+      shown = '';
       section.replaceChildren(make('h1', {}, t('turn.title')), make('p', { class: 'empty', role: 'alert' }, cause.message), toTape(chat));
     } finally {
       section.removeAttribute('aria-busy');
@@ -66,10 +83,14 @@ export function mount(root, { chat, turn, at }) {
   return () => ends.abort();
 }
 
-function draw(view, path, signal) {
+function drawPrompt({ chat, at, tools, parts, before, can_rerun: canRerun }, path, signal) {
+  const list = make('ol', { class: 'parts', 'aria-labelledby': 'turn-parts' }, tools ? toolsItem(tools) : null, spliced(parts, chat, before));
+  return { list, again: canRerun ? rerun({ path, at, parts, list, signal }) : null };
+}
+
+function draw(view, { list, again }) {
   const { chat, turn, at, steps, tokens, tools, parts, before, message } = view;
   const own = steps[at];
-  const list = make('ol', { class: 'parts', 'aria-labelledby': 'turn-parts' }, tools ? toolsItem(tools) : null, spliced(parts, chat, before));
   return [
     make('p', { class: 'turn-where' }, make('bdi', {}, chat.title), ' · ', day(own.date), ' · ', clock(own.date)),
     make('h1', {}, t('turn.title')),
@@ -88,7 +109,7 @@ function draw(view, path, signal) {
     make('h2', { id: 'turn-parts' }, t('turn.parts')),
     view.left_out ? make('p', { class: 'why-note' }, t('turn.left', number(view.left_out))) : null,
     list,
-    view.can_rerun ? rerun({ path: `${path}`, at, parts, list, signal }) : null,
+    again,
   ].filter(Boolean);
 }
 

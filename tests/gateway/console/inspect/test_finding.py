@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import anyio
 import pytest
 
+from gateway.console import reads
 from gateway.console.chats import key_of
-from gateway.console.reads import ConsoleReads
+from gateway.hooks.specs import hookimpl
 from tape.entry import Entry
-from tape.errors import ReadTooSlow
+from tape.query import Query
+from tape.search.query_text import SearchQuery
+from tape.search.scan import newest_first
+from tape.stores.memory import MemoryStore
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.inspect.people import Client, House, get, house, said
 from tests.gateway.console.inspect.test_turns import gone
 from tests.gateway.console.inspect.test_why import EVERY, PRIVATE
+from tests.gateway.console.scene import running_scene
 from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio
@@ -66,27 +73,42 @@ async def test_messages_are_found_by_what_is_known_of_them(
         await get(owner, "messages?until=noon", 422)
 
 
+class PluginTapes(MemoryStore):
+    """A plugin's tapes, of which some are searched for ever, and the others in no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slow: set[str] = set()
+
+    @hookimpl
+    def provide_tape_store(self) -> MemoryStore:
+        return self
+
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        if query.tape in self.slow:
+            await anyio.sleep_forever()
+        page = await self.query(replace(query, limit=None))
+        return newest_first(*filter(wanted.matches, page))[: query.limit]
+
+
 async def test_a_chat_whose_search_takes_too_long_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow, search = {"plain:-200"}, ConsoleReads.search
-
-    async def searched(
-        reads: ConsoleReads, tape: str, text: str, limit: int, *, until: str | None = None
-    ) -> list[Entry]:
-        if tape in {tape_of(home.gateway, one).name for one in slow}:
-            raise ReadTooSlow(2)
-        return await search(reads, tape, text, limit, until=until)
-
-    monkeypatch.setattr(ConsoleReads, "search", searched)
-    async with house(tmp_path) as home, home.owner() as owner:
+    monkeypatch.setattr(reads, "SEARCH_SECONDS", 0.0)
+    tapes, more = PluginTapes(), {"BUFFER__DEBOUNCE": "0"}
+    async with (
+        running_scene(House, tmp_path, more, None, None, tapes) as home,
+        home.owner() as owner,
+    ):
         await talked(home)
+        tapes.slow.add(tape_of(home.gateway, "plain:-200").name)
         answer = await get(owner, "messages?q=tree")
         assert [one["id"] for one in answer["messages"]] == [3, 1]
         assert answer["skipped"] == ["Shed"]
         assert (await get(owner, "messages"))["skipped"] == []
-        slow.add("plain:-100")
-        await get(owner, "messages?q=tree", 503)
+        tapes.slow.add(tape_of(home.gateway, "plain:-100").name)
+        refused = await get(owner, "messages?q=tree", 422)
+        assert refused["error"].startswith("The search took too long")
 
 
 async def test_what_is_deleted_private_or_of_others_is_not_found(tmp_path: Path) -> None:

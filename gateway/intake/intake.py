@@ -24,6 +24,7 @@ from gateway.intake.edits import end_row, take_deletion, take_edit
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
 from gateway.intake.reassembly import Parts, Reassembler
+from gateway.intake.under_way import UnderWay
 from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
@@ -85,7 +86,7 @@ class Intake:
             services.clock, services.router, self._messages.put_nowait, services.spawn
         )
         self._early: list[InboxRow] | None = []
-        self._inside: set[tuple[int, str | None]] = set()  # rows by session, until they are done
+        self._under_way = UnderWay()
 
     async def accept(
         self,
@@ -144,17 +145,12 @@ class Intake:
 
     def put(self, row: InboxRow) -> None:
         """Take in a row that was accepted just now, unless that is under way."""
-        if not self._enters(row):
+        if not self._under_way.enters(row):
             return
         if self._early is None:
             self._reassembler.put(row)
         else:
             self._early.append(row)
-
-    def _enters(self, row: InboxRow) -> bool:
-        before = len(self._inside)
-        self._inside.add((row.id, row.session_id))
-        return len(self._inside) > before
 
     def _count(self, messages: Sequence[InboundMessage], new: int) -> None:
         if messages:  # of one channel
@@ -173,7 +169,7 @@ class Intake:
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""
-        if self._enters(row):
+        if self._under_way.enters(row):
             self._messages.put_nowait((row,))
 
     async def taken_in(self) -> None:
@@ -187,7 +183,12 @@ class Intake:
             batch = [await self._messages.get()]
             while len(batch) < MAX_BATCH and not self._messages.empty():
                 batch.append(self._messages.get_nowait())
-            left = [parts for parts in batch if holds(parts[0].session_id)]
+            left = []
+            for parts in batch:
+                if holds(parts[0].session_id):
+                    left.append(parts)
+                else:
+                    self._under_way.leaves(parts)
             try:
                 await self._take(left)
             except SessionLost:
@@ -198,7 +199,7 @@ class Intake:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
             finally:
                 for parts in batch:
-                    self._inside.difference_update((row.id, row.session_id) for row in parts)
+                    self._under_way.leaves(parts)
                     self._messages.task_done()
 
     async def _take_alone(self, parts: Parts) -> None:
@@ -209,6 +210,10 @@ class Intake:
             get_log().info("intake.left", inbox=parts[0].id)
         except Exception as cause:
             get_log().error("intake.failed", messages=len(parts), exc_info=cause)
+        finally:
+            self._under_way.leaves(
+                parts
+            )  # now: while the others are taken, it may be put here once more
 
     async def _take(self, left: list[Parts]) -> None:
         """Take messages in, in order; each leaves the list when it is on its tape."""

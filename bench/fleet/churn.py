@@ -83,6 +83,7 @@ class _Writer:
         self._clock = ManualClock(START + step * made)
         self._ledger = Ledger(MemoryStore(), self._clock, "churn", lease=1e6)
         self._number, self._made, self._step = number, made, step
+        self._folded: Counter[str] = Counter()  # up to which row of a table
 
     def run(self, count: int) -> None:
         """Take so many messages all the way, `TOGETHER` at once."""
@@ -162,13 +163,13 @@ class _Writer:
         self._commit(ended)
 
     def _fold(self, box: str) -> None:
-        """Fold all that is old enough, as the first round of a day of `LedgerFolder` does."""
-        after, now = 0, self._clock.now()
+        """Fold all that has become old enough, as a round of `LedgerFolder` does."""
+        now = self._clock.now()
         until = utc_iso(now - timedelta(days=DAYS))
         values = {"until": until, "limit": BATCH, "now": utc_iso(now)}
-        while rows := self._select(f"ledger.next_{box}", {**values, "after": after}):
-            after = rows[-1][0]
-            left = [(one, dump(fold_payload(box, load(payload)))) for one, payload in rows]
+        while rows := self._select(f"ledger.next_{box}", {**values, "after": self._folded[box]}):
+            self._folded[box] = rows[-1][0]
+            left = [(one, dump(fold_payload(box, load(read))), read) for one, read in rows]
             unit = Unit()
             unit.run(f"ledger.fold_{box}", rows=dump(left))
             self._commit(unit)

@@ -40,7 +40,7 @@ from tests.postgres import Server
 CHATS: Final = 400
 TOGETHER: Final = 50  # messages in one transaction; each of them in another chat
 WRITERS: Final = 2
-FOLDED_AFTER: Final = 10
+FOLDED_AFTER: Final = 100
 """Transactions of the first writer after which it folds."""
 
 DAYS: Final = 30
@@ -221,7 +221,9 @@ def _churned(url: str, messages: int) -> list[Figure]:
         now, rate = _look(url), made * WRITERS / (time.perf_counter() - begun)
         progress(f"churn: {made * WRITERS} messages, {rate:.0f}/s")
         for name in TABLES:
-            figures += _figures(f"{which}: {name}", now[name], most[name])
+            dead, heap = most[name], now[name].heap / 1_000_000
+            progress(f"churn: {name}: at most {dead} dead rows, {heap:.0f} MB")
+            figures += _figures(f"{which}: {name}", now[name], dead)
     return [
         *figures,
         *(Figure(f"all: {box}: folded", _folded(url, box), "") for box in ("inbox", "outbox")),

@@ -65,6 +65,8 @@ class Town:
         await page.goto("about:blank")
         await page.goto(f"{self.url}console#/{screen}{self._rest.get(screen, '')}")
         await expect(page.locator(f"main {SIGNS[screen]}").first).to_be_visible()
+        if screen == "tape":  # its chapter is named once nothing has moved for a while
+            await expect(page.locator(".tape-chapter a").first).to_be_visible()
         await expect(page.locator("main section > .note")).to_have_text([""] * await _notes(page))
 
     async def link(self) -> str:

@@ -219,7 +219,7 @@ async def test_a_message_whose_image_is_refused_keeps_its_reply(
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await page.evaluate(SLOWLY)
         await say(page, "look")
-        await page.get_by_role("button", name="Reply to Alice").press("Enter")
+        await page.get_by_role("button", name="Reply to Alice", exact=True).press("Enter")
         await attach(page, FilePayload(name="no.bmp", mimeType="image/bmp", buffer=b"no image"))
         await expect(page.locator("body[data-drawn='1']")).to_be_attached()
         await say(page, "And this?")

@@ -167,7 +167,7 @@ async def test_hits_of_a_search_that_are_deleted_edited_or_erased_leave_the_open
 
 
 async def goes(page: Page, text: str) -> None:
-    """Let time pass until a page no longer has a text."""
+    """Move the page's clock on until a text is gone from it."""
     while await says(page, text):
         await page.clock.fast_forward(5000)
 

@@ -11,17 +11,17 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
-import http
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Self, assert_never
 
 import orjson
 
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped, think
+from tests.fakes.openai.answers import Answer
 from tests.fakes.openai.rules import body_refusal, key_refusal
 from tests.fakes.openai.script import (
     CutStream,
@@ -48,9 +48,6 @@ _COMPLETIONS = "/v1/chat/completions"
 _MODELS = "/v1/models"
 _METHODS = {_COMPLETIONS: "POST", _MODELS: "GET"}
 _DEFAULT_MODEL = "fake-model"
-_END_OF_CHUNKS = b"0\r\n\r\n"
-# Announces 256 bytes and brings fewer, so the client is cut off within the chunk.
-_HALF_A_CHUNK = b'100\r\ndata: {"object":"chat.completion.chunk","choices":[{"delta":{"con'
 
 
 class FakeOpenAI:
@@ -175,7 +172,7 @@ class FakeOpenAI:
                 return
             except ValueError as error:
                 with contextlib.suppress(ConnectionError):
-                    await _Answer(writer).failure(Failure(400, f"Bad request: {error}"))
+                    await Answer(writer).failure(Failure(400, f"Bad request: {error}"))
                 return
             head = await self._exchange(request, body, reader, writer)
 
@@ -187,7 +184,7 @@ class FakeOpenAI:
         writer: asyncio.StreamWriter,
     ) -> bytes | None:
         """Answer while listening, and return the next head; None when the connection is over."""
-        answering = asyncio.create_task(self._answer(request, body, _Answer(writer)))
+        answering = asyncio.create_task(self._answer(request, body, Answer(writer)))
         listening = asyncio.create_task(_read_head(reader))
         try:
             await asyncio.wait({answering, listening}, return_when=asyncio.FIRST_COMPLETED)
@@ -210,7 +207,7 @@ class FakeOpenAI:
             self.disconnects += 1
             self._changed.notify_all()
 
-    async def _answer(self, request: Request, body: JsonObject | None, answer: _Answer) -> None:
+    async def _answer(self, request: Request, body: JsonObject | None, answer: Answer) -> None:
         refusal = self._refusal(request, body)
         async with self._changed:
             self.requests.append(request)
@@ -248,53 +245,7 @@ class FakeOpenAI:
         return {"object": "list", "data": [{"id": name} | rest for name in names]}
 
 
-class _Answer:
-    """Write one HTTP answer; every method returns when its bytes have left the process."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self.request_id = "req_0"
-        self.commented = False
-        self._writer = writer
-
-    async def failure(self, failure: Failure) -> None:
-        await self.json(failure.status, failure.as_json(), failure.headers)
-
-    async def json(self, status: int, body: JsonObject, headers: Mapping[str, str] = {}) -> None:
-        payload = orjson.dumps(body)
-        fixed = {"content-type": "application/json", "content-length": str(len(payload))}
-        await self._put(self._head(status, fixed | dict(headers)) + payload)
-
-    async def start_events(self) -> None:
-        fixed = {"content-type": "text/event-stream", "transfer-encoding": "chunked"}
-        await self._put(self._head(200, fixed))
-
-    async def event(self, data: JsonObject) -> None:
-        if self.commented:
-            await self._put(_chunked(b": OPENROUTER PROCESSING\n\n"))
-        await self._put(_chunked(b"data: %b\n\n" % orjson.dumps(data)))
-
-    async def end_events(self, done: bool) -> None:
-        # In one write: a client may leave on [DONE], and has then got all of its answer.
-        await self._put(_chunked(b"data: [DONE]\n\n") * done + _END_OF_CHUNKS)
-
-    async def cut(self) -> None:
-        await self._put(_HALF_A_CHUNK)
-        self._writer.transport.abort()
-
-    def _head(self, status: int, headers: Mapping[str, str]) -> bytes:
-        # An unassigned status, such as the 529 of an overloaded provider, has no phrase.
-        known = {entry.value: entry.phrase for entry in http.HTTPStatus}
-        lines = [f"HTTP/1.1 {status} {known.get(status, 'Unknown')}"]
-        named = {"x-request-id": self.request_id} | dict(headers)
-        lines += [f"{name}: {value}" for name, value in named.items()]
-        return "\r\n".join([*lines, "", ""]).encode("latin-1")
-
-    async def _put(self, data: bytes) -> None:
-        self._writer.write(data)
-        await self._writer.drain()
-
-
-async def _send(reply: Reply, request: Request, number: int, answer: _Answer) -> None:
+async def _send(reply: Reply, request: Request, number: int, answer: Answer) -> None:
     """Act out one scripted reply."""
     options = request.body.get("stream_options") or {}
     with_usage = bool(options.get("include_usage"))
@@ -330,9 +281,7 @@ async def _send(reply: Reply, request: Request, number: int, answer: _Answer) ->
             assert_never(reply)
 
 
-async def _send_stream(
-    reply: Spoken, request: Request, envelope: Envelope, answer: _Answer
-) -> None:
+async def _send_stream(reply: Spoken, request: Request, envelope: Envelope, answer: Answer) -> None:
     await _send_deltas(reply, envelope, answer)
     await answer.event(envelope.chunk({}, reply.finish_reason))
     if envelope.include_usage:
@@ -341,7 +290,7 @@ async def _send_stream(
 
 
 async def _send_deltas(
-    reply: Spoken | CutStream | StreamError, envelope: Envelope, answer: _Answer
+    reply: Spoken | CutStream | StreamError, envelope: Envelope, answer: Answer
 ) -> None:
     """Begin the stream and send all that is said, at the pace of the script."""
     spoken = reply if isinstance(reply, Text | ToolCalls) else Text(())
@@ -356,10 +305,6 @@ async def _send_deltas(
         await answer.event(envelope.chunk(part))
         if index == held and spoken.gate is not None:
             await spoken.gate.wait()
-
-
-def _chunked(data: bytes) -> bytes:
-    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 def _route(request: Request) -> str:

@@ -35,10 +35,11 @@ from tests.fakes.slack.chat import Chat, Ephemeral, Method, Status
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.faults import Fault, RateLimited, Refuse
 from tests.fakes.slack.http_events import HttpEvents
+from tests.fakes.slack.limits import Limits
 from tests.fakes.slack.params import params_of
 from tests.fakes.slack.people import People
 from tests.fakes.slack.reads import Reads
-from tests.fakes.slack.rules import Asked, Limits, Refusal, TooFast, scope_refusal
+from tests.fakes.slack.rules import Asked, Refusal, TooFast, scope_refusal
 from tests.fakes.slack.sockets import Reason, Sockets
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.tokens import Tokens

@@ -86,6 +86,13 @@ class Tables:
             yield
             await own.rollback()
 
+    async def with_attic(self) -> Unit:
+        """Make a second session; return what adds work to it."""
+        unit = Unit()
+        unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
+        await self.store.commit(unit)
+        return unit
+
     async def accept(self, *, works: bool, by: str = "zz", number: int = 1) -> list[Arrival]:
         said = replace(SAID, ext_id=f"1/{number}", message_id=str(number))
         places = [("web:lobby", "t")]
@@ -205,9 +212,8 @@ async def test_what_was_added_to_held_sessions_is_seen_with_a_claim(shared: Tabl
 
 
 async def test_sessions_that_have_nothing_to_do_are_given_back_with_a_claim(shared: Tables) -> None:
-    table, unit = shared.of("aa"), Unit()
-    unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
-    await shared.store.commit(unit)
+    table = shared.of("aa")
+    await shared.with_attic()
     held = [one.held for one in (await table.claim(2)).claimed]
     await shared.accept(works=False)
     taken = await table.claim(1, held, held)
@@ -257,9 +263,7 @@ async def test_a_session_to_which_a_send_was_written_is_not_given_back(shared: T
 async def test_whoever_is_cut_off_in_a_transaction_holds_up_its_own_session_only(
     shared: Tables,
 ) -> None:
-    own, unit = shared.of("aa"), Unit()
-    unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
-    await shared.store.commit(unit)
+    own, unit = shared.of("aa"), await shared.with_attic()
     held = [one.held for one in (await own.claim(2)).claimed]
     async with shared.cut_off(unit):
         renewed, locked = await own.renew()
@@ -282,9 +286,7 @@ async def test_open_work_that_nobody_holds_and_nobody_would_claim_is_found(share
 async def test_sessions_are_locked_in_the_order_in_which_messages_are_accepted_for_them(
     shared: Tables,
 ) -> None:
-    own, unit = shared.of("aa"), Unit()
-    unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
-    await shared.store.commit(unit)
+    own, unit = shared.of("aa"), await shared.with_attic()
     await own.claim(2)
     again = "SELECT FROM session WHERE session_id = 'web:lobby' FOR UPDATE"
     async with shared.in_flight(unit, again):  # refused, if they wait for each other

@@ -21,7 +21,7 @@ import apsw
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
-from tests.gateways import Process, gateway_process, make_environ, run_process
+from tests.kit.gateways import Process, gateway_process, make_environ, run_process
 
 GROUPS: Final = 5
 ASKS: Final = 26  # one message of so many is a question

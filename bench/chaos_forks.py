@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from tests.gateways import APART, clean_environ
+from tests.kit.gateways import APART, clean_environ
 
 
 class Fork:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from bench.chaos_record import Record
-from tests.gateways import APART, clean_environ
+from tests.kit.gateways import APART, clean_environ
 
 _ENDS: Final = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
 """With these a gateway ends that was told to, also while it starts."""

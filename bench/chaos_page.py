@@ -16,7 +16,7 @@ import anyio
 import httpx2
 
 from bench.chaos_record import Messages
-from tests.visitor import Visitor
+from tests.kit.visitor import Visitor
 
 AGAIN_SECONDS: Final = 0.05
 """So soon a page tries again; a real one waits a second and more."""

@@ -21,7 +21,7 @@ from bench.chaos_tool import MARKS
 from bench.chaos_traps import Traps
 from bench.stage import distribution
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ
+from tests.kit.gateways import make_environ
 
 PATIENCE: Final = 90.0
 """So long the gateway may take to be idle once nothing goes wrong any more, seconds."""

@@ -34,10 +34,10 @@ from gateway.console.chats import key_of
 from tape.entry import NewEntry, parse_date
 from tape.handle import Tape
 from tape.service import tape_name
-from tests.browser import CHROMIUM, REQUIRED, connected, running_chromium
 from tests.gateway.console.long_tape import make_long
-from tests.gateways import make_settings
-from tests.visitor import Visitor
+from tests.kit.browser import CHROMIUM, REQUIRED, connected, running_chromium
+from tests.kit.gateways import make_settings
+from tests.kit.visitor import Visitor
 
 SESSION: Final = "web:lobby"
 KEY: Final = key_of(SESSION)

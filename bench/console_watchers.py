@@ -22,7 +22,7 @@ import httpx
 from playwright.async_api import BrowserContext
 
 from bench.figures import progress
-from tests.browser import connected, running_chromium
+from tests.kit.browser import connected, running_chromium
 
 OPEN: Final = "open"
 """What standard output says once all of them are."""

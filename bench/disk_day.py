@@ -22,12 +22,12 @@ import apsw
 from bench import irc
 from channels.message import Author, InboundMessage
 from gateway.storage.folding import LedgerFolder
-from tests.clock import QuickClock
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of
+from tests.kit.clock import QuickClock
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import Brings
 
 ASKS: Final = 20
 BATCH: Final = 50

@@ -18,10 +18,10 @@ from playwright.async_api import Page, expect
 from bench.figures import Bar, Figure, latencies, progress, report
 from gateway.app import running_gateway
 from gateway.settings import load_settings
-from tests.browser import connected, enter, running_chromium
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ
+from tests.kit.browser import connected, enter, running_chromium
+from tests.kit.gateways import make_environ
 
 WARM_UP: Final = 3
 TIMES: Final = 20

@@ -25,7 +25,7 @@ from channels.testing import Chat
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ
+from tests.kit.gateways import gateway_process, make_environ
 
 SHAPES: Final[Mapping[str, str]] = {
     "bullets in a line": "- - - ",

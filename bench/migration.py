@@ -25,8 +25,8 @@ import psycopg
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.connection import Database
 from tape.stores.sqlite import tape_schema
-from tests.forks import fork
-from tests.gateways import clean_environ, make_environ
+from tests.kit.forks import fork
+from tests.kit.gateways import clean_environ, make_environ
 from tests.postgres import fresh_database
 
 TAPES: Final = 200

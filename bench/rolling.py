@@ -25,7 +25,7 @@ from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
-from tests.gateways import ROOT, clean_environ, make_environ
+from tests.kit.gateways import ROOT, clean_environ, make_environ
 from tests.postgres import Server, server
 
 GROUPS: Final = 24

@@ -19,7 +19,7 @@ import psutil
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateways import gateway_process, make_environ
+from tests.kit.gateways import gateway_process, make_environ
 
 LONGEST: Final = 60.0
 """Whatever is waited for longer than this has failed."""

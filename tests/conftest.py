@@ -14,10 +14,11 @@ import structlog
 
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
-from tests import quick  # noqa: F401 - for what it does
-from tests.examples import SEARCHES, number
 from tests.fakes.base.traffic import forget_traffic
-from tests.loops import LEFT, TidyLoop
+from tests.kit import shortcuts  # noqa: F401 - for what it does
+from tests.kit.examples import SEARCHES, number
+from tests.kit.fixtures import _its_model, gateway, model  # noqa: F401 - every test may ask for them
+from tests.kit.loops import LEFT, TidyLoop
 
 # A shell's background jobs ignore Ctrl-C, and so would all the processes that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

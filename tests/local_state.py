@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.sources import tree_of
+from tests.kit.sources import tree_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 HOMES: Final = (

@@ -18,14 +18,12 @@ from agent.tool_decorator import tool
 from gateway.hooks.specs import hookimpl
 from gateway.redaction import secrets_of
 from tape.entry import message
-from tests.canaries import KEY, SET, TOKENS, Canaries, LeakFound
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped, think
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, gateway_process, make_environ, make_settings, tape_of
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.canaries import KEY, SET, TOKENS, Canaries, LeakFound
+from tests.kit.gateways import gateway_of, gateway_process, make_environ, make_settings, tape_of
+from tests.kit.visitor import visit
 
 FORMS: dict[str, Callable[[str], str]] = {
     "plain": str,

@@ -20,9 +20,9 @@ from gateway.cli.main import app
 from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
 from gateway.settings.renames import RENAMED
+from tests.kit.sources import tree_of
 from tests.reference.setting_tables import former_name
 from tests.reference.site_links import within
-from tests.sources import tree_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources import tree_of
+from tests.kit.sources import tree_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("gateway", "channels", "tape", "agent")

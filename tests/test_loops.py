@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 
-import pytest
-
-from tests.loops import LEFT, TidyLoop
+from tests.kit.loops import LEFT, TidyLoop
 
 
 def test_a_connection_that_nobody_ended_is_ended_and_named() -> None:
@@ -26,6 +24,5 @@ def test_a_connection_that_nobody_ended_is_ended_and_named() -> None:
     LEFT.clear()
 
 
-@pytest.mark.anyio
 async def test_the_tests_run_on_it() -> None:
     assert isinstance(asyncio.get_running_loop(), TidyLoop)

@@ -20,7 +20,7 @@ import anyio
 import pytest
 
 from gateway.home import find_running
-from tests.visitor import visit
+from tests.kit.visitor import visit
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -101,7 +101,6 @@ def test_the_sdist_installs_what_the_wheel_does(tmp_path: Path) -> None:
     assert files_of(tmp_path / "own") == tracked()
 
 
-@pytest.mark.anyio
 async def test_the_wheel_alone_runs_the_gateway_which_answers_on_its_page(
     bare: Path, tmp_path: Path
 ) -> None:

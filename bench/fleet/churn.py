@@ -34,7 +34,7 @@ from tape.stores.memory import MemoryStore
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import FirstId, Run, Unit
-from tests.clock import START, ManualClock
+from tests.kit.clock import START, ManualClock
 from tests.postgres import Server
 
 CHATS: Final = 400

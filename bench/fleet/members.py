@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from tests.forks import Fork, fork
-from tests.gateways import clean_environ
+from tests.kit.forks import Fork, fork
+from tests.kit.gateways import clean_environ
 
 Role = Literal["all", "ingress", "worker"]
 Kind = Literal["kill", "stop", "freeze", "cut", "restart", "stall"]

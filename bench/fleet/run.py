@@ -26,7 +26,7 @@ from bench.stage import distribution
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ
+from tests.kit.gateways import make_environ
 from tests.postgres import Server
 
 ANSWER_SECONDS: Final = 0.5

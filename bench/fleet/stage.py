@@ -20,7 +20,7 @@ from tests.fakes.cutting_proxy import CuttingProxy
 from tests.fakes.openai.script import Reply, Request
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateways import make_environ
+from tests.kit.gateways import make_environ
 from tests.postgres import Server
 
 READY: Final = '"event":"gateway.ready"'

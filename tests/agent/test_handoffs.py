@@ -19,8 +19,6 @@ from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, TURN_START
 from tests.agent.scripted import ECHO, LANE, QUESTION, TURN, Stage, begin, new_tape, stage_of
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def tape() -> AsyncIterator[Tape]:

@@ -21,9 +21,6 @@ from tests.agent.scripted import ECHO, LANE, TURN, stage_of
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
-
 # Answering
 
 

@@ -20,9 +20,6 @@ from tape.stores.memory import MemoryStore
 from tests.agent.looped import deferred, names, said
 from tests.agent.scripted import ECHO, begin, stage_of
 
-pytestmark = pytest.mark.anyio
-
-
 # Failing
 
 

@@ -18,8 +18,6 @@ from tape.turn_events import TURN_START
 from tests.agent.looped import TOO_LONG, deferred, kinds, names, shown
 from tests.agent.scripted import ECHO, LANE, QUESTION, TURN, begin, returning, stage_of
 
-pytestmark = pytest.mark.anyio
-
 
 async def with_history(tape: Tape, size: int = 4000) -> None:
     """Put a long answer into the lane, and ask again."""

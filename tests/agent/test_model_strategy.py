@@ -12,8 +12,6 @@ from tape.entry import message
 from tape.handle import Tape
 from tests.agent.scripted import new_tape
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def tape() -> Tape:

@@ -6,15 +6,12 @@ import os
 import time
 
 import anyio
-import pytest
 
 from agent.errors import ToolRefused
 from agent.process_pool import in_a_process
 from agent.testing import call
 from agent.tool import Arguments, Tool
 from tests.agent.scripted import stage_of
-
-pytestmark = pytest.mark.anyio
 
 
 class Seconds(Arguments):

@@ -13,8 +13,6 @@ from agent.testing import ScriptedModel, asks, call
 from tests.agent.looped import TOO_LONG
 from tests.agent.scripted import ECHO, new_tape
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_question_calls_and_answer_are_on_the_tape() -> None:
     tape = new_tape()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.spent import CALLS, Spent
 from agent.testing import ScriptedModel, says
 from tests.agent.scripted import begin, new_tape, stage_of
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_call_counts_under_the_name_in_the_settings_whatever_the_server_reports() -> None:

@@ -21,8 +21,6 @@ from tape.handle import Tape
 from tape.service import TapeService
 from tests.agent.scripted import ECHO, LANE, TURN, begin, new_tape, stage_of
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def tape() -> AsyncIterator[Tape]:

@@ -21,8 +21,6 @@ from tape.entry import event
 from tape.tokens import TOKENS_PER_MESSAGE, estimate
 from tests.agent.scripted import new_tape
 
-pytestmark = pytest.mark.anyio
-
 PROMPT = [{"role": "user", "content": "x" * 4000}]
 
 TIKTOKEN = """

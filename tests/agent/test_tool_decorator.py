@@ -10,8 +10,6 @@ from pydantic import Field
 from agent import Chats, Role, Tool, ToolContext, ToolRefused, tool
 from tests.agent.scripted import new_tape
 
-pytestmark = pytest.mark.anyio
-
 Unit = Literal["c", "f"]
 
 

@@ -12,8 +12,6 @@ from agent.tool_runner import MAX_RESULT_CHARACTERS, UNKNOWN_OUTCOME, finish_ope
 from tape.entry import NewEntry, event, tool_call, tool_result
 from tests.agent.scripted import BREAK, ECHO, HANG, Stage, begin, returning, stage_of
 
-pytestmark = pytest.mark.anyio
-
 
 async def result_of(tool: Tool, arguments: str = "{}") -> str:
     (done,) = await stage_of(tool).runner.run_all([call(tool.name, arguments=arguments)])

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from agent.turn_log import WriteOnce
 from tape.entry import Entry, NewEntry, event
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
-
-pytestmark = pytest.mark.anyio
 
 
 class Appends(MemoryStore):

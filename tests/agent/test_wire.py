@@ -21,8 +21,6 @@ from tape.handle import Tape
 from tests.agent.scripted import ECHO, new_tape
 from tests.fakes.played_http import Answer, Played, events, played_http, refusal
 
-pytestmark = pytest.mark.anyio
-
 SIGNATURE = '{"google":{"thought_signature":"CiQBcsjafKcPQPZ1/+2b=="}}'
 SAYS = (
     '{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":'

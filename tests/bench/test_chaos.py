@@ -21,8 +21,6 @@ from bench.chaos_table import points, table
 from bench.chaos_window import NONE, RECEIPTS, Window
 from gateway.delivery.sender import RESENT
 
-pytestmark = pytest.mark.anyio
-
 ASKED = Question(0.0, "Q0001", 0, 0, "short")
 SHORT = {
     "discord": ("lost-answer", "kill-missed", "kill-after-final", "lost-events"),

@@ -8,8 +8,6 @@ import pytest
 
 from bench.explain import figures_of, fill
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_every_message_of_a_small_home_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,8 +18,6 @@ from bench.fleet.town import Made
 from bench.fleet.troubles import Counts
 from bench.fleet.verdicts import Causes, window_of
 
-pytestmark = pytest.mark.anyio
-
 RECORD = Record(Plan("discord", "", "1", "resend", (), ()), Path())
 
 

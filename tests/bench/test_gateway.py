@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bench.crowd import Crowd, chatter
 from bench.figures import Bar, Figure, table
 from bench.gateway import Size, group_figures
 from bench.stage import answer, staged
 from tests.fakes.telegram.server import FakeTelegram
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_every_question_is_answered_once_and_later_than_its_model_was_asked() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bench.foreign_servers import SCENARIOS as FOREIGN
 from bench.model_servers import playing_of, row_of, run, table
 from bench.tiny_model import ALIGNMENT, write_model
@@ -13,8 +11,6 @@ from tests.model_servers.catalog import SCENARIOS
 from tests.model_servers.play import play
 from tests.model_servers.scenario import Outcome, Scenario
 from tests.model_servers.wire import calling, say
-
-pytestmark = pytest.mark.anyio
 
 SCENARIO = Scenario("a | b", "A3", (calling(), say("<b>Noon</b>")), (".*",))
 

@@ -25,17 +25,14 @@ async def attempts(*times: float) -> tuple[float, list[str]]:
     return (await best(Bar("<", 300), measure, go_back)).wall, done
 
 
-@pytest.mark.anyio
 async def test_what_meets_its_bar_is_measured_once() -> None:
     assert await attempts(200) == (200, ["measured"])
 
 
-@pytest.mark.anyio
 async def test_what_breaks_its_bar_is_measured_again_from_the_start() -> None:
     assert await attempts(900_000, 200) == (200, ["measured", "went back", "measured"])
 
 
-@pytest.mark.anyio
 async def test_what_always_breaks_its_bar_is_given_up() -> None:
     _wall, done = await attempts(*range(900_000, 900_000 + ATTEMPTS))
     assert done.count("measured") == ATTEMPTS

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import anyio
-import pytest
 
 from channels.clock import wait_at_most
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 async def test_it_returns_once_the_wait_is_over() -> None:

@@ -14,9 +14,7 @@ from channels.errors import SendDelayed, SendRefused
 from channels.message import Author, InboundMessage
 from channels.pacing import Budget, Pacing, Priority
 from channels.tally import Tally
-from tests.clock import ManualClock, settle
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, settle
 
 MESSAGE = InboundMessage("web", "lobby", "lobby/1", "1", Author("7", "Anna"), "hi", "2026-01-02")
 

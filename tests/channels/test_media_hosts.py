@@ -14,11 +14,9 @@ from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
 from channels.telegram.api import BotApi
 from channels.telegram.settings import TelegramSettings
-from tests.agent.web.test_hostile import urls
-from tests.clock import ManualClock
+from tests.agent.web.hostile_pages import urls
 from tests.fakes.internet import Internet, internet, redirect
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 @pytest.fixture

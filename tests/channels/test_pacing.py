@@ -22,11 +22,8 @@ from channels.pacing import (
     Pacing,
     Priority,
 )
-from tests.clock import ManualClock, settle
-from tests.examples import examples
-
-pytestmark = pytest.mark.anyio
-
+from tests.kit.clock import ManualClock, settle
+from tests.kit.examples import examples
 
 SECOND = Budget(1.0)
 

@@ -7,9 +7,7 @@ import pytest
 
 from channels import Author, Channel, ChannelDown, InboundMessage, OutboundMessage, Receipt
 from channels.testing import FakeHost, run_channel
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 class Echo(Channel):

@@ -13,9 +13,7 @@ from channels.errors import SendRefused
 from channels.message import Author, InboundMessage
 from channels.pacing import Budget, Pacing, Priority
 from channels.typing_indicator import TYPING_INTERVAL_SECONDS, TypingIndicator
-from tests.clock import ManualClock, settle
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, settle
 
 MESSAGE = InboundMessage("telegram", "7", "7/1", "1", Author("7", "Anna"), "hi", "2026-01-02")
 LATER = replace(MESSAGE, ext_id="7/2", message_id="2")

@@ -12,7 +12,6 @@ from PIL import Image
 
 from channels.discord.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.clock import ManualClock
 from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.discord.faults import RateLimited
@@ -20,6 +19,7 @@ from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.rules import MAX_CONTENT
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import COMMAND_ANSWER, Channel, Guild, Message, User
+from tests.kit.clock import ManualClock
 
 KINDS: Final[Mapping[Operation, str]] = MappingProxyType(
     {"typing": "typing", "first": "post", "edit": "edit", "final": "post"}

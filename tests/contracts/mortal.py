@@ -21,8 +21,8 @@ from tape.store import Now, SharedStore, TapeInfo, UnitStore, utc_now
 from tape.stores.memory import MemoryStore
 from tape.tails import Tails
 from tape.unit_of_work import Append, Framing, Outcome, Prepare, Row, Run, Unit, as_given, prepared
-from tests.canaries import without_wire
 from tests.fakes.base.traffic import WITNESSES, Asked
+from tests.kit.canaries import without_wire
 
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]

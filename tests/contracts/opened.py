@@ -13,7 +13,7 @@ from _pytest.mark import ParameterSet
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import TAPE_STORES, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
-from tests.kept_databases import kept_database
+from tests.kit.kept_databases import kept_database
 from tests.postgres import APPLICATION
 
 NEEDS_A_SERVER: Final = frozenset({"postgresql"})

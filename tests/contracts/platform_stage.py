@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from channels.testing import Chat, Person
-from tests.clock import ManualClock
+from tests.kit.clock import ManualClock
 
 
 class Account(Protocol):

@@ -22,13 +22,13 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
 from tape.stores.sqlite import tape_schema
 from tape.turn_events import is_take, read_take
-from tests.clock import RestingClock
 from tests.contracts.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
 from tests.contracts.promised import class_of, is_on_a_server
 from tests.contracts.server_store import LastingDatabase, lasting_database
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, tape_of
+from tests.kit.clock import RestingClock
+from tests.kit.gateways import gateway_of, tape_of
 
 T = TypeVar("T")
 

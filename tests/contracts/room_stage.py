@@ -16,8 +16,8 @@ import orjson
 from anyio.abc import TaskGroup
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.clock import ManualClock
-from tests.visitor import Visitor
+from tests.kit.clock import ManualClock
+from tests.kit.visitor import Visitor
 
 
 class Guest(Person):

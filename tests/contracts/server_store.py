@@ -16,10 +16,10 @@ from tape.store import Now, SharedStore, TapeInfo
 from tape.stores.postgres.store import PostgresStore
 from tape.tails import Tails
 from tape.unit_of_work import Framing, Outcome, Prepare, Row, Unit
-from tests.clock import errand
 from tests.fakes.base.traffic import WITNESSES, Asked
-from tests.kept_connections import kept_connections
-from tests.kept_databases import KeptDatabase
+from tests.kit.clock import errand
+from tests.kit.kept_connections import kept_connections
+from tests.kit.kept_databases import KeptDatabase
 
 TABLES: Final = """
 SELECT relname FROM pg_class

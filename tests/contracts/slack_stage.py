@@ -12,7 +12,6 @@ from typing import Final
 import orjson
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.clock import ManualClock
 from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.base.http import JsonObject
@@ -22,6 +21,7 @@ from tests.fakes.slack.rules import MAX_MARKDOWN
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.text import unescaped
 from tests.fakes.slack.world import Channel, File, Message, User, stamp
+from tests.kit.clock import ManualClock
 
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"

@@ -10,7 +10,6 @@ import orjson
 
 from channels.telegram.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.clock import ManualClock
 from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.base.http import JsonObject
@@ -21,6 +20,7 @@ from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.updates import OTHER_POLLER
 from tests.fakes.telegram.world import Chat as TelegramChat
 from tests.fakes.telegram.world import Message, User
+from tests.kit.clock import ManualClock
 
 TYPING_LASTS: Final = 5.0
 METHODS: Final[Mapping[Operation, str]] = MappingProxyType(

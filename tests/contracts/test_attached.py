@@ -11,14 +11,14 @@ from channels.facts import OwnFacts
 from channels.message import Button, OutboundMessage
 from channels.registry import CHANNELS
 from channels.testing import Chat
-from tests.clock import RestingClock
 from tests.contracts.pairs import answer, attached, pair
 from tests.contracts.promised import class_of
 from tests.contracts.stages import STAGES
+from tests.kit.clock import RestingClock
 
 CONNECTED = sorted(name for name in CHANNELS if "remote" in class_of(name).features)
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("channel", CONNECTED)]
+pytestmark = [pytest.mark.parametrize("channel", CONNECTED)]
 
 
 async def test_attaching_opens_no_connection_for_events(channel: str, tmp_path: Path) -> None:

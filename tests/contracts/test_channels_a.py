@@ -10,8 +10,6 @@ from tests.contracts.play import opened, playing, prompt_of
 from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Text
 
-pytestmark = pytest.mark.anyio
-
 
 @promises("A1")
 @pytest.mark.parametrize("as_new", [False, True], ids=["the same delivery", "another delivery"])

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.contracts.cards import paired
 from tests.contracts.play import playing
 from tests.contracts.promised import promises
-from tests.contracts.test_channels_buttons import paired
-
-pytestmark = pytest.mark.anyio
 
 
 @promises("B8", "admins")

@@ -11,8 +11,6 @@ from tests.contracts.play import opened, prompt_of
 from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
-pytestmark = pytest.mark.anyio
-
 HOUR = 3600.0
 
 

@@ -12,8 +12,6 @@ from tests.contracts.play import Play, playing, prompt_of
 from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
 
-pytestmark = pytest.mark.anyio
-
 RULES = ("private", "mention", "reply", "name", "thread")
 
 

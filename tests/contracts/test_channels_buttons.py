@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from channels.testing import Answer, Chat, Person
-from tests.contracts.play import Play, playing
+from tests.contracts.cards import paired, question
+from tests.contracts.play import playing
 from tests.contracts.promised import promises
-
-pytestmark = pytest.mark.anyio
-
-
-async def paired(play: Play, name: str) -> tuple[Person, Chat]:
-    """Make somebody an owner, and return them with their private chat."""
-    owner = play.person(name)
-    chat = play.stage.private(owner)
-    code = await play.pairing_code()
-    await play.ask(chat, owner, f"pair {code}", mention=False)
-    return owner, chat
-
-
-def question(play: Play, chat: Chat) -> Answer:
-    """Return the last message with buttons in a chat."""
-    return [answer for answer in play.stage.answers(chat) if answer.buttons][-1]
 
 
 @promises("B8")

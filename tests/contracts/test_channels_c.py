@@ -18,8 +18,6 @@ from tests.contracts.play import Play, playing, prompt_of
 from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 
-pytestmark = pytest.mark.anyio
-
 WORD = re.compile(r"word-(\d+)-(\d+)")
 
 

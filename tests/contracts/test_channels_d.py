@@ -10,12 +10,8 @@ import pytest
 from channels.testing import BrokenEdit, Operation
 from tests.contracts.play import Play, playing
 from tests.contracts.promised import promises
+from tests.contracts.texts import SENTENCES, WHOLE
 from tests.fakes.openai.script import Text
-
-pytestmark = pytest.mark.anyio
-
-SENTENCES = ("This is the first sentence.", *(f" This is number {n}." for n in range(2, 13)))
-WHOLE = "".join(SENTENCES)
 
 
 def slowly(play: Play) -> Text:

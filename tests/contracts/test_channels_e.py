@@ -16,8 +16,6 @@ from tests.contracts.play import Play, playing, prompt_of
 from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, CutStream, Failure, Text, ToolCalls, Usage
 
-pytestmark = pytest.mark.anyio
-
 DOWN: Final = Failure(500, "canary-answer", None, "server_error")
 LOOK: Final = Call("look", "tape_info", "{}")
 

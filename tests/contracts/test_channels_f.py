@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.clock import ManualClock
 from tests.contracts.play import Play, opened, playing
 from tests.contracts.promised import promises
+from tests.contracts.texts import loop_time
 from tests.fakes.openai.script import Text
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.visitor import visit
 
 NOTICED = 60
 """Maximum seconds until a dead connection is noticed."""
-
-
-@contextmanager
-def loop_time(clock: ManualClock) -> Iterator[None]:
-    """Move the event loop's time, by which sockets are given up, with the clock as well."""
-    loop = asyncio.get_running_loop()
-    before = clock.monotonic()
-    vars(loop)["time"] = lambda: time.monotonic() + clock.monotonic() - before
-    try:
-        yield
-    finally:
-        # It never goes back: a timer that was set meanwhile would be a minute late.
-        passed = clock.monotonic() - before
-        vars(loop)["time"] = lambda: time.monotonic() + passed
 
 
 async def seconds_pass(play: Play, seconds: int) -> None:

@@ -8,16 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from channels.testing import Chat, PersonMessage
 from gateway.context.replay import prompts_of
 from tests.contracts.play import Play, opened, playing, prompt_of
 from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import tape_of
 
 GARDEN: Final = (
     "which fertiliser do you give the tomato plants on your balcony?",

@@ -24,8 +24,6 @@ from tests.contracts.play import Play, opened, playing
 from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 
-pytestmark = pytest.mark.anyio
-
 API_KEY = "sk-canary-of-the-model-9f2c"
 HTTP_TOKEN = "canary-of-the-page-77e1"
 

@@ -17,10 +17,8 @@ from gateway.hooks.specs import hookimpl
 from tests.contracts.mortal import Moment
 from tests.contracts.play import Play, opened
 from tests.contracts.promised import Share, class_of, is_on_a_server, promises
-from tests.contracts.test_channels_d import SENTENCES, WHOLE
+from tests.contracts.texts import SENTENCES, WHOLE
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
-
-pytestmark = pytest.mark.anyio
 
 Case = tuple[str, int]
 """A transaction by its name, and which of that name it is."""

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -19,10 +18,8 @@ from gateway.settings import Settings
 from tests.contracts.play import Play, playing
 from tests.contracts.promised import promises
 from tests.contracts.stages import STAGES
-from tests.examples import examples
 from tests.fakes.openai.script import Request, Text
-
-pytestmark = pytest.mark.anyio
+from tests.kit.examples import examples
 
 FAMILY: Final = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 STEMS: Final = ("word", "\u5b57\u8bcd", "\u00e9t\u00e9", "\U0001f600", FAMILY, "e\u0301x", "x" * 40)

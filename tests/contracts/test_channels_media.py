@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 import base64
-from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
-from PIL import Image
 
+from tests.contracts.pictures import images_of, picture
 from tests.contracts.play import playing, prompt_of
 from tests.contracts.promised import promises
-from tests.fakes.openai.script import Request
-
-pytestmark = pytest.mark.anyio
-
-
-def picture(width: int = 40, height: int = 30) -> bytes:
-    """Return a small red image."""
-    data = BytesIO()
-    Image.new("RGB", (width, height), "red").save(data, "PNG")
-    return data.getvalue()
-
-
-def images_of(request: Request) -> list[str]:
-    """Return the addresses of the images that the model was shown."""
-    contents: list[Any] = [message["content"] for message in request.body["messages"]]
-    parts = [part for content in contents if isinstance(content, list) for part in content]
-    return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
 
 
 @promises("E8")

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-import pytest
-
 from agent.powers import (
     ALL_KINDS,
     OTHER_CHATS,
@@ -24,13 +22,11 @@ from agent.powers import (
 from agent.tool import Role
 from channels.registry import CHANNELS
 from channels.testing import Chat, Person, PersonMessage
+from tests.contracts.cards import paired, question
 from tests.contracts.play import Play, playing
 from tests.contracts.promised import is_at_length, is_on_a_server, promises
 from tests.contracts.room_stage import RoomStage
-from tests.contracts.test_channels_buttons import paired, question
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
-
-pytestmark = pytest.mark.anyio
 
 GROUP_ROLES: Final[Mapping[str, Role]] = {
     "Stranger": Role.STRANGER,

@@ -18,8 +18,6 @@ from tests.contracts.play import Play, opened
 from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
-pytestmark = pytest.mark.anyio
-
 KEY = "sk-canary+of/the=model?9f2c&more"
 TOKEN = "canary-of-the-page-77e1"
 THOUGHT = "canary reasoning 51d0: they want tea"

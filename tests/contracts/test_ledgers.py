@@ -32,11 +32,9 @@ from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Outcome, Run, Unit
-from tests.clock import ManualClock
-from tests.kept_databases import kept_database
+from tests.kit.clock import ManualClock
+from tests.kit.kept_databases import kept_database
 from tests.postgres import APPLICATION
-
-pytestmark = pytest.mark.anyio
 
 
 def _memory(_folder: Path) -> UnitStore:

@@ -34,8 +34,6 @@ from tape.stores.registry import TAPE_STORES, UNIT_STORES
 from tape.unit_of_work import Batch
 from tests.contracts.opened import opened, params
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(params=params({**UNIT_STORES, **TAPE_STORES}))
 async def tape(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Tape]:

@@ -19,7 +19,7 @@ from tests.contracts.play import Play, opened
 from tests.contracts.server_store import LastingDatabase
 from tests.fakes.cutting_proxy import Cut, CuttingProxy
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 CHANNELS: Final = ("telegram", "web")
 """One whose platform delivers once more, and one whose page does."""

@@ -19,8 +19,6 @@ from tape.testing import (
 )
 from tests.contracts.opened import opened, opened_with_units, params
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(params=params({**UNIT_STORES, **TAPE_STORES}))
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[TapeStore]:

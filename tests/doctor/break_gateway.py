@@ -31,7 +31,7 @@ from tests.doctor.scene import Scene, breaks
 from tests.fakes.openai.script import Failure, Hang, Reply, Request, Text, context_length_exceeded
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
-from tests.gateways import gateway_process
+from tests.kit.gateways import gateway_process
 
 Variables = AsyncIterator[dict[str, str]]
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 
-from tests.gateways import clean_environ, make_environ, run_process
+from tests.kit.gateways import clean_environ, make_environ, run_process
 
 Maker = Callable[["Scene"], AsyncIterator[dict[str, str]]]
 Opener = Callable[["Scene"], AbstractAsyncContextManager[dict[str, str]]]

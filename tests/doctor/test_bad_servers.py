@@ -13,10 +13,10 @@ import pytest
 
 from gateway.doctor.checks.server import look_at_server
 from tests.doctor.scene import Scene
-from tests.gateways import run_tapeway
+from tests.kit.gateways import run_tapeway
 from tests.postgres import Server, fresh_database, url_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 Makes = Callable[[], AbstractContextManager[str]]
 

@@ -14,10 +14,8 @@ from tests.doctor.break_platforms import telegram_of
 from tests.doctor.scene import Scene
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateways import gateway_of
+from tests.kit.gateways import gateway_of
 from tests.postgres import owned_database
-
-pytestmark = pytest.mark.anyio
 
 RIGHT, OTHER = "123456:right-token-of-the-bot", "654321:right-token-of-another-bot"
 
@@ -33,10 +31,10 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[st
 
 
 async def test_a_token_of_another_bot_is_named_before_a_start_and_that_of_the_same_is_not(
-    tmp_path: Path, database: dict[str, str]
+    model: FakeOpenAI, tmp_path: Path, database: dict[str, str]
 ) -> None:
     scene = Scene(tmp_path)
-    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+    async with FakeTelegram(token=RIGHT) as telegram:
 
         async def found() -> list[CheckResult]:
             environ = scene.environ(**telegram_of(telegram), **database)

@@ -20,10 +20,8 @@ from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
-from tests.gateway.http.test_metrics_port import free_port
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of
+from tests.kit.ports import free_port
 
 
 @pytest.fixture

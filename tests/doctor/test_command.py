@@ -19,15 +19,13 @@ from gateway.doctor.diagnosis import Diagnosis
 from gateway.doctor.examination import examine, wants_color
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import find_subject
-from tests.clock import START
 from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene, examined, results
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
-from tests.gateways import ROOT, clean_environ, gateway_process, run_process
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import START
+from tests.kit.gateways import ROOT, clean_environ, gateway_process, run_process
 
 KEY = "a-key-of-the-tests"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from gateway.doctor.digests import differences, digests_of
 from gateway.hooks.runtime import HookRuntime
 from gateway.redaction import Redactor, secrets_of
-from tests.gateways import make_settings
+from tests.kit.gateways import make_settings
 
 SECRET = "sk-not-for-others-0123456789"
 

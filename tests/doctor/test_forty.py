@@ -11,8 +11,6 @@ from tests.doctor import break_gateway, break_platforms  # noqa: F401 - register
 from tests.doctor.forty import FORTY, Broken
 from tests.doctor.scene import MAKERS, Scene, examined, results
 
-pytestmark = pytest.mark.anyio
-
 BY_ID = {broken.id: broken for broken in FORTY}
 
 

@@ -10,28 +10,9 @@ import psycopg
 import pytest
 
 from gateway.doctor.overview import look_over
-from tests.gateways import gateway_of, make_environ, run_tapeway
+from tests.doctor.tables import join
+from tests.kit.gateways import gateway_of, make_environ, run_tapeway
 from tests.postgres import fresh_database, owned_database
-
-pytestmark = pytest.mark.anyio
-
-WORKER = (
-    "INSERT INTO worker (owner, home, role, version, place, started_at, seen_at, digests)"
-    " VALUES (%s, '/srv', %s, '1.2.3', %s, utc_after(%s), utc_after(%s), %s)"
-)
-
-
-def join(
-    connection: psycopg.Connection[tuple[object, ...]],
-    owner: str,
-    role: str,
-    *,
-    silent: int = 1,
-    **digests: str,
-) -> None:
-    """Add the row of a process that was seen some seconds ago."""
-    values = (owner, role, f"host-{owner[0]}", -600, -silent, json.dumps(digests))
-    connection.execute(WORKER, values)
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from tape.entry import message
 from tape.stores.postgres.database import applied_versions
 from tape.stores.postgres.store import PostgresStore
 from tests.doctor.scene import Scene, examined, results
-from tests.doctor.test_overview import join
-from tests.gateways import run_tapeway
+from tests.doctor.tables import join
+from tests.kit.gateways import run_tapeway
 from tests.postgres import fresh_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 SECRET = "geheimes-wort"
 

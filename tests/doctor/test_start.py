@@ -20,10 +20,8 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
-from tests.forks import fork
-from tests.gateways import clean_environ
-
-pytestmark = pytest.mark.anyio
+from tests.kit.forks import fork
+from tests.kit.gateways import clean_environ
 
 TWENTY: Final = {
     # ends with one line

@@ -29,10 +29,10 @@ from tape.erasing import ERASED, erased_on
 from tape.importing.normalize import read_raw
 from tape.payloads import check
 from tests.channels.discord import raw as discord_raw
-from tests.channels.slack.test_inbound import me as slack_self
+from tests.channels.slack.events import me as slack_self
 from tests.channels.telegram import raw as telegram_raw
 from tests.fuzz.inputs import broken, mixed, texts, values
-from tests.gateway.access.test_pairing import made, sent
+from tests.kit.plain_channels import made, sent
 
 presses = broken(
     [

@@ -35,8 +35,8 @@ from gateway.settings import load_settings
 from tape.entry import dump
 from tape.importing.normalize import read_raw
 from tests.channels.discord import raw as discord_raw
-from tests.channels.slack.test_inbound import event as slack_event
-from tests.channels.slack.test_inbound import me as slack_self
+from tests.channels.slack.events import event as slack_event
+from tests.channels.slack.events import me as slack_self
 from tests.channels.telegram import raw as telegram_raw
 from tests.fuzz import doors, served
 from tests.fuzz.inputs import broken, markdown, mixed, streams, texts, urls, values

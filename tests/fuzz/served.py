@@ -16,7 +16,7 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import strategies as st
 
 from tests.fuzz.inputs import broken, texts
-from tests.gateways import gateway_of
+from tests.kit.gateways import gateway_of
 
 PATHS: Final = (
     *("/login", "/login/code", "/api/session/end", "/api/invitations", "/api/sessions"),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 
-from tests.examples import examples
 from tests.fuzz.parsers import PARSERS
+from tests.kit.examples import examples
 
 SHORT = examples(60, suppress_health_check=list(HealthCheck))
 

@@ -21,7 +21,6 @@ HOSTILE: Final = (
 )
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("channel", sorted(CHANNELS))
 async def test_a_chat_answers_after_each_hostile_message_and_each_hostile_answer(
     channel: str, tmp_path: Path

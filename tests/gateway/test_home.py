@@ -13,7 +13,7 @@ import pytest
 from gateway.app import running_gateway
 from gateway.errors import GatewayError, HomeInUse
 from gateway.home import LOCK, Running, announce, find_running, is_locked, locked, withdraw
-from tests.gateways import make_settings
+from tests.kit.gateways import make_settings
 
 
 def test_a_second_gateway_is_refused_with_the_process_id_of_the_first(tmp_path: Path) -> None:
@@ -62,7 +62,6 @@ def test_looking_whether_one_runs_keeps_none_from_starting(tmp_path: Path) -> No
             pass
 
 
-@pytest.mark.anyio
 async def test_what_one_killed_in_a_container_left_is_gone_before_the_next_has_its_number(
     tmp_path: Path,
 ) -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.gateways import clean_environ, make_environ
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import clean_environ, make_environ
 
 SDKS = {"discord": {"discord"}, "slack": {"slack_bolt", "slack_sdk"}, "telegram": {"telegram"}}
 TOKENS = {

@@ -12,15 +12,15 @@ from gateway.logs import get_log, set_up_logs
 from gateway.settings import LogSettings
 from tests.fakes.openai.script import Failure
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ, run_tapeway
+from tests.kit.gateways import make_environ, run_tapeway
 
 
-@pytest.mark.anyio
-async def test_json_lines_have_the_session_turn_channel_and_the_error_s_id(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server:
-        server.enqueue(Failure(500, "boom", None, "server_error"))
-        environ = make_environ(tmp_path, server, LOG__FORMAT="json")
-        _code, out, err = await run_tapeway(environ, "run", "hello")
+async def test_json_lines_have_the_session_turn_channel_and_the_error_s_id(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(Failure(500, "boom", None, "server_error"))
+    environ = make_environ(tmp_path, model, LOG__FORMAT="json")
+    _code, out, err = await run_tapeway(environ, "run", "hello")
     (failed,) = [orjson.loads(line) for line in err.splitlines()]
     assert failed["event"] == "turn.failed"
     assert (failed["session"], failed["channel"]) == ("cli:terminal", "cli")

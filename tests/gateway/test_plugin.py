@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 
-import pytest
-
 from gateway import plugin
 
 HEAVY = {"openai", "starlette", "structlog", "typer", "gateway.app", "gateway.settings"}
@@ -17,7 +15,6 @@ def test_its_names_are_sorted_and_importable() -> None:
     assert [name for name in plugin.__all__ if not hasattr(plugin, name)] == []
 
 
-@pytest.mark.anyio
 async def test_it_imports_neither_an_sdk_nor_the_gateway() -> None:
     code = f"import sys, gateway.plugin; print(sorted({HEAVY!r} & set(sys.modules)))"
     done = await asyncio.create_subprocess_exec(

@@ -17,7 +17,7 @@ from agent.events import AgentEvent
 from gateway.pipeline.redacted_events import RedactedEvents
 from gateway.redaction import HIDDEN, RedactedStream, Redactor, secrets_of
 from tape.entry import message
-from tests.gateways import make_settings
+from tests.kit.gateways import make_settings
 
 SECRET = 'hunter2+/ "é"\\-and-more'
 REDACTOR = Redactor([SECRET])

@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 
 from tape.entry import Entry
-from tests.gateways import gateway_of, settled
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import Visitor, visit
 from tests.model_servers.scenario import Outcome, Scenario
 from tests.model_servers.server import ScriptedServer
-from tests.visitor import Visitor, visit
 
 LONGEST_SECONDS = 60
 KEY = "sk-key"

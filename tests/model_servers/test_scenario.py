@@ -11,8 +11,6 @@ from tests.model_servers.play import play
 from tests.model_servers.scenario import Scenario, faults
 from tests.model_servers.wire import calling, error, say
 
-pytestmark = pytest.mark.anyio
-
 PLAIN = Scenario("plain", "A3", (say("Noon."),), ("Noon\\.",), calls=1)
 
 

@@ -10,8 +10,6 @@ from tests.model_servers.catalog import SCENARIOS
 from tests.model_servers.play import play
 from tests.model_servers.scenario import Scenario, faults
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 async def test_a_person_sees_what_they_should(scenario: Scenario, tmp_path: Path) -> None:

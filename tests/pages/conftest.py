@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from playwright.async_api import Browser
 
-from tests.browser import connected, running_chromium
+from tests.kit.browser import connected, running_chromium
 
 
 @pytest.fixture(scope="session")

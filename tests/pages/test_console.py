@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from anyio.lowlevel import checkpoint
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
 from channels.message import Author
 from gateway.console.screens import deck
-from tests.browser import MUTE, Browsing, browsing, happens, marks
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.scene import (
     ADMIN,
@@ -24,33 +21,16 @@ from tests.gateway.console.scene import (
     OWNER,
     STRANGER,
     TOKEN,
-    Scene,
     key,
     scene_of,
 )
-from tests.gateway.test_wording import AMOUNTS
+from tests.kit.amounts import AMOUNTS
+from tests.kit.browser import MUTE, browsing, happens, marks
+from tests.pages.entering import enter, entered
 
 pytestmark = marks
 
 EVIL = "<img src=x onerror=document.title='owned'>"
-
-
-@asynccontextmanager
-async def entered(
-    home: Path, chromium: Browser, person: str = OWNER
-) -> AsyncIterator[tuple[Scene, Browsing, Page]]:
-    """Have somebody in the console, by a link of theirs, in a browser that is no one's."""
-    async with scene_of(home) as scene, browsing(chromium) as opened:
-        yield scene, opened, await enter(scene, opened, person)
-
-
-async def enter(scene: Scene, opened: Browsing, person: str, **options: object) -> Page:
-    headers = {"X-Forwarded-For": "203.0.113.9"}
-    context = await opened.new_context(extra_http_headers=headers, **options)
-    page = await context.new_page()
-    await page.goto(f"{scene.gateway.url}console#code={await scene.code(person)}")
-    await expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("Chats|聊天"))
-    return page
 
 
 async def test_a_link_is_used_once_and_leaves_the_address(

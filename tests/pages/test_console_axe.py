@@ -13,11 +13,11 @@ from playwright.async_api import Browser, expect
 from gateway.app import Gateway
 from gateway.settings import load_settings
 from tests.axe.findings import findings
-from tests.browser import browsing, marks
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ, running, settled, with_plugins
-from tests.visitor import visit
+from tests.kit.browser import browsing, marks
+from tests.kit.gateways import make_environ, running, settled, with_plugins
+from tests.kit.visitor import visit
 
 pytestmark = [*marks, pytest.mark.parametrize("scheme", ["light", "dark"])]
 
@@ -49,16 +49,15 @@ async def that_can_be_set(home: Path, server: FakeOpenAI) -> AsyncIterator[Gatew
 
 
 async def test_every_screen(
-    tmp_path: Path, chromium: Browser, scheme: Literal["light", "dark"]
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser, scheme: Literal["light", "dark"]
 ) -> None:
     async with (
-        FakeOpenAI() as server,
-        that_can_be_set(tmp_path, server) as gateway,
+        that_can_be_set(tmp_path, model) as gateway,
         browsing(chromium) as opened,
         visit(gateway.url, "Alice") as (alice,),
     ):
         search = Call("a", "tape_search", '{"query":"kettle"}')
-        server.enqueue(ToolCalls((search,)), Text(("It is blue.",)), Failure(400, "no"))
+        model.enqueue(ToolCalls((search,)), Text(("It is blue.",)), Failure(400, "no"))
         await alice.answer(await alice.say("What color is the kettle?"))
         await alice.say("thank you", to_agent=False)
         await alice.answer(await alice.say("And the lid?"))

@@ -13,7 +13,6 @@ from playwright.async_api import Browser, Page, Response, Route, expect
 from tape.deletions import deletion
 from tape.entry import NewEntry, event, message
 from tape.handle import Tape
-from tests.browser import browsing, marks
 from tests.fakes.openai.script import Text
 from tests.gateway.console.scene import (
     GROUP,
@@ -25,8 +24,9 @@ from tests.gateway.console.scene import (
     key,
     scene_of,
 )
-from tests.gateways import tape_of
-from tests.pages.test_console import enter, entered
+from tests.kit.browser import browsing, marks
+from tests.kit.gateways import tape_of
+from tests.pages.entering import enter, entered
 
 pytestmark = marks
 

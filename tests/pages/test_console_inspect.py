@@ -8,13 +8,14 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
+from gateway.app import Gateway
 from gateway.console.chats import key_of
 from tape.entry import message
-from tests.browser import browsing, marks
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled, tape_of
-from tests.visitor import visit
+from tests.kit.browser import browsing, marks
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.visitor import visit
 
 pytestmark = marks
 
@@ -26,16 +27,11 @@ async def no_wider_than_the_window(page: Page) -> bool:
 
 
 async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_it_again(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
+    async with browsing(chromium) as opened, visit(gateway.url, "Alice") as (alice,):
         call = Call("a", "tape_search", '{"query":"kettle"}')
-        server.enqueue(ToolCalls((call,)), Text(("It is blue.",)))
+        model.enqueue(ToolCalls((call,)), Text(("It is blue.",)))
         await alice.answer(await alice.say("What color is the <b>kettle</b>?"))
         await settled(gateway)
         page = await (await opened.new_context()).new_page()
@@ -63,12 +59,12 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await page.get_by_role("link", name="Call 2").press("Enter")
         await expect(page.locator(".part")).to_have_count(6)
 
-        server.enqueue(Text(("It is red.",)))
+        model.enqueue(Text(("It is red.",)))
         await page.get_by_role("button", name="Run it again…").press("Enter")
         await page.get_by_role("button", name="Ask this model…").press("Enter")
         await page.get_by_role("button", name="Cancel").press("Enter")
         await expect(page.get_by_role("dialog")).to_have_count(0)
-        assert len(server.requests) == 2
+        assert len(model.requests) == 2
         await page.get_by_role("button", name="Ask this model…").press("Enter")
         await page.get_by_role("button", name="Ask the model").press("Enter")
         await expect(page.locator(".answers")).to_contain_text("It is red.")
@@ -80,12 +76,10 @@ async def test_the_way_of_a_question_leads_to_what_the_model_was_shown_and_asks_
         await expect(page.locator(".verdict")).to_contain_text("已回答")
 
 
-async def test_what_was_not_answered_says_why_on_a_phone(tmp_path: Path, chromium: Browser) -> None:
-    async with (
-        gateway_of(tmp_path) as gateway,
-        browsing(chromium) as opened,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
+async def test_what_was_not_answered_says_why_on_a_phone(
+    gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened, visit(gateway.url, "Alice") as (alice,):
         await alice.say("lunch is ready", to_agent=False)
         await settled(gateway)
         for width in (320, 390):
@@ -104,9 +98,9 @@ async def test_what_was_not_answered_says_why_on_a_phone(tmp_path: Path, chromiu
 
 
 async def test_what_nothing_is_recorded_about_leads_back_to_the_timeline(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.say("lunch is ready", to_agent=False)
         await settled(gateway)
@@ -128,16 +122,15 @@ async def test_what_nothing_is_recorded_about_leads_back_to_the_timeline(
 
 
 async def test_a_question_that_did_not_fit_was_let_in_and_says_what_was_full(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, TURN__QUEUE_PER_CHAT="1") as gateway,
+        gateway_of(tmp_path, model, TURN__QUEUE_PER_CHAT="1") as gateway,
         browsing(chromium) as opened,
         visit(gateway.url, "Alice") as (alice,),
     ):
-        server.enqueue(Text(("At ", "last."), gate=gate))
+        model.enqueue(Text(("At ", "last."), gate=gate))
         await alice.draft(await alice.say("number 0"))
         said = [await alice.say(f"number {number}") for number in (1, 2, 3)]
         await alice.until(lambda event: "more questions" in str(event.get("message")))

@@ -8,9 +8,9 @@ from pathlib import Path
 from playwright.async_api import Browser, expect
 
 from tests.axe.findings import findings
-from tests.browser import browsing, marks
 from tests.gateway.console.scene import ADMIN, GROUP, OWNER, STRANGER, key, scene_of
-from tests.pages.test_console import enter
+from tests.kit.browser import browsing, marks
+from tests.pages.entering import enter
 
 pytestmark = marks
 

@@ -12,10 +12,10 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser import Browsing, browsing, marks
 from tests.fakes.openai.script import Text
 from tests.gateway.console.scene import GROUP, MEMBER, key
-from tests.pages.test_room_small import MOVING
+from tests.kit.browser import Browsing, browsing, marks
+from tests.pages.entering import MOVING
 from tests.pages.town import SIGNS, Town, town_of
 
 pytestmark = marks

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, marks
-from tests.canaries import KEY
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import OUTSIDE, TOKEN
 from tests.gateway.setup.desk import set_up
+from tests.kit.browser import browsing, marks
+from tests.kit.canaries import KEY
 
 pytestmark = marks
 

@@ -8,10 +8,10 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
-from tests.browser import browsing, marks
 from tests.gateway.console.court import ANN, Townhall, WatchClock, court_of
 from tests.gateway.console.scene import GROUP, key
-from tests.pages.test_console import enter
+from tests.kit.browser import browsing, marks
+from tests.pages.entering import enter
 
 pytestmark = marks
 

@@ -22,10 +22,10 @@ from gateway.console.chats import key_of
 from tape.deletions import deletion
 from tape.entry import event, message
 from tape.service import tape_name
-from tests.browser import browsing, marks
 from tests.gateway.console.long_tape import make_long
-from tests.gateways import gateway_of, tape_of
-from tests.visitor import Visitor
+from tests.kit.browser import browsing, marks
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.visitor import Visitor
 
 pytestmark = marks
 

@@ -7,24 +7,21 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, enter, marks, say, somebody
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
+from tests.kit.browser import browsing, enter, marks, say, somebody
+from tests.kit.gateways import gateway_of, settled
 
 pytestmark = marks
 
 
 async def test_two_people_see_each_other_and_the_answer_grow(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text(("It has **bold** ", "and an end."), gate=gate))
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Text(("It has **bold** ", "and an end."), gate=gate))
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
         await say(alice, "What has it got?")
@@ -37,13 +34,11 @@ async def test_two_people_see_each_other_and_the_answer_grow(
         await expect(bob.locator(".draft")).to_have_count(0)
 
 
-async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path, chromium: Browser) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
+async def test_stop_ends_the_answer_and_the_room_says_so(
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        model.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "Go on for ever")
         await expect(page.locator(".draft")).to_be_visible()
@@ -55,14 +50,10 @@ async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path, chromiu
 
 
 async def test_somebody_else_s_answer_has_a_stop_of_its_own(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
+    async with browsing(chromium) as opened:
+        model.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
         await say(alice, "Go on for ever")
@@ -77,13 +68,14 @@ async def test_somebody_else_s_answer_has_a_stop_of_its_own(
         await settled(gateway)
 
 
-async def test_reasoning_is_folded_above_its_answer(tmp_path: Path, chromium: Browser) -> None:
+async def test_reasoning_is_folded_above_its_answer(
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
+) -> None:
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, WEB__REASONING="true") as gateway,
+        gateway_of(tmp_path, model, WEB__REASONING="true") as gateway,
         browsing(chromium) as opened,
     ):
-        server.enqueue(Text(("It is <b>blue</b>.",), reasoning=("First <i>I</i> look.",)))
+        model.enqueue(Text(("It is <b>blue</b>.",), reasoning=("First <i>I</i> look.",)))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "What color is it?")
         answer = page.locator("[data-role=agent]", has_text="It is")
@@ -94,23 +86,19 @@ async def test_reasoning_is_folded_above_its_answer(tmp_path: Path, chromium: Br
 
 
 async def test_an_answer_that_was_cut_off_offers_to_go_on(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text(("The first half",), finish_reason="length"), Text(("and the rest.",)))
+    async with browsing(chromium) as opened:
+        model.enqueue(Text(("The first half",), finish_reason="length"), Text(("and the rest.",)))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "Tell me everything")
         await page.get_by_role("button", name="Go on").click()
         await expect(page.locator(".log").get_by_text("and the rest.")).to_be_visible()
-        assert "Go on" in server.requests[1].last_user_text
+        assert "Go on" in model.requests[1].last_user_text
 
 
-async def test_a_search_s_link_shows_the_message(tmp_path: Path, chromium: Browser) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+async def test_a_search_s_link_shows_the_message(gateway: Gateway, chromium: Browser) -> None:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "the kettle is blue")
         await expect(page.locator("[data-role=agent]")).to_have_count(1)
@@ -119,14 +107,12 @@ async def test_a_search_s_link_shows_the_message(tmp_path: Path, chromium: Brows
         await expect(page.locator("[data-role=person].found")).to_have_count(1)
 
 
-async def test_the_history_is_there_after_a_reload_once(tmp_path: Path, chromium: Browser) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+async def test_the_history_is_there_after_a_reload_once(
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
-        server.enqueue(Text(("a memorable answer",)))
+        model.enqueue(Text(("a memorable answer",)))
         await say(page, "a memorable question")
         await expect(page.locator(".log").get_by_text("a memorable answer")).to_be_visible()
         await page.reload()
@@ -137,15 +123,11 @@ async def test_the_history_is_there_after_a_reload_once(tmp_path: Path, chromium
 
 
 async def test_the_rest_of_an_answer_comes_once_to_a_page_that_was_loaded_again_meanwhile(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text(("It has **a beginning** ", "and an end."), gate=gate))
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Text(("It has **a beginning** ", "and an end."), gate=gate))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "What has it got?")
         await expect(page.locator(".draft strong")).to_have_text("a beginning")
@@ -161,9 +143,9 @@ async def test_the_rest_of_an_answer_comes_once_to_a_page_that_was_loaded_again_
 
 
 async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         context = await opened.new_context(viewport={"width": 360, "height": 640})
         page = await context.new_page()
         await page.goto(gateway.url)
@@ -180,16 +162,12 @@ async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(
 
 
 async def test_what_a_model_writes_cannot_run_in_the_page(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         attack = "<img src=x onerror=\"document.title='owned'\"> [a](javascript:alert(1)) done"
-        server.enqueue(Text((attack,)))
+        model.enqueue(Text((attack,)))
         await say(page, "attack")
         await expect(page.get_by_text("done").last).to_be_visible()
         assert await page.title() != "owned"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
 from channels.message import InboundMessage, OutboundMessage
 from gateway.app import Gateway
@@ -14,32 +14,17 @@ from gateway.delivery.outbox import commit_with_sends
 from gateway.scheduling.presses import Settled
 from gateway.storage.ledger.cards import Card, new_card_id
 from tape.unit_of_work import Unit
-from tests.browser import Browsing, browsing, enter, marks, say, somebody
-from tests.gateways import gateway_of, make_settings
+from tests.kit.browser import browsing, enter, marks, say, somebody
+from tests.kit.gateways import make_settings
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
-ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
-"""What a proxy adds: the visitor is not a user of this machine."""
-
-
-async def guest_page(opened: Browsing) -> Page:
-    context = await opened.new_context(extra_http_headers=ELSEWHERE)
-    return await context.new_page()
-
-
-async def invitation(page: Page) -> str:
-    await page.locator("#people-summary").click()
-    await page.get_by_role("button", name="Invite, and access").click()
-    await page.get_by_role("button", name="Make an invitation link").click()
-    await expect(page.locator("#invite-link")).not_to_have_value("")
-    return await page.locator("#invite-link").input_value()
-
 
 async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         link = await invitation(owner)
         guest = await guest_page(opened)
@@ -69,9 +54,9 @@ async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
 
 
 async def test_an_owner_s_link_opens_the_page_in_a_browser_that_the_user_id_does_not_let_in(
-    tmp_path: Path, chromium: Browser
+    tmp_path: Path, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         link = await page_link(make_settings(tmp_path))
         page = await guest_page(opened)
         await page.goto(gateway.url)
@@ -102,9 +87,9 @@ async def ask_with_buttons(gateway: Gateway, person: str) -> None:
 
 
 async def test_a_button_is_for_whom_it_is_meant_and_its_answer_is_shown_to_them_alone(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         gateway.parts.presses.handlers["pick"] = Pick()
         ann = await somebody(opened, gateway.url, "Ann")
         bob = await somebody(opened, gateway.url, "Bob")

@@ -9,11 +9,13 @@ from playwright.async_api import Browser, Page, expect
 
 from channels.message import ShownMessage
 from channels.web.adapter import WebChannel
-from tests.browser import browsing, enter, marks, say
-from tests.clock import ManualClock
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
+from tests.kit.browser import browsing, enter, marks, say
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of
+from tests.pages.entering import ANSWER
 
 pytestmark = marks
 
@@ -34,24 +36,6 @@ PLACES = """() => {
   });
 }"""
 DATE = "2026-01-02T03:04:05+00:00"
-WIDE = " | ".join(f"column {number}" for number in range(12))
-ANSWER = f"""See https://example.org/a_b?x=1. It holds[^one].
-
-```python
-def area(r: float) -> str:  # {"x" * 200}
-    return f"{{r * 3.14}}"
-```
-
-| name | {WIDE} |
-|---|{"---|" * 12}
-| one | {WIDE} |
-
-- [x] write it
-- [ ] read it
-
-[^one]: https://example.org/one
-
-So $\\frac{{a+b}}{{2}} \\leq x^2$, for $5 or $10"""
 
 
 async def still(page: Page) -> list[str]:
@@ -63,15 +47,11 @@ async def still(page: Page) -> list[str]:
 
 
 async def test_nothing_moves_when_an_answer_ends_and_it_is_read_out_once_and_whole(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text((ANSWER, "."), gate=gate))
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Text((ANSWER, "."), gate=gate))
         context = await opened.new_context(viewport={"width": 800, "height": 1400})
         page = await enter(context, gateway.url, "Alice")
         await page.evaluate(COUNT)
@@ -106,14 +86,12 @@ async def test_nothing_moves_when_an_answer_ends_and_it_is_read_out_once_and_who
         await expect(answer.locator(".code")).to_have_attribute("data-more", "start")
 
 
-async def test_the_columns_of_a_table_are_aligned(tmp_path: Path, chromium: Browser) -> None:
+async def test_the_columns_of_a_table_are_aligned(
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
+) -> None:
     align = "(cell) => getComputedStyle(cell).textAlign"
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,  # which fails if the page's policy forbids something
-    ):
-        server.enqueue(Text(("| a | b | c |\n|--:|:-:|---|\n", "| 1 | 2 | 3 |\n")))
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Text(("| a | b | c |\n|--:|:-:|---|\n", "| 1 | 2 | 3 |\n")))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "a table, please")
         cells = page.locator("[data-role=agent]:not(.draft)").locator("td")
@@ -123,15 +101,14 @@ async def test_the_columns_of_a_table_are_aligned(tmp_path: Path, chromium: Brow
 
 
 async def test_an_answer_begins_without_waiting_for_a_clock(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, clock=ManualClock(), BUFFER__DEBOUNCE="5") as gateway,
+        gateway_of(tmp_path, model, clock=ManualClock(), BUFFER__DEBOUNCE="5") as gateway,
         browsing(chromium) as opened,
     ):
-        server.enqueue(Text(("tea ", "is green"), gate=gate))
+        model.enqueue(Text(("tea ", "is green"), gate=gate))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "what color is tea?")
         await expect(page.locator(".draft")).to_contain_text("tea")
@@ -139,9 +116,9 @@ async def test_an_answer_begins_without_waiting_for_a_clock(
 
 
 async def test_a_page_that_is_open_for_long_keeps_the_newest_messages(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         shown, newest = page.locator(".log .msg"), page.locator(".log .msg").last
         channel = gateway.channels["web"]

@@ -11,11 +11,11 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.axe.findings import findings
-from tests.browser import browsing, enter, marks, say
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
-from tests.pages.test_room_answers import ANSWER
+from tests.kit.browser import browsing, enter, marks, say
+from tests.kit.gateways import gateway_of
+from tests.pages.entering import ANSWER
 
 pytestmark = [*marks, pytest.mark.parametrize("scheme", ["light", "dark"])]
 
@@ -69,10 +69,12 @@ async def test_the_first_screens_and_the_dialogs(
         assert await findings(page) == [], "the login"
 
 
-async def test_a_conversation(tmp_path: Path, chromium: Browser, scheme: Scheme) -> None:
-    async with FakeOpenAI() as server, room(tmp_path, chromium, scheme, server) as page:
+async def test_a_conversation(
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser, scheme: Scheme
+) -> None:
+    async with room(tmp_path, chromium, scheme, model) as page:
         answers = page.locator("[data-role=agent]:not(.draft)")
-        server.enqueue(Text((ANSWER,)), Failure(400, "no"), Text(("cut",), finish_reason="length"))
+        model.enqueue(Text((ANSWER,)), Failure(400, "no"), Text(("cut",), finish_reason="length"))
         await say(page, "Show it all")
         await expect(answers).to_have_count(1)
         await say(page, "and now fail")

@@ -12,13 +12,14 @@ from PIL import Image, PngImagePlugin
 from playwright.async_api import Browser, FilePayload, Page, expect
 
 from channels.message import InboundMessage
+from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
-from tests.browser import browsing, enter, marks, say, somebody
-from tests.contracts.test_channels_media import images_of, picture
+from tests.contracts.pictures import images_of, picture
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
-from tests.pages.test_room_access import guest_page, invitation
+from tests.kit.browser import browsing, enter, marks, say, somebody
+from tests.kit.gateways import gateway_of, settled
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
@@ -52,14 +53,10 @@ SECRET = "taken at home"
 
 
 async def test_an_image_is_attached_and_shown_to_the_model_and_the_room(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     photo = FilePayload(name="kettle.png", mimeType="image/png", buffer=picture())
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
         async with alice.expect_file_chooser() as choosing:
@@ -72,7 +69,7 @@ async def test_an_image_is_attached_and_shown_to_the_model_and_the_room(
         await say(alice, "What is this?")
         await expect(alice.locator("#attached li")).to_have_count(0)
         await expect(alice.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
-        assert len(images_of(server.requests[-1])) == 1
+        assert len(images_of(model.requests[-1])) == 1
         for page in (alice, bob):
             shown = page.get_by_role("img", name="kettle.png")
             assert await shown.evaluate(LOADED) == [40, 30]
@@ -81,13 +78,9 @@ async def test_an_image_is_attached_and_shown_to_the_model_and_the_room(
 
 
 async def test_a_large_photo_is_made_small_and_what_is_none_is_said(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         files = [
             FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"no image"),
@@ -100,12 +93,12 @@ async def test_a_large_photo_is_made_small_and_what_is_none_is_said(
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         width, height = await page.get_by_role("img", name="wall.jpg").evaluate(LOADED)
         assert (width <= 2000, width / height) == (True, 8)
-        (shown,) = images_of(server.requests[-1])
+        (shown,) = images_of(model.requests[-1])
         assert shown.startswith("data:image/jpeg")
 
 
-async def test_a_guest_of_another_room_gets_no_image(tmp_path: Path, chromium: Browser) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+async def test_a_guest_of_another_room_gets_no_image(gateway: Gateway, chromium: Browser) -> None:
+    async with browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         guest = await guest_page(opened)
         await guest.goto(await invitation(owner))
@@ -156,16 +149,14 @@ async def test_an_image_is_shown_before_its_message_is_on_the_tape(
         held.gate.set()
 
 
-async def test_a_message_is_asked_again_with_its_images(tmp_path: Path, chromium: Browser) -> None:
+async def test_a_message_is_asked_again_with_its_images(
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
+) -> None:
     photo = FilePayload(name="kettle.png", mimeType="image/png", buffer=picture())
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
-        server.enqueue(*(Text((answer,)) for answer in ("a kettle", "a red kettle", "red")))
+        model.enqueue(*(Text((answer,)) for answer in ("a kettle", "a red kettle", "red")))
         await attach(alice, photo)
         await expect(alice.locator("#attached li")).to_have_count(1)
         await alice.locator("#composer-input").press("Enter")  # without a word
@@ -175,7 +166,7 @@ async def test_a_message_is_asked_again_with_its_images(tmp_path: Path, chromium
             await page.locator(answers).first.hover()
             await page.locator(answers).first.get_by_role("button", name="Ask again").click()
             await expect(page.locator(answers)).to_have_count(number + 1)
-            assert len(images_of(server.requests[-1])) == 2
+            assert len(images_of(model.requests[-1])) == 2
         asked = bob.locator(".log [data-role=person]")
         shown = asked.nth(1).get_by_role("img", name="kettle.png")
         assert await shown.evaluate(LOADED) == [40, 30]
@@ -186,13 +177,9 @@ async def test_a_message_is_asked_again_with_its_images(tmp_path: Path, chromium
 
 
 async def test_a_message_waits_for_the_images_that_were_chosen_before_it(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await page.evaluate(SLOWLY)
         await attach(page, FilePayload(name="w.bmp", mimeType="image/bmp", buffer=noise(40, 30)))
@@ -201,7 +188,7 @@ async def test_a_message_waits_for_the_images_that_were_chosen_before_it(
         await expect(page.locator("#composer-input")).to_have_value("")
         await page.evaluate("goOn()")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
-        assert len(images_of(server.requests[-1])) == 1
+        assert len(images_of(model.requests[-1])) == 1
         await expect(page.locator("#attached li")).to_have_count(0)
 
         await attach(page, FilePayload(name="no.bmp", mimeType="image/bmp", buffer=b"no image"))
@@ -213,9 +200,9 @@ async def test_a_message_waits_for_the_images_that_were_chosen_before_it(
 
 
 async def test_a_message_whose_image_is_refused_keeps_its_reply(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await page.evaluate(SLOWLY)
         await say(page, "look")
@@ -232,13 +219,9 @@ async def test_a_message_whose_image_is_refused_keeps_its_reply(
 
 
 async def test_an_image_that_the_browser_cannot_draw_is_refused_and_messages_go_on(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await page.evaluate(UNDRAWN)
         await attach(page, FilePayload(name="w.bmp", mimeType="image/bmp", buffer=noise(40, 30)))
@@ -249,9 +232,9 @@ async def test_an_image_that_the_browser_cannot_draw_is_refused_and_messages_go_
 
 
 async def test_images_that_are_pasted_at_once_are_no_more_than_a_message_takes(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await page.evaluate(PASTE, 3)
         await expect(page.get_by_role("alert")).to_contain_text("A message takes 4 images.")
@@ -259,19 +242,15 @@ async def test_images_that_are_pasted_at_once_are_no_more_than_a_message_takes(
 
 
 async def test_an_image_is_sent_without_what_the_camera_wrote_into_it(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await attach(page, *(described(kind) for kind in ("PNG", "WEBP")), described("PNG", 6))
         await expect(page.locator("#attached li")).to_have_count(3)
         await say(page, "What are these?")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
-        sent = [b64decode(one.partition(",")[2]) for one in images_of(server.requests[-1])]
+        sent = [b64decode(one.partition(",")[2]) for one in images_of(model.requests[-1])]
         read = [Image.open(BytesIO(data)) for data in sent]
         assert [SECRET.encode() in data for data in sent] == [False] * 3
         assert [dict(image.getexif()) for image in read] == [{}] * 3

@@ -12,11 +12,12 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, expect
 
+from gateway.app import Gateway
 from tests.axe.findings import findings
-from tests.browser import browsing, enter, marks, say
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import ROOT, gateway_of
+from tests.kit.browser import browsing, enter, marks, say
+from tests.kit.gateways import ROOT, gateway_of
 
 ASSETS: Final = ROOT / "channels" / "web" / "assets"
 SAME: Final = frozenset(
@@ -90,12 +91,12 @@ def test_the_chinese_words_are_those_of_the_page() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.anyio
-@marks[2]
+@marks[0]
+@marks[1]
 async def test_a_browser_that_prefers_chinese_gets_it_and_may_choose_english(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         phone = {"width": 390, "height": 800}
         context = await opened.new_context(locale="zh-CN", viewport=phone, reduced_motion="reduce")
         page = await context.new_page()
@@ -118,15 +119,11 @@ async def test_a_browser_that_prefers_chinese_gets_it_and_may_choose_english(
 
 
 async def test_what_the_gateway_writes_into_the_room_is_in_the_language_of_its_reader(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Failure(400, "no"), Text(("Stopped by tea.\n", "It is"), gate=gate))
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Failure(400, "no"), Text(("Stopped by tea.\n", "It is"), gate=gate))
         li = await (await opened.new_context(locale="zh-CN")).new_page()
         await li.goto(f"{gateway.url}?as=Li")
         await expect(li.get_by_text("已连接", exact=True)).to_be_visible()

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, enter, marks, say
-from tests.contracts.test_channels_media import picture
+from tests.contracts.pictures import picture
 from tests.fakes.internet import internet, page
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
+from tests.kit.browser import browsing, enter, marks, say
+from tests.kit.gateways import gateway_of
 
 pytestmark = marks
 
@@ -22,16 +22,15 @@ LOADED = "(image) => [image.naturalWidth, image.naturalHeight]"
 
 
 async def test_an_image_is_loaded_by_a_press_and_what_is_none_is_said(
-    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
         internet(monkeypatch) as net,
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
+        gateway_of(tmp_path, model) as gateway,
         browsing(chromium) as opened,
     ):
         net.serve = lambda path: page(picture() if path == "/k.png" else "no", mime="image/png")
-        server.enqueue(Text((ANSWER,)))
+        model.enqueue(Text((ANSWER,)))
         room = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(room, "what does it look like?")
         answer = room.locator("[data-role=agent]:not(.draft)")
@@ -48,15 +47,11 @@ async def test_an_image_is_loaded_by_a_press_and_what_is_none_is_said(
 
 
 async def test_an_image_can_be_asked_for_once_the_answer_is_whole(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
-        server.enqueue(Text((ANSWER, " and more"), gate=gate))
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Text((ANSWER, " and more"), gate=gate))
         room = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(room, "what does it look like?")
         await expect(room.locator(".draft").get_by_role("button", name="a kettle")).to_be_disabled()

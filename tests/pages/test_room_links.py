@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from tests.browser import browsing, enter, marks
-from tests.gateways import gateway_of
-from tests.pages.test_room_access import guest_page, invitation
+from gateway.app import Gateway
+from tests.kit.browser import browsing, enter, marks
+from tests.kit.gateways import gateway_of
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
@@ -60,9 +61,9 @@ async def test_a_link_on_another_site_leads_whoever_is_signed_in_to_its_place(
 
 
 async def test_an_invitation_that_was_printed_before_still_works(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         guest = await guest_page(opened)
         await guest.goto((await invitation(owner)).replace("#code=", "#"))

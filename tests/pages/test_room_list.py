@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, enter, marks, say
-from tests.gateways import gateway_of
-from tests.pages.test_room_access import guest_page, invitation
+from gateway.app import Gateway
+from tests.kit.browser import browsing, enter, marks, say
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
 
 async def test_the_owner_goes_from_room_to_room_and_shares_a_link(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         context = await opened.new_context(permissions=["clipboard-read", "clipboard-write"])
         page = await context.new_page()
         await page.goto(gateway.url)
@@ -54,9 +52,9 @@ async def test_the_owner_goes_from_room_to_room_and_shares_a_link(
 
 
 async def test_a_guest_of_one_room_sees_no_list_and_one_of_two_sees_both(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         guest = await guest_page(opened)
         await guest.goto(await invitation(owner))

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, enter, marks, say
-from tests.canaries import KEY
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.http.test_metrics_port import free_port
-from tests.gateways import gateway_of, gateway_process, make_environ
-from tests.pages.test_room_access import guest_page, invitation
+from tests.kit.browser import browsing, enter, marks, say
+from tests.kit.canaries import KEY
+from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.ports import free_port
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
@@ -51,9 +52,9 @@ async def test_the_owner_sets_up_a_model_on_the_page_once_it_has_answered(
 
 
 async def test_the_notice_is_the_owner_s_and_stays_away_once_dismissed(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         owner = await enter(await opened.new_context(), gateway.url, "Ann")
         link = await invitation(owner)
         await owner.get_by_role("button", name="Close", exact=True).click()

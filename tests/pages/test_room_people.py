@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser import browsing, marks, say, somebody
-from tests.gateways import gateway_of
+from gateway.app import Gateway
+from tests.kit.browser import browsing, marks, say, somebody
 
 pytestmark = marks
 
@@ -24,9 +22,9 @@ async def names(page: Page) -> list[list[str]]:
 
 
 async def test_two_people_of_one_name_have_numbers_and_colours_of_their_own(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         first = await somebody(opened, gateway.url, "Ann")
         second = await somebody(opened, gateway.url, "ann")
         agent = await somebody(opened, gateway.url, "Tapeway")

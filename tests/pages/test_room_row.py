@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, enter, marks, say
+from gateway.app import Gateway
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
+from tests.kit.browser import browsing, enter, marks, say
 
 pytestmark = marks
 
 
 async def test_the_row_under_an_answer_says_why_and_is_used_by_keyboard(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         context = await opened.new_context(permissions=["clipboard-read", "clipboard-write"])
         page = await enter(context, gateway.url, "Alice")
         answers = page.locator("[data-role=agent]:not(.draft)")
         call = Call("a", "tape_search", '{"query":"kettle"}')
-        server.enqueue(ToolCalls((call,)), Text(("It is **blue**.",)))
+        model.enqueue(ToolCalls((call,)), Text(("It is **blue**.",)))
         await say(page, "What color is the kettle?")
         await expect(answers).to_have_count(1)
 
@@ -55,12 +49,12 @@ async def test_the_row_under_an_answer_says_why_and_is_used_by_keyboard(
         await expect(row.locator(".copy-answer")).to_have_text("Copied")
         assert await page.evaluate("navigator.clipboard.readText()") == "It is **blue**."
 
-        server.enqueue(Failure(400, "no"))
+        model.enqueue(Failure(400, "no"))
         await page.keyboard.press("ArrowRight")
         await page.keyboard.press("Enter")
         failed = page.locator("[data-role=notice]")
         await expect(failed).to_contain_text("I couldn't answer")
-        server.enqueue(Text(("Still blue.",)))
+        model.enqueue(Text(("Still blue.",)))
         await failed.get_by_role("button", name="Try again").click()
         await expect(answers).to_have_count(2)
         await expect(page.locator("[data-role=person]")).to_have_count(3)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser import browsing, enter, marks, say
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
-from tests.pages.test_room_answers import ANSWER
+from tests.kit.browser import browsing, enter, marks, say
+from tests.kit.gateways import gateway_of
+from tests.pages.entering import ANSWER, MOVING
 
 pytestmark = marks
 
@@ -35,7 +36,6 @@ SHARE = """() => {
   const box = document.querySelector('#scroller').getBoundingClientRect();
   return box.height / window.innerHeight;
 }"""
-MOVING = """() => document.getAnimations().filter((one) => one.playState === 'running').length"""
 FOCUSED = """() => {
   const one = document.activeElement;
   return one.id || one.getAttribute('aria-label') || one.textContent.trim();
@@ -44,16 +44,12 @@ FOCUSED = """() => {
 
 @pytest.mark.parametrize("width", [320, 390])
 async def test_a_phone_s_first_screen_belongs_to_the_conversation(
-    tmp_path: Path, chromium: Browser, width: int
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser, width: int
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         phone = {"viewport": {"width": width, "height": 640}, "has_touch": True, "is_mobile": True}
         page = await enter(await opened.new_context(**phone), gateway.url, "Alice")
-        server.enqueue(Text((ANSWER,)))
+        model.enqueue(Text((ANSWER,)))
         await say(page, "Show it all")
         answer = page.locator("[data-role=agent]:not(.draft)")
         await expect(answer).to_have_count(1)
@@ -72,9 +68,9 @@ async def test_a_phone_s_first_screen_belongs_to_the_conversation(
 
 
 async def test_the_owner_s_notice_leaves_a_phone_to_the_conversation(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         phone = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
         page = await enter(await opened.new_context(**phone), gateway.url, "Alice")
         await expect(page.locator("#hint")).to_be_visible()
@@ -91,14 +87,12 @@ async def reach(page: Page, name: str) -> None:
         await page.keyboard.press("Tab")
 
 
-async def test_everything_is_reached_by_keyboard_alone(tmp_path: Path, chromium: Browser) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+async def test_everything_is_reached_by_keyboard_alone(
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
-        server.enqueue(Text((ANSWER,)))
+        model.enqueue(Text((ANSWER,)))
         await say(page, "Show it all")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         await page.evaluate("document.activeElement.blur()")
@@ -122,20 +116,16 @@ async def test_everything_is_reached_by_keyboard_alone(tmp_path: Path, chromium:
 
 @pytest.mark.parametrize("look", ["forced colours", "reduced motion"])
 async def test_a_room_can_be_used_in_forced_colours_and_without_motion(
-    tmp_path: Path, chromium: Browser, look: str
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser, look: str
 ) -> None:
     looks: dict[str, dict[str, Any]] = {
         "forced colours": {"forced_colors": "active"},
         "reduced motion": {"reduced_motion": "reduce"},
     }
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
         page = await enter(await opened.new_context(**looks[look]), gateway.url, "Alice")
-        server.enqueue(Text(("It grows ", "and ends."), gate=gate))
+        model.enqueue(Text(("It grows ", "and ends."), gate=gate))
         await say(page, "Show it")
         await expect(page.locator(".draft")).to_be_visible()
         if look == "reduced motion":

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from anyio.lowlevel import checkpoint
 from playwright.async_api import Browser, Page, expect
 
 from gateway.app import Gateway
-from tests.browser import MUTE, browsing, enter, happens, marks, say
-from tests.gateways import gateway_of
+from tests.kit.browser import MUTE, browsing, enter, happens, marks, say
 
 pytestmark = marks
 
@@ -22,9 +19,9 @@ async def one_stream(gateway: Gateway) -> None:
 
 
 async def test_eight_tabs_share_one_stream_and_another_takes_over(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         context = await opened.new_context()
         await context.add_init_script("delete window.SharedWorker")
         pages = [await enter(context, gateway.url, "Ann") for _ in range(8)]
@@ -35,8 +32,10 @@ async def test_eight_tabs_share_one_stream_and_another_takes_over(
             await pages.pop(0).close()
 
 
-async def test_a_tab_that_is_suspended_holds_up_no_other(tmp_path: Path, chromium: Browser) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+async def test_a_tab_that_is_suspended_holds_up_no_other(
+    gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
         context = await opened.new_context()
         pages = [await enter(context, gateway.url, "Ann") for _ in range(2)]
         await pages[0].evaluate(happens("freeze"))

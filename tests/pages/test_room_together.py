@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
 from channels.web.adapter import WebChannel
 from gateway.app import Gateway
 from tape.entry import NewEntry, message
-from tests.browser import Browsing, browsing, enter, marks, say, somebody
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled, tape_of
-from tests.pages.test_room_access import guest_page, invitation
+from tests.kit.browser import Browsing, browsing, enter, marks, say, somebody
+from tests.kit.gateways import settled, tape_of
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
@@ -42,17 +41,13 @@ async def erase(gateway: Gateway, name: str) -> None:
 
 
 async def test_of_two_answers_at_once_a_stop_ends_the_right_one_and_a_third_may_end_none(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         ann = await enter(await opened.new_context(), gateway.url, "Ann")
         gus, hal = await guest(opened, ann, "Gus"), await guest(opened, ann, "Hal")
         gate = asyncio.Event()
-        server.enqueue(
+        model.enqueue(
             Text(("about tea", " and more"), gate=gate),
             Text(("about bread", " and more"), gate=asyncio.Event()),
         )
@@ -75,9 +70,9 @@ async def test_of_two_answers_at_once_a_stop_ends_the_right_one_and_a_third_may_
 
 
 async def test_what_is_said_while_the_connection_is_lost_arrives_once(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         context = await opened.new_context()
         ann = await enter(context, gateway.url, "Ann")
         bob = await enter(await opened.new_context(), gateway.url, "Bob")
@@ -93,16 +88,12 @@ async def test_what_is_said_while_the_connection_is_lost_arrives_once(
 
 
 async def test_what_is_erased_leaves_the_open_pages_of_others(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         ann = await enter(await opened.new_context(), gateway.url, "Ann")
         bob = await somebody(opened, gateway.url, "Bob")
-        server.enqueue(Text(("quoting plum",)), Text(("hi Bob",)))
+        model.enqueue(Text(("quoting plum",)), Text(("hi Bob",)))
         await say(ann, "my secret plum")
         await expect(bob.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         await say(bob, "hello")
@@ -113,15 +104,13 @@ async def test_what_is_erased_leaves_the_open_pages_of_others(
         await expect(bob.locator(".log").get_by_text("hi Bob")).to_be_visible()
 
 
-async def test_no_open_page_quotes_what_is_erased(tmp_path: Path, chromium: Browser) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+async def test_no_open_page_quotes_what_is_erased(
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
         ann = await enter(await opened.new_context(), gateway.url, "Ann")
         bob = await somebody(opened, gateway.url, "Bob")
-        server.enqueue(Text(("all right",)), Text(("hi Bob",)))
+        model.enqueue(Text(("all right",)), Text(("hi Bob",)))
         await say(ann, "my secret plum")
         await expect(bob.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         reply = bob.get_by_role("button", name="Reply to Ann", exact=True)
@@ -142,9 +131,9 @@ async def test_no_open_page_quotes_what_is_erased(tmp_path: Path, chromium: Brow
 
 
 async def test_older_messages_that_come_in_the_place_of_erased_ones_are_not_new(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Ann")
         await say(page, "hello")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
@@ -172,9 +161,9 @@ def spoken(text: str, number: int, name: str) -> NewEntry:
 
 
 async def test_the_title_of_a_checkpoint_that_is_erased_leaves_the_open_page(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Ann")
         await say(page, ",handoff name=plum remember it")
         await say(page, "go on")

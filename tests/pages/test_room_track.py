@@ -7,18 +7,19 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.browser import browsing, enter, marks, say, somebody
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled, tape_of
+from tests.kit.browser import browsing, enter, marks, say, somebody
+from tests.kit.gateways import gateway_of, settled, tape_of
 
 pytestmark = marks
 
 
 async def test_a_slash_offers_the_commands_and_a_reset_is_a_splice(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "hello")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
@@ -42,17 +43,13 @@ async def test_a_slash_offers_the_commands_and_a_reset_is_a_splice(
 
 
 async def test_two_conversations_at_once_have_tracks_of_their_own(
-    tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
         alice = await somebody(opened, gateway.url, "Alice")
         bob = await somebody(opened, gateway.url, "Bob")
-        server.enqueue(Text(("tea ", "is green"), gate=gate), Text(("bread is brown",)))
+        model.enqueue(Text(("tea ", "is green"), gate=gate), Text(("bread is brown",)))
         await say(alice, "what color is tea?")
         await expect(bob.locator(".draft")).to_be_visible()
         await say(bob, "and what is bread like, please?")
@@ -71,9 +68,9 @@ async def test_two_conversations_at_once_have_tracks_of_their_own(
 
 
 async def test_a_splice_is_drawn_when_people_write_to_each_other(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "hello")
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)

@@ -10,13 +10,13 @@ from typing import Any, Final
 from playwright.async_api import Page, expect
 
 from gateway.settings import load_settings
-from tests.browser import Browsing
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.court import Townhall, WatchClock
 from tests.gateway.console.scene import GROUP, MEMBER, OUTSIDE, OWNER, STRANGER, TOKEN, Scene, key
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import make_environ, running, settled, with_plugins
+from tests.kit.browser import Browsing
+from tests.kit.gateways import make_environ, running, settled, with_plugins
+from tests.kit.plain_channels import Brings
 
 CLOSED: Final = "-300"
 SIGNS: Final = {

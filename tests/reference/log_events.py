@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from tests.kit.sources import tree_of
 from tests.reference.event_sentences import SENTENCES
 from tests.reference.table import table
-from tests.sources import tree_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LEVELS: Final = ("debug", "info", "warning", "error")

@@ -16,7 +16,7 @@ from gateway.app import running_gateway, web_app
 from gateway.http.app import channel_routes
 from gateway.http.auth import Audience, audience
 from gateway.setup.settings_desk import SettingsDesk
-from tests.gateways import make_settings, with_plugins
+from tests.kit.gateways import make_settings, with_plugins
 from tests.reference.route_sentences import SENTENCES
 from tests.reference.table import table
 

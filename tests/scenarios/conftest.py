@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.kept_databases import kept_database
+from tests.kit.kept_databases import kept_database
 
 
 @pytest.fixture

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bench.backup_soak import soak
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_of_a_busy_gateway_nothing_is_missing_and_nothing_is_sent_again(

@@ -10,15 +10,14 @@ import pytest
 
 from channels.errors import SendDelayed
 from gateway.app import Gateway
-from tests.clock import ManualClock, QuickClock
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled
+from tests.kit.clock import ManualClock, QuickClock
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("jump", [timedelta(days=1), timedelta(days=-1)], ids=["on", "back"]),
+    pytest.mark.parametrize("jump", [timedelta(days=1), timedelta(days=-1)], ids=["on", "back"])
 ]
 
 
@@ -66,21 +65,20 @@ async def test_what_has_to_wait_waits_and_keeps_its_order(tmp_path: Path, jump: 
 
 
 async def test_what_is_open_is_taken_up_in_order_after_a_restart(
-    tmp_path: Path, jump: timedelta
+    model: FakeOpenAI, tmp_path: Path, jump: timedelta
 ) -> None:
     clock, first, second = QuickClock(), PlainChannel(), PlainChannel()
     more = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor"}
     waits = {"BUFFER__DEBOUNCE": "60", "BUFFER__MAX_WAIT": "600"}
-    async with FakeOpenAI() as server:
-        async with gateway_of(tmp_path, server, Brings(first), **waits, **more) as gateway:
-            await ask(gateway, first, 1)
-            clock.jump(jump)
-            await ask(gateway, first, 2)
-        assert server.requests == []
+    async with gateway_of(tmp_path, model, Brings(first), **waits, **more) as gateway:
+        await ask(gateway, first, 1)
         clock.jump(jump)
-        async with gateway_of(tmp_path, server, Brings(second), clock=clock, **more) as gateway:
-            await settled(gateway, "plain:-100")
-    asked = [request.body["messages"][-1]["content"] for request in server.requests]
+        await ask(gateway, first, 2)
+    assert model.requests == []
+    clock.jump(jump)
+    async with gateway_of(tmp_path, model, Brings(second), clock=clock, **more) as gateway:
+        await settled(gateway, "plain:-100")
+    asked = [request.body["messages"][-1]["content"] for request in model.requests]
     assert ["number 1" in asked[0], "number 2" in asked[1]] == [True, True]
     assert len(second.posts) == 2
 

@@ -14,10 +14,8 @@ import pytest
 from gateway.storage import write_guard as persist
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of
+from tests.kit.visitor import visit
 
 
 @pytest.fixture
@@ -53,16 +51,15 @@ def fill(disk: Path) -> Path:
 
 
 async def test_d7_a_full_disk_finishes_what_runs_takes_nothing_new_and_recovers(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(persist, "PROBE_SECONDS", 0.05)
     gate = asyncio.Event()
     async with (
-        FakeOpenAI() as server,
-        gateway_of(small_disk, server, TAPE__DISK_RESERVE="2000000") as gateway,
+        gateway_of(small_disk, model, TAPE__DISK_RESERVE="2000000") as gateway,
         visit(gateway.url, "Alice") as (alice,),
     ):
-        server.enqueue(Text(("half ", "whole"), gate=gate))
+        model.enqueue(Text(("half ", "whole"), gate=gate))
         asked = await alice.say("under way")
         await alice.draft(asked)
         filler = await anyio.to_thread.run_sync(fill, small_disk)

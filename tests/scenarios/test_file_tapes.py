@@ -11,29 +11,28 @@ import pytest
 from tape.errors import StoreUnavailable
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, gateway_process, make_environ
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, gateway_process, make_environ
+from tests.kit.visitor import visit
 
 
-async def test_it_answers_is_killed_and_answers_once_what_it_was_asked(tmp_path: Path) -> None:
+async def test_it_answers_is_killed_and_answers_once_what_it_was_asked(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     home, tapes = tmp_path / "home", tmp_path / "tapes"
-    async with FakeOpenAI() as server:
-        environ = make_environ(home, server, TAPE__URL=f"file://{tapes}")
-        server.enqueue(Text(("fine",)), Text(("half of ", "it"), gate=asyncio.Event()))
-        async with gateway_process(environ, home) as first:
-            async with visit(await first.url(), "Alice") as (alice,):
-                before = await alice.answer(await alice.say("how are you?"))
-                asked = await alice.say("what is it?")
-                await alice.draft(asked)
-                await first.kill()
-        server.enqueue(Text(("the whole of it",)))
-        async with gateway_process(environ, home) as second:
-            async with visit(await second.url(), "Alice") as (alice,):
-                history = alice.of_type("history")[0]["messages"]
-                alice.events += [{"type": "message", "message": message} for message in history]
-                answer = await alice.answer(asked)
+    environ = make_environ(home, model, TAPE__URL=f"file://{tapes}")
+    model.enqueue(Text(("fine",)), Text(("half of ", "it"), gate=asyncio.Event()))
+    async with gateway_process(environ, home) as first:
+        async with visit(await first.url(), "Alice") as (alice,):
+            before = await alice.answer(await alice.say("how are you?"))
+            asked = await alice.say("what is it?")
+            await alice.draft(asked)
+            await first.kill()
+    model.enqueue(Text(("the whole of it",)))
+    async with gateway_process(environ, home) as second:
+        async with visit(await second.url(), "Alice") as (alice,):
+            history = alice.of_type("history")[0]["messages"]
+            alice.events += [{"type": "message", "message": message} for message in history]
+            answer = await alice.answer(asked)
     assert (before["text"], answer["text"]) == ("fine", "the whole of it")
     assert (home / "ledger.db").exists()
     assert not (home / "tapeway.db").exists()

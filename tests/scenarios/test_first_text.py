@@ -7,18 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
-import pytest
 
 from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt
-from tests.clock import settle
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import settle
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import Brings
 
 
 class SlowChannel(EditingChannel):
@@ -42,12 +39,12 @@ class SlowChannel(EditingChannel):
 
 
 async def test_partial_text_does_not_stand_before_an_answer_that_is_still_under_way(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     platform, gate = Platform(), asyncio.Event()
     channel = SlowChannel(platform)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("the second ", "answer"), gate=gate))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("the second ", "answer"), gate=gate))
         await channel.host.accept([replace(QUESTION, text=",help")])
         await channel.sending.wait()
         await channel.host.accept([replace(QUESTION, ext_id="1/2", message_id="2")])
@@ -64,12 +61,12 @@ async def test_partial_text_does_not_stand_before_an_answer_that_is_still_under_
 
 
 async def test_an_answer_that_is_done_before_its_partial_text_could_be_shown_is_sent(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     platform = Platform()
     channel = SlowChannel(platform)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("the second ", "answer")))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("the second ", "answer")))
         await channel.host.accept([replace(QUESTION, text=",help")])
         await channel.sending.wait()
         await channel.host.accept([replace(QUESTION, ext_id="1/2", message_id="2")])

@@ -13,11 +13,9 @@ from tape.context import LATEST, to_messages, view_entries
 from tape.entry import Entry
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, names, settled, tape_of
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, names, settled, tape_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.visitor import visit
 
 
 def shown(request: Request) -> list[str]:
@@ -36,19 +34,19 @@ def lane_of(entries: list[Entry]) -> str:
 
 
 async def test_thanks_bring_a_hint_the_model_sets_an_anchor_and_the_next_view_begins_there(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     arguments = '{"name":"task/done","summary":"nginx reloads with -s","next_steps":"none"}'
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("how does nginx reload"))
-            server.enqueue(ToolCalls((Call("a", "tape_handoff", arguments),)), Text(("Welcome.",)))
+            model.enqueue(ToolCalls((Call("a", "tape_handoff", arguments),)), Text(("Welcome.",)))
             await alice.answer(await alice.say("thanks, that worked"))
-            server.enqueue(Text(("Later.",)))
+            model.enqueue(Text(("Later.",)))
             await alice.answer(await alice.say("which train goes to Lisbon"))
         entries = await settled(gateway)
-    assert server.refused == []
-    hinted = shown(server.requests[1])
+    assert model.refused == []
+    hinted = shown(model.requests[1])
     assert is_note(hinted[-1])
     assert hinted[-2].endswith("] thanks, that worked")
     (suggested,) = [entry for entry in entries if entry.name == "handoff.suggest"]
@@ -57,7 +55,7 @@ async def test_thanks_bring_a_hint_the_model_sets_an_anchor_and_the_next_view_be
     assert anchor.name == "task/done"
     said = [e.id for e in entries if e.kind == "message" and e.id < anchor.id]
     assert anchor.payload["state"]["rests_on"] == [n for n in said if not is_note_at(entries, n)]
-    last = shown(server.requests[-1])
+    last = shown(model.requests[-1])
     assert last[0].startswith('[Anchor created: task/done]: {"summary": "nginx reloads with -s"')
     assert "how does nginx reload" not in str(last)
 
@@ -67,27 +65,26 @@ def is_note_at(entries: list[Entry], number: int) -> bool:
 
 
 async def test_g3_a_view_with_a_hint_is_built_again_from_the_tape_byte_for_byte(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             for text in ("how does nginx reload", "thanks!", "and how does it stop"):
-                server.enqueue(Text((f"About {text}.",)))
+                model.enqueue(Text((f"About {text}.",)))
                 await alice.answer(await alice.say(text))
             entries = await settled(gateway)
         lane = lane_of(entries)
         built = to_messages(await view_entries(tape_of(gateway), LATEST, lane))
-        sent: list[Any] = server.requests[-1].body["messages"][1:]
-    assert [is_note(text) for text in shown(server.requests[-1])].count(True) == 1
+        sent: list[Any] = model.requests[-1].body["messages"][1:]
+    assert [is_note(text) for text in shown(model.requests[-1])].count(True) == 1
     assert built[: len(sent)] == sent
 
 
-async def test_near_the_budget_the_hint_comes_before_the_overflow(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__PROMPT_TOKENS="2000") as gateway,
-    ):
-        server.default = lambda _request: Text(("word " * 300,))
+async def test_near_the_budget_the_hint_comes_before_the_overflow(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with gateway_of(tmp_path, model, CONTEXT__PROMPT_TOKENS="2000") as gateway:
+        model.default = lambda _request: Text(("word " * 300,))
         async with visit(gateway.url, "Alice") as (alice,):
             for number in range(7):
                 await alice.answer(await alice.say(f"question {number}"))
@@ -99,14 +96,13 @@ async def test_near_the_budget_the_hint_comes_before_the_overflow(tmp_path: Path
     assert 1600 < told["tokens"] <= told["budget"] == 2000
 
 
-async def test_by_setting_the_gateway_sets_the_anchor_itself(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__HANDOFF="auto") as gateway,
-    ):
+async def test_by_setting_the_gateway_sets_the_anchor_itself(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with gateway_of(tmp_path, model, CONTEXT__HANDOFF="auto") as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             for text in ("how does nginx reload", "thanks!", "and how does it stop"):
-                server.enqueue(Text(("With -s reload.",)))
+                model.enqueue(Text(("With -s reload.",)))
                 await alice.answer(await alice.say(text))
         entries = await settled(gateway)
     (anchor,) = anchors(entries)
@@ -116,18 +112,15 @@ async def test_by_setting_the_gateway_sets_the_anchor_itself(tmp_path: Path) -> 
     assert len(state["rests_on"]) == 3
     begun = names(entries).index("task/done")
     assert names(entries)[begun : begun + 4] == ["task/done", "handoff", "turn.retake", "message"]
-    first, thanks, answer, question = shown(server.requests[-1])
+    first, thanks, answer, question = shown(model.requests[-1])
     assert first.startswith("[Anchor created: task/done]")
     assert thanks.endswith("] thanks!")
     assert answer == "With -s reload."
     assert question.endswith("] and how does it stop")
 
 
-async def test_switched_off_there_is_neither(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__HANDOFF="off") as gateway,
-    ):
+async def test_switched_off_there_is_neither(model: FakeOpenAI, tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, model, CONTEXT__HANDOFF="off") as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             for text in ("how does nginx reload", "thanks!"):
                 await alice.answer(await alice.say(text))
@@ -136,12 +129,11 @@ async def test_switched_off_there_is_neither(tmp_path: Path) -> None:
     assert anchors(entries) == []
 
 
-async def test_what_the_provider_tells_corrects_the_next_prompt_s_size(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, CONTEXT__PROMPT_TOKENS="4000") as gateway,
-    ):
-        server.default = lambda request: Text(
+async def test_what_the_provider_tells_corrects_the_next_prompt_s_size(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with gateway_of(tmp_path, model, CONTEXT__PROMPT_TOKENS="4000") as gateway:
+        model.default = lambda request: Text(
             ("word " * 200,), usage=Usage(request.body_bytes // 2, 10)
         )
         async with visit(gateway.url, "Alice") as (alice,):
@@ -153,8 +145,8 @@ async def test_what_the_provider_tells_corrects_the_next_prompt_s_size(tmp_path:
     assert "context:overflow" in names(entries)
 
 
-async def test_a_person_sets_an_anchor_with_a_line(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+async def test_a_person_sets_an_anchor_with_a_line(model: FakeOpenAI, tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, model) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("which database"))
             told = await alice.answer(await alice.say(",handoff we took Postgres"))
@@ -172,16 +164,13 @@ async def test_a_person_sets_an_anchor_with_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("handoff", ["suggest", "auto"])
 async def test_in_a_group_without_lanes_nobody_s_question_sets_an_anchor_for_everybody(
-    tmp_path: Path, handoff: str
+    model: FakeOpenAI, tmp_path: Path, handoff: str
 ) -> None:
     channel = PlainChannel()
     more = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor", "CONTEXT__HANDOFF": handoff}
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), **more) as gateway:
         arguments = '{"name":"task/done","summary":"forget it all"}'
-        server.enqueue(
+        model.enqueue(
             Text(("With -s reload.",)),
             ToolCalls((Call("a", "tape_handoff", arguments),)),
             Text(("No.",)),

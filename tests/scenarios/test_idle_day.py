@@ -16,10 +16,8 @@ from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.play import opened
 from tests.contracts.slack_stage import SlackStage
 from tests.contracts.telegram_stage import TelegramStage
-from tests.contracts.test_channels_f import loop_time
+from tests.contracts.texts import loop_time
 from tests.fakes.base.server import FakeServer
-
-pytestmark = pytest.mark.anyio
 
 DAY: Final = 24 * 3600
 POLL: Final = TelegramSettings().poll_seconds

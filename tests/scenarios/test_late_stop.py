@@ -11,10 +11,8 @@ import pytest
 from gateway.hooks.specs import hookimpl
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import visit
 
 STOPPED = "All of it.\n\n*Stopped by Alice.*"
 
@@ -42,11 +40,11 @@ class SlowPlugin:
 
 @pytest.mark.parametrize("hook", ["render_outbound", "dispatch_outbound"])
 async def test_a_stop_while_a_plugin_works_on_the_answer_keeps_all_of_it(
-    tmp_path: Path, hook: str
+    model: FakeOpenAI, tmp_path: Path, hook: str
 ) -> None:
     slow = SlowPlugin(hook)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, slow) as gateway:
-        server.enqueue(Text(("All of it.",)))
+    async with gateway_of(tmp_path, model, slow) as gateway:
+        model.enqueue(Text(("All of it.",)))
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("what is it?")
             await slow.reached.wait()

@@ -11,11 +11,11 @@ import pytest
 
 from bench.fleet.levels import fill
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ
+from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.visitor import visit
 from tests.postgres import owned_database
-from tests.visitor import visit
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 SESSIONS: Final = 200
 LEVELS: Final = (20_000, 200_000)

@@ -10,8 +10,6 @@ import pytest
 from channels.registry import read_link
 from tests.contracts.play import playing
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize("channel", ["discord", "slack", "telegram"])
 @pytest.mark.parametrize("place", ["group", "thread"])

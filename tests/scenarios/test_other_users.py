@@ -16,7 +16,7 @@ from gateway.storage.instance import narrow_files
 from tape.entry import message
 from tape.stores.jsonl.store import FileStore
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ, make_settings, run_process
+from tests.kit.gateways import gateway_process, make_environ, make_settings, run_process
 
 NOBODY = 65534
 READER = """
@@ -55,23 +55,22 @@ def open_home() -> Iterator[Path]:
         yield home
 
 
-@pytest.mark.anyio
-async def test_no_file_of_a_running_home_can_be_read_by_another_user(open_home: Path) -> None:
+async def test_no_file_of_a_running_home_can_be_read_by_another_user(
+    model: FakeOpenAI, open_home: Path
+) -> None:
     (open_home / "ballast").write_bytes(b"of an earlier version")
     (open_home / "ballast").chmod(0o644)
-    async with FakeOpenAI() as server:
-        environ = make_environ(open_home, server, TAPE__DISK_RESERVE="4096")
-        async with gateway_process(environ, open_home) as running:
-            await running.url()
-            await run_process(environ, "run", "the code is 4711")
-            found = read_as_nobody(open_home)
+    environ = make_environ(open_home, model, TAPE__DISK_RESERVE="4096")
+    async with gateway_process(environ, open_home) as running:
+        await running.url()
+        await run_process(environ, "run", "the code is 4711")
+        found = read_as_nobody(open_home)
     names = {Path(path).name for path in found}
     assert {"tapeway.db", "tapeway.db-wal", "tapeway.db-search", "gateway.json"} <= names
     assert {"gateway.lock", "ballast"} <= names
     assert set(found.values()) == {-1}
 
 
-@pytest.mark.anyio
 async def test_tapes_in_files_are_private_and_older_ones_are_made_so(open_home: Path) -> None:
     store = FileStore.open(open_home / "tapes")
     await store.append("one", [message("user", "the code is 4711")])

@@ -22,23 +22,21 @@ from gateway.turn.budgets import USED_UP
 from tape.errors import OutcomeUnknown
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
-from tests.clock import QuickClock
 from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, names, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import QuickClock
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
+from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.plain_channels import Brings
+from tests.kit.visitor import visit
 
 
 async def test_d7_a_locked_database_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("before"))
             await settled(gateway)
@@ -54,15 +52,15 @@ async def test_d7_a_locked_database_is_waited_for(
 
 
 async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_is_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             other = apsw.Connection(str(tmp_path / "tapeway.db"))
             other.set_busy_timeout(60_000)
             asked = await alice.say("one")
-            await server.wait_for_requests(1)
+            await model.wait_for_requests(1)
             other.execute("BEGIN IMMEDIATE")
             while gateway.services.guard.away_for() is None:
                 await anyio.lowlevel.checkpoint()
@@ -79,12 +77,12 @@ async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_
 
 
 async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         gate = asyncio.Event()
-        server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
+        model.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("one")
             await alice.draft(asked)
@@ -103,12 +101,12 @@ async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
 
 
 async def test_a_turn_that_waits_to_begin_again_can_be_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         gate = asyncio.Event()
-        server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
+        model.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("one")
             draft = await alice.draft(asked)
@@ -130,11 +128,11 @@ async def test_a_turn_that_waits_to_begin_again_can_be_stopped(
 
 
 async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is_down(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)):
+    async with gateway_of(tmp_path, model, Brings(channel)):
         other = apsw.Connection(str(tmp_path / "tapeway.db"))
         other.set_busy_timeout(60_000)
         other.execute("BEGIN IMMEDIATE")
@@ -154,18 +152,17 @@ def store(monkeypatch: pytest.MonkeyPatch) -> MortalStore:
 
 
 async def test_a_turn_begins_once_if_the_database_s_answer_to_its_beginning_is_lost(
-    tmp_path: Path, store: MortalStore
+    model: FakeOpenAI, tmp_path: Path, store: MortalStore
 ) -> None:
     channel, clock = EditingChannel(Platform()), QuickClock()
     more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "9", "TAPE__URL": "memory:"}
-    async with FakeOpenAI() as server:
-        async with gateway_of(tmp_path, server, Brings(channel), clock=clock, **more) as gateway:
-            store.lose_answer(lambda held: "turn.start" in held)
-            await channel.host.accept([replace(QUESTION, owner=False, chat_kind="group")])
-            entries = await settled(gateway, "editing:1")
-            budget = await store.select("ledger.list_usage", USAGE)
-            spent = await store.select("ledger.budget", {**SPENDER, "day": budget[0]["latest"]})
-            (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
+    async with gateway_of(tmp_path, model, Brings(channel), clock=clock, **more) as gateway:
+        store.lose_answer(lambda held: "turn.start" in held)
+        await channel.host.accept([replace(QUESTION, owner=False, chat_kind="group")])
+        entries = await settled(gateway, "editing:1")
+        budget = await store.select("ledger.list_usage", USAGE)
+        spent = await store.select("ledger.budget", {**SPENDER, "day": budget[0]["latest"]})
+        (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
     assert [names(entries).count(name) for name in ("turn.start", "turn.end")] == [1, 1]
     assert (spent[0]["turns"], row["status"], row["attempts"]) == (1, "done", 1)
 
@@ -176,37 +173,35 @@ USAGE = {"by": "day", "since": "", "limit": 9}
 
 @pytest.mark.parametrize("at", ["tool_call", "tool.done"])
 async def test_a_turn_goes_on_if_nobody_can_say_whether_an_entry_of_it_was_written(
-    tmp_path: Path, store: MortalStore, at: str
+    model: FakeOpenAI, tmp_path: Path, store: MortalStore, at: str
 ) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server:
-        server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),)), Text(("It is so.",)))
-        own = gateway_of(tmp_path, server, Brings(channel), clock=QuickClock(), TAPE__URL="memory:")
-        async with own as gateway:
-            store.lose_answer(lambda held: at in held, OutcomeUnknown(["editing:1"]))
-            await channel.host.accept([QUESTION])
-            entries = await settled(gateway, "editing:1")
+    model.enqueue(ToolCalls((Call("c", "tape_info", "{}"),)), Text(("It is so.",)))
+    own = gateway_of(tmp_path, model, Brings(channel), clock=QuickClock(), TAPE__URL="memory:")
+    async with own as gateway:
+        store.lose_answer(lambda held: at in held, OutcomeUnknown(["editing:1"]))
+        await channel.host.accept([QUESTION])
+        entries = await settled(gateway, "editing:1")
     assert list(channel.platform.messages.values()) == ["It is so."]
     assert names(entries).count("turn.resume") == 1
     assert names(entries).count("tool_result") == 1
 
 
 async def test_who_is_refused_gets_the_notice_if_the_database_s_answer_to_that_is_lost(
-    tmp_path: Path, store: MortalStore
+    model: FakeOpenAI, tmp_path: Path, store: MortalStore
 ) -> None:
     channel, clock = EditingChannel(Platform()), QuickClock()
     more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "1", "TAPE__URL": "memory:"}
     said = replace(QUESTION, owner=False, chat_kind="group")
-    async with FakeOpenAI() as server:
-        async with gateway_of(tmp_path, server, Brings(channel), clock=clock, **more) as gateway:
-            owner = AccessRule("editing", "99", "owner", private_chat="p99")
-            gateway.parts.requests.openings.access.put(owner)
-            store.lose_answer(lambda held: "ledger.refuse_turn" in held)
-            for number in ("1", "2"):
-                asked = replace(said, ext_id=f"1/{number}", message_id=number)
-                await channel.host.accept([asked])
-                await settled(gateway, "editing:1")
-            sends = await store.select("ledger.open_outbox", {})
+    async with gateway_of(tmp_path, model, Brings(channel), clock=clock, **more) as gateway:
+        owner = AccessRule("editing", "99", "owner", private_chat="p99")
+        gateway.parts.requests.openings.access.put(owner)
+        store.lose_answer(lambda held: "ledger.refuse_turn" in held)
+        for number in ("1", "2"):
+            asked = replace(said, ext_id=f"1/{number}", message_id=number)
+            await channel.host.accept([asked])
+            await settled(gateway, "editing:1")
+        sends = await store.select("ledger.open_outbox", {})
     _answer, *notices = channel.platform.messages.values()
     assert sends == []
     assert notices[0] == USED_UP
@@ -226,37 +221,35 @@ class AdmitsOnce:
 
 
 async def test_a_question_that_was_taken_in_is_asked_though_it_would_now_be_dropped(
-    tmp_path: Path, store: MortalStore
+    model: FakeOpenAI, tmp_path: Path, store: MortalStore
 ) -> None:
     channel, clock, admits = EditingChannel(Platform()), QuickClock(), AdmitsOnce()
     plugins = (Brings(channel), admits)
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("It is so.",)))
-        own = gateway_of(tmp_path, server, *plugins, clock=clock, TAPE__URL="memory:")
-        async with own as gateway:
-            store.lose_answer(lambda held: "ledger.taken_in" in held)
-            await channel.host.accept([QUESTION])
-            await settled(gateway, "editing:1")
-            (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
+    model.enqueue(Text(("It is so.",)))
+    own = gateway_of(tmp_path, model, *plugins, clock=clock, TAPE__URL="memory:")
+    async with own as gateway:
+        store.lose_answer(lambda held: "ledger.taken_in" in held)
+        await channel.host.accept([QUESTION])
+        await settled(gateway, "editing:1")
+        (row,) = await store.select("ledger.list_inbox", {"status": "", "limit": 9})
     assert (row["status"], admits.asked) == ("done", 1)
     assert list(channel.platform.messages.values()) == ["It is so."]
 
 
 async def test_what_comes_with_a_held_message_is_taken_in_though_what_is_held_cannot_be_counted(
-    tmp_path: Path, store: MortalStore
+    model: FakeOpenAI, tmp_path: Path, store: MortalStore
 ) -> None:
     channel, clock, restored = EditingChannel(Platform()), QuickClock(), Unit()
     hold_all(restored, datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z")
     await store.commit(restored)
     edit = replace(QUESTION, kind="edit", ext_id="1/2/edit", message_id="2")
     later = replace(QUESTION, ext_id="1/3", message_id="3", date="2026-01-03T00:00:00+00:00")
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("It is so.",)))
-        own = gateway_of(tmp_path, server, Brings(channel), clock=clock, TAPE__URL="memory:")
-        async with own as gateway:
-            store.lose_answer(lambda held: "ledger.count_held" in held)
-            await channel.host.accept([QUESTION, edit, later])
-            await settled(gateway, "editing:1")
-            held = gateway.services.ledger.held.messages
+    model.enqueue(Text(("It is so.",)))
+    own = gateway_of(tmp_path, model, Brings(channel), clock=clock, TAPE__URL="memory:")
+    async with own as gateway:
+        store.lose_answer(lambda held: "ledger.count_held" in held)
+        await channel.host.accept([QUESTION, edit, later])
+        await settled(gateway, "editing:1")
+        held = gateway.services.ledger.held.messages
     assert list(channel.platform.messages.values()) == ["It is so."]
     assert held == 1

@@ -24,14 +24,13 @@ from channels.errors import (
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.traits import Traits
 from gateway.delivery.sender import RESENT
-from tests.clock import QuickClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import QuickClock
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import Brings
+from tests.scenarios.shared import until
 
 
 class Searched(EditingChannel):
@@ -173,12 +172,6 @@ async def test_d1_after_the_window_or_a_jump_of_the_clock_the_chat_is_searched(
     assert (len(second.platform.messages), second.searches) == (1, 1)
 
 
-async def until(so: Callable[[], bool]) -> None:
-    with anyio.fail_after(60):
-        while not so():  # noqa: ASYNC110 - what a fake counts has no event
-            await anyio.sleep(0.005)
-
-
 @pytest.mark.parametrize("policy", ["resend", "hold"])
 async def test_d1_where_the_chat_may_not_be_searched_the_setting_decides(
     tmp_path: Path, policy: str
@@ -207,16 +200,13 @@ async def test_d1_a_search_is_made_for_as_long_as_it_takes(tmp_path: Path) -> No
     assert "send.receipt" in told
 
 
-async def test_d1_doubt_outlives_a_place_that_is_gone(tmp_path: Path) -> None:
+async def test_d1_doubt_outlives_a_place_that_is_gone(model: FakeOpenAI, tmp_path: Path) -> None:
     """An edit without a known outcome, then a closed draft: it may be the answer already."""
     channel = Searched(Platform())
     channel.capabilities = frozenset({"lookup", "edit"})  # type: ignore[misc]
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), clock=QuickClock()) as gateway,
-    ):
-        server.enqueue(Text(("half ", "whole"), gate=gate))
+    async with gateway_of(tmp_path, model, Brings(channel), clock=QuickClock()) as gateway:
+        model.enqueue(Text(("half ", "whole"), gate=gate))
         await channel.host.accept([QUESTION])
         await channel.platform.shows("half ")
         channel.after = [SendAmbiguous("no answer was read")]
@@ -227,21 +217,22 @@ async def test_d1_doubt_outlives_a_place_that_is_gone(tmp_path: Path) -> None:
     assert channel.searches == 1
 
 
-async def test_d1_a_draft_whose_place_nobody_knows_becomes_the_answer(tmp_path: Path) -> None:
+async def test_d1_a_draft_whose_place_nobody_knows_becomes_the_answer(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     first = Searched(Platform())
     first.capabilities = frozenset({"lookup", "edit"})  # type: ignore[misc]
     first.hang_draft = True
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
-        async with gateway_of(tmp_path, server, Brings(first)):
-            await first.host.accept([QUESTION])
-            await first.platform.shows("half ")
-            first.dead.set()
-        second = Searched(first.platform)
-        second.sent = first.sent
-        server.enqueue(Text(("half whole",)))
-        async with gateway_of(tmp_path, server, Brings(second), clock=QuickClock()) as gateway:
-            await settled(gateway, "editing:1")
+    model.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
+    async with gateway_of(tmp_path, model, Brings(first)):
+        await first.host.accept([QUESTION])
+        await first.platform.shows("half ")
+        first.dead.set()
+    second = Searched(first.platform)
+    second.sent = first.sent
+    model.enqueue(Text(("half whole",)))
+    async with gateway_of(tmp_path, model, Brings(second), clock=QuickClock()) as gateway:
+        await settled(gateway, "editing:1")
     assert list(first.platform.messages.values()) == ["half whole"]
 
 

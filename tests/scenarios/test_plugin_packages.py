@@ -15,10 +15,8 @@ from gateway.app import running_gateway
 from tape.stores.memory import MemoryStore
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_environ, make_settings, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import make_environ, make_settings, settled
+from tests.kit.visitor import visit
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "plugins.md").read_text()
 FILE = re.compile(r"`(tapeway-\w+/[\w.]+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -67,19 +65,20 @@ def block(function: str) -> Any:
     return scope[function]
 
 
-async def test_every_package_of_the_page_takes_part_in_an_answer(installed: Path) -> None:
-    async with FakeOpenAI() as server:
-        rolled = Call("c", "dice_roll", '{"count":2,"sides":1}')
-        server.enqueue(ToolCalls((rolled,)), Text(("1, 1",)))
-        async with running_gateway(make_settings(installed / "home", server)) as gateway:
-            (installed / "questions" / "luck.question").write_text("Roll two dice.")
-            await server.wait_for_requests(2)
-            await settled(gateway, "folder:luck")
-            async with visit(gateway.url, "Alice") as (alice,):
-                await alice.answer(await alice.say("hello"))
-            assert gateway.failures == []
-            assert gateway.services.hooks.findings == []
-    first, second, room = (request.body["messages"] for request in server.requests)
+async def test_every_package_of_the_page_takes_part_in_an_answer(
+    model: FakeOpenAI, installed: Path
+) -> None:
+    rolled = Call("c", "dice_roll", '{"count":2,"sides":1}')
+    model.enqueue(ToolCalls((rolled,)), Text(("1, 1",)))
+    async with running_gateway(make_settings(installed / "home", model)) as gateway:
+        (installed / "questions" / "luck.question").write_text("Roll two dice.")
+        await model.wait_for_requests(2)
+        await settled(gateway, "folder:luck")
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("hello"))
+        assert gateway.failures == []
+        assert gateway.services.hooks.findings == []
+    first, second, room = (request.body["messages"] for request in model.requests)
     assert "Always thank people" in first[0]["content"]
     assert second[-1]["content"] == "1, 1"
     assert "Stay with the project." in str(room)

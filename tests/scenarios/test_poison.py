@@ -18,10 +18,8 @@ from gateway.scheduling.recovery import SUSPECT_SECONDS
 from gateway.turn.stopped import STOPPED
 from tests.contracts.play import Play, opened
 from tests.fakes.openai.script import Request, Text
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 UNREADABLE = replace(
     MESSAGE, kind="unreadable", ext_id="unreadable/9", text="", why="no such field", addressed=False

@@ -18,11 +18,9 @@ import pytest
 from bench.stage import distribution
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ, run_process
+from tests.kit.gateways import gateway_process, make_environ, run_process
+from tests.kit.visitor import visit
 from tests.postgres import fresh_database
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
 
 IMPATIENT = """
 import os, signal
@@ -45,34 +43,33 @@ def tape_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 async def test_d1_killed_in_the_middle_of_a_streamed_answer_it_is_answered_once(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     home = tmp_path / "home"
-    async with FakeOpenAI() as server:
-        environ = make_environ(home, server, TAPE__URL=tape_url)
-        server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
-        async with gateway_process(environ, home) as first:
-            async with visit(await first.url(), "Alice") as (alice,):
-                asked = await alice.say("what is it?")
-                draft = await alice.draft(asked)
-                await first.kill()
-        server.enqueue(Text(("the whole ", "of it")))
-        async with gateway_process(environ, home) as second:
-            async with visit(await second.url(), "Alice", "Bob") as (alice, bob):
-                shown = alice.events + [
-                    {"type": "message", "message": message}
-                    for message in alice.of_type("history")[0]["messages"]
-                ]
-                alice.events[:] = shown
-                answer = await alice.answer(asked)
-                await bob.answer(await bob.say("and now?"))
-            async with visit(await second.url(), "Carol") as (carol,):
-                history = carol.of_type("history")[0]["messages"]
+    environ = make_environ(home, model, TAPE__URL=tape_url)
+    model.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+    async with gateway_process(environ, home) as first:
+        async with visit(await first.url(), "Alice") as (alice,):
+            asked = await alice.say("what is it?")
+            draft = await alice.draft(asked)
+            await first.kill()
+    model.enqueue(Text(("the whole ", "of it")))
+    async with gateway_process(environ, home) as second:
+        async with visit(await second.url(), "Alice", "Bob") as (alice, bob):
+            shown = alice.events + [
+                {"type": "message", "message": message}
+                for message in alice.of_type("history")[0]["messages"]
+            ]
+            alice.events[:] = shown
+            answer = await alice.answer(asked)
+            await bob.answer(await bob.say("and now?"))
+        async with visit(await second.url(), "Carol") as (carol,):
+            history = carol.of_type("history")[0]["messages"]
     assert answer["text"] == "the whole of it"
     assert answer["id"] == draft["id"]
     answers = [m["text"] for m in history if m["reply_to"] == asked]
     assert answers == ["the whole of it"]
-    assert len(server.requests) == 3
+    assert len(model.requests) == 3
 
 
 async def test_ctrl_c_ends_it_with_an_open_page_and_the_next_start_has_the_history(
@@ -127,33 +124,33 @@ async def test_a_second_gateway_on_the_same_home_is_refused_with_the_first_s_pro
         assert str(first.pid) in err
 
 
-async def test_run_and_chat_work_beside_a_running_gateway_and_without_one(tmp_path: Path) -> None:
+async def test_run_and_chat_work_beside_a_running_gateway_and_without_one(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
-    async with FakeOpenAI() as server:
-        environ = make_environ(home, server)
-        code, out, err = await run_process(environ, "run", "alone")
+    environ = make_environ(home, model)
+    code, out, err = await run_process(environ, "run", "alone")
+    assert code == 0
+    assert re.fullmatch(r"You said: \[\w{3} \d{4}-\d\d-\d\d\]\n\[\d\d:\d\d #1 \S+\] alone\n", out)
+    assert err == ""
+    async with gateway_process(environ, home) as running:
+        await running.url()
+        code, out, _err = await run_process(environ, "run", "-", given=b"beside it")
         assert code == 0
-        assert re.fullmatch(
-            r"You said: \[\w{3} \d{4}-\d\d-\d\d\]\n\[\d\d:\d\d #1 \S+\] alone\n", out
-        )
-        assert err == ""
-        async with gateway_process(environ, home) as running:
-            await running.url()
-            code, out, _err = await run_process(environ, "run", "-", given=b"beside it")
-            assert code == 0
-            assert out.splitlines()[-1].endswith("] beside it")
-            code, out, _err = await run_process(environ, "chat", given=b"one\n,help\n")
-            assert code == 0
-            assert "beside it" in out
-            assert ",tape.search query=..." in out
-        assert len(server.requests) == 3
-        assert len(server.requests[-1].body["messages"]) > len(server.requests[0].body["messages"])
+        assert out.splitlines()[-1].endswith("] beside it")
+        code, out, _err = await run_process(environ, "chat", given=b"one\n,help\n")
+        assert code == 0
+        assert "beside it" in out
+        assert ",tape.search query=..." in out
+    assert len(model.requests) == 3
+    assert len(model.requests[-1].body["messages"]) > len(model.requests[0].body["messages"])
 
 
-async def test_run_ends_with_1_and_the_sentence_when_the_model_fails(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server:
-        server.enqueue(Failure(401, "no", "invalid_api_key", "auth"))
-        code, out, err = await run_process(make_environ(tmp_path, server), "run", "hello")
+async def test_run_ends_with_1_and_the_sentence_when_the_model_fails(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(Failure(401, "no", "invalid_api_key", "auth"))
+    code, out, err = await run_process(make_environ(tmp_path, model), "run", "hello")
     assert code == 1
     assert "rejected the API key" in out
     assert "turn.failed" in err
@@ -261,41 +258,41 @@ async def test_help_imports_neither_an_sdk_nor_pydantic(tmp_path: Path) -> None:
 
 
 async def test_run_leaves_what_belongs_to_another_channel_to_the_next_gateway(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    async with FakeOpenAI() as server:
-        environ = make_environ(home, server)
-        server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
-        async with gateway_process(environ, home) as first:
-            async with visit(await first.url(), "Alice") as (alice,):
-                asked = await alice.say("what is it?")
-                await alice.draft(asked)
-                await first.kill()
-        server.enqueue(Text(("for the terminal",)), Text(("for Alice",)))
-        _code, out, err = await run_process(environ, "run", "hi")
-        assert (out, err) == ("for the terminal\n", "")
-        async with gateway_process(environ, home) as second:
-            async with visit(await second.url(), "Alice") as (alice,):
-                past = alice.of_type("history")[0]["messages"]
-                alice.events += [{"type": "message", "message": message} for message in past]
-                assert (await alice.answer(asked))["text"] == "for Alice"
+    environ = make_environ(home, model)
+    model.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+    async with gateway_process(environ, home) as first:
+        async with visit(await first.url(), "Alice") as (alice,):
+            asked = await alice.say("what is it?")
+            await alice.draft(asked)
+            await first.kill()
+    model.enqueue(Text(("for the terminal",)), Text(("for Alice",)))
+    _code, out, err = await run_process(environ, "run", "hi")
+    assert (out, err) == ("for the terminal\n", "")
+    async with gateway_process(environ, home) as second:
+        async with visit(await second.url(), "Alice") as (alice,):
+            past = alice.of_type("history")[0]["messages"]
+            alice.events += [{"type": "message", "message": message} for message in past]
+            assert (await alice.answer(asked))["text"] == "for Alice"
 
 
-async def test_a_chat_beside_a_gateway_that_ends_is_told_and_ends(tmp_path: Path) -> None:
+async def test_a_chat_beside_a_gateway_that_ends_is_told_and_ends(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
-    async with FakeOpenAI() as server:
-        environ = make_environ(home, server)
-        server.enqueue(Text(("never ", "done"), gate=asyncio.Event()))
-        async with gateway_process(environ, home) as running, anyio.create_task_group() as group:
-            await running.url()
+    environ = make_environ(home, model)
+    model.enqueue(Text(("never ", "done"), gate=asyncio.Event()))
+    async with gateway_process(environ, home) as running, anyio.create_task_group() as group:
+        await running.url()
 
-            async def interrupt() -> None:
-                await server.wait_for_requests(1)
-                await running.interrupt()
+        async def interrupt() -> None:
+            await model.wait_for_requests(1)
+            await running.interrupt()
 
-            group.start_soon(interrupt)
-            code, _out, err = await run_process(environ, "chat", given=b"hello\n")
+        group.start_soon(interrupt)
+        code, _out, err = await run_process(environ, "chat", given=b"hello\n")
     assert code == 1
     assert "has stopped" in err or "does not answer" in err
 

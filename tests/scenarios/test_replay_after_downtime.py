@@ -11,11 +11,9 @@ import pytest
 from gateway.app import Gateway
 from gateway.scheduling import notices
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import Brings
 
 
 def ago(hours: float) -> str:
@@ -41,27 +39,29 @@ async def ask(
     await settled(gateway, "editing:1")
 
 
-async def test_d2_a_question_from_while_we_were_away_is_answered(tmp_path: Path) -> None:
+async def test_d2_a_question_from_while_we_were_away_is_answered(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     platform = Platform()
     channel = EditingChannel(platform)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         await ask(gateway, channel, 23.9)
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
 
 
 async def test_d2_older_questions_are_remembered_and_one_notice_tells_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notices, "STALE_SECONDS", 0.02)
     platform = Platform()
     channel = EditingChannel(platform)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         await ask(gateway, channel, 30, 27, 25, 1)
         while len(platform.messages) < 2:
             await platform.changed.wait()
         await settled(gateway, "editing:1")
         tape = await gateway.services.tapes.session_tape("editing:1").read()
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
     assert len(platform.messages) == 2
     (told,) = [text for text in platform.messages.values() if text.startswith("I was away")]
     assert "(3 here)" in told
@@ -69,19 +69,21 @@ async def test_d2_older_questions_are_remembered_and_one_notice_tells_of_them(
 
 
 async def test_a_clock_that_is_wrong_makes_no_question_old_that_comes_in_now(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         await ask(gateway, channel, 48, backlog=False)
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
 
 
-async def test_a_date_that_no_platform_can_mean_makes_nothing_old(tmp_path: Path) -> None:
+async def test_a_date_that_no_platform_can_mean_makes_nothing_old(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         await ask(gateway, channel, 24 * 400)
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
 
 
 async def test_f3_a_deaf_channel_is_named_and_a_quiet_one_is_not(tmp_path: Path) -> None:

@@ -8,19 +8,16 @@ from pathlib import Path
 
 import anyio
 import apsw
-import pytest
 from anyio.lowlevel import checkpoint
 
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
-from tests.clock import ManualClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import erased
-from tests.gateways import gateway_of, gateway_process, make_environ, settled, tape_of
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of, gateway_process, make_environ, settled, tape_of
+from tests.kit.visitor import visit
 
 
 async def row_of(gateway: Gateway, message_id: str) -> str:
@@ -31,15 +28,14 @@ async def row_of(gateway: Gateway, message_id: str) -> str:
 
 
 async def test_enter_asks_at_once_while_platforms_wait_for_the_rest_of_a_burst(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     clock, gate = ManualClock(), asyncio.Event()
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, clock=clock, BUFFER__DEBOUNCE="60") as gateway,
+        gateway_of(tmp_path, model, clock=clock, BUFFER__DEBOUNCE="60") as gateway,
         visit(gateway.url, "Alice") as (alice,),
     ):
-        server.enqueue(Text(("It is ", "blue."), gate=gate))
+        model.enqueue(Text(("It is ", "blue."), gate=gate))
         asked = await alice.say("What color is it?")
         assert (await alice.draft(asked))["text"] == "It is "  # and no time has passed
         gate.set()
@@ -47,15 +43,11 @@ async def test_enter_asks_at_once_while_platforms_wait_for_the_rest_of_a_burst(
 
 
 async def test_the_explanation_of_each_message_names_those_that_it_was_asked_with(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
-        server.enqueue(Text(("The first ", "answer."), gate=gate), Text(("To both.",)))
+    async with gateway_of(tmp_path, model) as gateway, visit(gateway.url, "Alice") as (alice,):
+        model.enqueue(Text(("The first ", "answer."), gate=gate), Text(("To both.",)))
         first = await alice.say("What color is the kettle?")
         await alice.draft(first)
         second = await alice.say("And the lid of it?", reply_to=first)
@@ -64,7 +56,7 @@ async def test_the_explanation_of_each_message_names_those_that_it_was_asked_wit
         gate.set()
         assert (await alice.answer(third))["text"] == "To both."
         await settled(gateway)
-        assert len(server.requests) == 2
+        assert len(model.requests) == 2
         explainer = Explainer(gateway.services.store, gateway.services.redactor)
         story = [await explainer.explain(one) for one in (first, second, third)]
         told = [[line.says for line in one.lines if line.about == "together"] for one in story]
@@ -79,15 +71,11 @@ async def test_the_explanation_of_each_message_names_those_that_it_was_asked_wit
 
 
 async def test_of_messages_that_wait_together_one_is_erased_and_the_other_is_answered(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
-        server.enqueue(Text(("The first ", "answer."), gate=gate), Text(("To the other.",)))
+    async with gateway_of(tmp_path, model) as gateway, visit(gateway.url, "Alice") as (alice,):
+        model.enqueue(Text(("The first ", "answer."), gate=gate), Text(("To the other.",)))
         first = await alice.say("What color is the kettle?")
         await alice.draft(first)
         await alice.say("My password is swordfish", reply_to=first)
@@ -103,7 +91,7 @@ async def test_of_messages_that_wait_together_one_is_erased_and_the_other_is_ans
         gate.set()  # the erasure's second look waits for the running turn
         await erased(gateway)
         assert (await alice.answer(third))["text"] == "To the other."
-        assert "swordfish" not in str(server.requests[-1].body)
+        assert "swordfish" not in str(model.requests[-1].body)
         await settled(gateway)
 
 
@@ -113,24 +101,25 @@ def rows_of(home: Path) -> list[tuple[object, ...]]:
         return list(connection.execute("SELECT status FROM inbox ORDER BY id"))
 
 
-async def test_after_a_kill_what_waited_together_is_asked_together(tmp_path: Path) -> None:
+async def test_after_a_kill_what_waited_together_is_asked_together(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     gate = asyncio.Event()
-    async with FakeOpenAI() as server:
-        async with (
-            gateway_process(make_environ(tmp_path / "home", server), tmp_path / "home") as process,
-            visit(await process.url(), "Alice") as (alice,),
-        ):
-            server.enqueue(Text(("The first ", "answer."), gate=gate))
-            first = await alice.say("What color is the kettle?")
-            await alice.draft(first)
-            for text in ("And the lid of it?", "And its handle?"):
-                await alice.say(text, reply_to=first)
-            while rows_of(tmp_path / "home") != [("taken",), ("waiting",), ("waiting",)]:  # noqa: ASYNC110
-                await anyio.sleep(0.01)
-            await process.kill()
-        server.enqueue(Text(("It is blue.",)), Text(("To both.",)))
-        async with gateway_of(tmp_path / "home", server) as gateway:
-            await settled(gateway)
-            said = [e for e in await tape_of(gateway).read() if e.name == "turn.start"]
-            assert [len(one.payload["data"]["takes"]) for one in said] == [1, 2]
-            assert len(server.requests) == 3
+    async with (
+        gateway_process(make_environ(tmp_path / "home", model), tmp_path / "home") as process,
+        visit(await process.url(), "Alice") as (alice,),
+    ):
+        model.enqueue(Text(("The first ", "answer."), gate=gate))
+        first = await alice.say("What color is the kettle?")
+        await alice.draft(first)
+        for text in ("And the lid of it?", "And its handle?"):
+            await alice.say(text, reply_to=first)
+        while rows_of(tmp_path / "home") != [("taken",), ("waiting",), ("waiting",)]:  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+        await process.kill()
+    model.enqueue(Text(("It is blue.",)), Text(("To both.",)))
+    async with gateway_of(tmp_path / "home", model) as gateway:
+        await settled(gateway)
+        said = [e for e in await tape_of(gateway).read() if e.name == "turn.start"]
+        assert [len(one.payload["data"]["takes"]) for one in said] == [1, 2]
+        assert len(model.requests) == 3

@@ -7,17 +7,15 @@ from pathlib import Path
 from uuid import uuid4
 
 import httpx2
-import pytest
 
 from channels.message import InboundMessage
+from gateway.app import Gateway
 from gateway.plugin import hookimpl
-from tests.contracts.test_channels_media import images_of, picture
+from tests.contracts.pictures import images_of, picture
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import erased
-from tests.gateways import gateway_of, settled
-from tests.visitor import Visitor, visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import Visitor, visit
 
 
 class Dropping:
@@ -45,11 +43,9 @@ async def send(
 
 
 async def test_an_erased_person_s_images_are_gone_from_the_disk_and_the_page(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path, gateway: Gateway
 ) -> None:
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
         visit(gateway.url, "Ann") as (ann,),
         httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
     ):
@@ -62,7 +58,7 @@ async def test_an_erased_person_s_images_are_gone_from_the_disk_and_the_page(
         assert shown.headers["content-type"] == "image/png"
         assert shown.headers["cache-control"] == "no-store"
         assert len(list((tmp_path / "media").iterdir())) == 2  # as it was sent, and as it is shown
-        assert len(images_of(server.requests[-1])) == 1
+        assert len(images_of(model.requests[-1])) == 1
         await gateway.parts.eraser.begin(
             what="person", channel="web", person=ann.id, asked_by="operator"
         )
@@ -71,11 +67,12 @@ async def test_an_erased_person_s_images_are_gone_from_the_disk_and_the_page(
         assert list((tmp_path / "media").iterdir()) == []
 
 
-async def test_who_asks_again_sends_the_images_of_an_own_message_alone(tmp_path: Path) -> None:
+async def test_who_asks_again_sends_the_images_of_an_own_message_alone(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     media = tmp_path / "media"
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
+        gateway_of(tmp_path, model) as gateway,
         visit(gateway.url, "Ann", "Bob") as (ann, bob),
     ):
         said, _status = await send(ann, picture())
@@ -153,9 +150,8 @@ async def test_a_known_post_s_id_leaves_no_image_and_refills_no_place(tmp_path: 
             assert (await client.get(path)).status_code == 404
 
 
-async def test_what_is_no_image_of_the_room_is_not_served(tmp_path: Path) -> None:
+async def test_what_is_no_image_of_the_room_is_not_served(tmp_path: Path, gateway: Gateway) -> None:
     async with (
-        gateway_of(tmp_path) as gateway,
         visit(gateway.url, "Ann") as (ann,),
         httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
     ):

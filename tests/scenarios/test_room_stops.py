@@ -9,13 +9,11 @@ import pytest
 
 from channels.errors import InboundRefused
 from channels.message import Author, InboundMessage
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
-
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import visit
 
 STRANGER = InboundMessage(
     channel="web",
@@ -30,10 +28,10 @@ STRANGER = InboundMessage(
 
 
 async def test_c4_stop_on_the_page_ends_one_s_own_newest_answer_and_is_no_message(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(*(Text((f"part {n} ", "never"), gate=asyncio.Event()) for n in (1, 2)))
+    async with gateway_of(tmp_path, model) as gateway:
+        model.enqueue(*(Text((f"part {n} ", "never"), gate=asyncio.Event()) for n in (1, 2)))
         async with visit(gateway.url, "Alice", "Bob") as (alice, bob):
             first = await alice.say("one")
             await alice.draft(first)
@@ -58,28 +56,24 @@ async def test_c4_stop_on_the_page_ends_one_s_own_newest_answer_and_is_no_messag
 
 
 async def test_c4_somebody_else_s_answer_ends_by_its_own_stop_and_for_admins_only(
-    tmp_path: Path,
+    model: FakeOpenAI, gateway: Gateway
 ) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
-        async with visit(gateway.url, "Alice", "Bob") as (alice, bob):
-            asked = await alice.say("one")
-            draft = await alice.draft(asked)
-            host = gateway.channels["web"].host
-            with pytest.raises(InboundRefused, match="Only admins"):
-                await host.stop_answer(STRANGER, draft["id"])
-            assert not await bob.stop()
-            assert await bob.stop(draft["id"])
-            assert (await alice.answer(asked))["text"] == "half\n\n*Stopped by Bob.*"
+    model.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
+    async with visit(gateway.url, "Alice", "Bob") as (alice, bob):
+        asked = await alice.say("one")
+        draft = await alice.draft(asked)
+        host = gateway.channels["web"].host
+        with pytest.raises(InboundRefused, match="Only admins"):
+            await host.stop_answer(STRANGER, draft["id"])
+        assert not await bob.stop()
+        assert await bob.stop(draft["id"])
+        assert (await alice.answer(asked))["text"] == "half\n\n*Stopped by Bob.*"
 
 
-async def test_c4_stop_takes_back_a_question_that_waits(tmp_path: Path) -> None:
+async def test_c4_stop_takes_back_a_question_that_waits(model: FakeOpenAI, tmp_path: Path) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, TURN__PARALLEL_TOTAL="1") as gateway,
-    ):
-        server.enqueue(Text(("first ", "answer"), gate=gate))
+    async with gateway_of(tmp_path, model, TURN__PARALLEL_TOTAL="1") as gateway:
+        model.enqueue(Text(("first ", "answer"), gate=gate))
         async with visit(gateway.url, "Alice", "Bob") as (alice, bob):
             first = await alice.say("one")
             await alice.draft(first)
@@ -90,4 +84,4 @@ async def test_c4_stop_takes_back_a_question_that_waits(tmp_path: Path) -> None:
             gate.set()
             assert (await alice.answer(first))["text"] == "first answer"
         await settled(gateway)
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import anyio
 import psycopg
@@ -17,64 +14,21 @@ from gateway.app import Gateway
 from tape.entry import Entry, event
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, gateway_process, make_environ, settled, tape_of
-from tests.visitor import visit
+from tests.kit.gateways import gateway_process, make_environ, settled, tape_of
+from tests.kit.visitor import visit
+from tests.scenarios.shared import KEPT, QUICK, answered, by_holder, expire, gateways, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
-KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
-
-
-@asynccontextmanager
-async def gateways(
-    count: int, folder: Path, url: str, server: FakeOpenAI, **more: str
-) -> AsyncIterator[list[Gateway]]:
-    """Run gateways over one database, each in a home of its own."""
-    async with AsyncExitStack() as stack:
-        found = [
-            await stack.enter_async_context(
-                gateway_of(
-                    folder / f"home-{number}",
-                    server,
-                    TAPE__URL=url,
-                    WORKSPACE=str(folder / "workspace"),
-                    **{**QUICK, **more},
-                )
-            )
-            for number in range(count)
-        ]
-        yield found
-
-
-async def until(true: Callable[[], Any]) -> None:
-    """Wait until something is true."""
-    while not true():  # noqa: ASYNC110 - what is waited for is in another task
-        await anyio.sleep(0.01)
+pytestmark = pytest.mark.postgresql
 
 
 async def read(gateway: Gateway, room: str) -> list[Entry]:
     return await tape_of(gateway, f"web:{room}").read()
 
 
-async def answered(gateway: Gateway, room: str, count: int, channel: str = "web") -> list[Entry]:
-    """Wait until so many turns of a room have ended; return its tape."""
-    while True:
-        entries = await tape_of(gateway, f"{channel}:{room}").read()
-        if sum(entry.name == "turn.end" for entry in entries) >= count:
-            return entries
-        await anyio.sleep(0.02)
-
-
-def by_holder(both: list[Gateway], session: str = "web:lobby") -> list[Gateway]:
-    """Return the gateways, the holder of a session first: the quickest may be any of them."""
-    return sorted(both, key=lambda one: not one.services.claims.holds(session))
-
-
 async def test_questions_at_two_gateways_are_answered_once_and_in_order(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server) as both:
+    async with gateways(2, tmp_path, tape_url, model) as both:
         for number in range(6):
             for room in ("red", "green", "blue"):
                 at = both[(number + len(room)) % 2]
@@ -91,10 +45,10 @@ async def test_questions_at_two_gateways_are_answered_once_and_in_order(
 
 
 async def test_a_session_is_given_back_when_it_has_nothing_to_do(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     claims: list[int] = []
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server) as both:
+    async with gateways(2, tmp_path, tape_url, model) as both:
         for gateway in both:
             async with visit(gateway.url, "Alice") as (alice,):
                 await alice.answer(await alice.say("plum"))
@@ -105,12 +59,9 @@ async def test_a_session_is_given_back_when_it_has_nothing_to_do(
 
 
 async def test_what_one_gateway_accepts_is_answered_by_the_one_that_holds_the_session(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, SHARING__KEEP="60") as both,
-    ):
+    async with gateways(2, tmp_path, tape_url, model, SHARING__KEEP="60") as both:
         async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
         first, second = by_holder(both)
@@ -122,10 +73,10 @@ async def test_what_one_gateway_accepts_is_answered_by_the_one_that_holds_the_se
 
 
 async def test_a_stop_reaches_the_gateway_that_holds_the_session(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server) as (first, second):
-        server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+    async with gateways(2, tmp_path, tape_url, model) as (first, second):
+        model.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
         async with visit(first.url, "Alice") as (alice,), visit(second.url, "Alice") as (again,):
             again.cookie = alice.cookie
             asked = await alice.say("what is it?")
@@ -135,47 +86,41 @@ async def test_a_stop_reaches_the_gateway_that_holds_the_session(
 
 
 async def test_the_sessions_of_a_gateway_that_was_killed_are_taken_over(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
-        home = tmp_path / "killed" / "home"
-        home.parent.mkdir()
-        more = {
-            **QUICK,
-            "SHARING__LEASE": "5",
-            "TAPE__URL": tape_url,
-            "WORKSPACE": str(tmp_path / "workspace"),
-        }
-        environ = make_environ(home, server, **more)
-        async with gateways(1, tmp_path, tape_url, server, SHARING__LEASE="5") as (other,):
-            async with gateway_process(environ, home) as killed:
-                room = "lobby"
-                while True:
-                    async with visit(await killed.url(), "Alice", room=room) as (alice,):
-                        asked = await alice.say("what is it?")
-                        await alice.draft(asked)
-                    if not other.services.claims.holds(f"web:{room}"):
-                        break
-                    room += "a"  # until the one that is killed is the first to claim it
-                    server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
-                await killed.kill()
-            entries = await answered(other, room, 1)
-            assert [entry.name for entry in entries if entry.name == "turn.resume"] == [
-                "turn.resume"
-            ]
-            assert other.services.claims.holds(f"web:{room}")
+    model.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+    home = tmp_path / "killed" / "home"
+    home.parent.mkdir()
+    more = {
+        **QUICK,
+        "SHARING__LEASE": "5",
+        "TAPE__URL": tape_url,
+        "WORKSPACE": str(tmp_path / "workspace"),
+    }
+    environ = make_environ(home, model, **more)
+    async with gateways(1, tmp_path, tape_url, model, SHARING__LEASE="5") as (other,):
+        async with gateway_process(environ, home) as killed:
+            room = "lobby"
+            while True:
+                async with visit(await killed.url(), "Alice", room=room) as (alice,):
+                    asked = await alice.say("what is it?")
+                    await alice.draft(asked)
+                if not other.services.claims.holds(f"web:{room}"):
+                    break
+                room += "a"  # until the one that is killed is the first to claim it
+                model.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+            await killed.kill()
+        entries = await answered(other, room, 1)
+        assert [entry.name for entry in entries if entry.name == "turn.resume"] == ["turn.resume"]
+        assert other.services.claims.holds(f"web:{room}")
 
 
 async def test_a_gateway_that_lost_a_session_writes_nothing_more(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, SHARING__LEASE="600") as both,
-    ):
-        server.enqueue(Text(("from ", "the first"), gate=gate))
+    async with gateways(2, tmp_path, tape_url, model, SHARING__LEASE="600") as both:
+        model.enqueue(Text(("from ", "the first"), gate=gate))
         async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("who answers?")
             await alice.draft(asked)
@@ -191,11 +136,10 @@ async def test_a_gateway_that_lost_a_session_writes_nothing_more(
 
 
 async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as both,
+        gateways(2, tmp_path, tape_url, model, **KEPT) as both,
         visit(both[0].url, "Alice") as (alice,),
         visit(both[1].url, "Bob") as (bob,),
     ):
@@ -215,11 +159,10 @@ async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
 
 
 async def test_a_holder_sees_what_another_gateway_appends_to_its_tape(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as both,
+        gateways(2, tmp_path, tape_url, model, **KEPT) as both,
         visit(both[0].url, "Alice") as (alice,),
     ):
         await alice.answer(await alice.say("one"))
@@ -233,15 +176,14 @@ async def test_a_holder_sees_what_another_gateway_appends_to_its_tape(
 
 
 async def test_a_gateway_that_slept_past_its_lease_goes_on_with_what_nobody_took(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     gate = asyncio.Event()
     async with (
-        FakeOpenAI() as server,
-        gateways(1, tmp_path, tape_url, server, SHARING__LEASE="600") as (first,),
+        gateways(1, tmp_path, tape_url, model, SHARING__LEASE="600") as (first,),
         visit(first.url, "Alice") as (alice,),
     ):
-        server.enqueue(Text(("half of ", "it"), gate=gate))
+        model.enqueue(Text(("half of ", "it"), gate=gate))
         asked = await alice.say("who answers?")
         await alice.draft(asked)
         await expire(first)
@@ -251,11 +193,3 @@ async def test_a_gateway_that_slept_past_its_lease_goes_on_with_what_nobody_took
         assert answer["text"] == "half of it"
         entries = await answered(first, "lobby", 1)
         assert not [entry for entry in entries if entry.name == "turn.resume"]
-
-
-async def expire(gateway: Gateway) -> None:
-    """End the leases of a gateway, which does not know it."""
-    shared = gateway.services.shared
-    assert shared is not None
-    values = {"owner": shared.held.owner, "seconds": -1.0}
-    await gateway.services.store.select("sharing.renew", values)

@@ -18,21 +18,14 @@ from gateway.app import Gateway, access_admin
 from gateway.scheduling.presses import ANSWERED
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.access.test_pairing import PairedChannel, sent
-from tests.gateway.delivery.test_sender import QUESTION
-from tests.gateway.intake.test_access import MESSAGE, Brings
-from tests.gateway.scheduling.test_confirmations import (
-    ALICE,
-    BOB,
-    ButtonChannel,
-    Launcher,
-    launching,
-)
-from tests.gateways import gateway_of, tape_of
-from tests.scenarios.test_shared import KEPT, QUICK, answered, gateways, until
-from tests.visitor import visit
+from tests.gateway.scheduling.confirming import ALICE, BOB, ButtonChannel, Launcher, launching
+from tests.kit.editing_channel import QUESTION
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import MESSAGE, Brings, PairedChannel, sent
+from tests.kit.visitor import visit
+from tests.scenarios.shared import KEPT, QUICK, answered, gateways, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 @asynccontextmanager
@@ -61,9 +54,9 @@ async def owners(gateway: Gateway) -> list[str]:
 
 
 async def test_a_code_made_at_one_gateway_is_used_once_at_two(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, two(tmp_path, tape_url, server) as (first, second):
+    async with two(tmp_path, tape_url, model) as (first, second):
         made = await access_admin(first).pair()
         second.parts.pairing.know(made["code"], made["seconds"])
         tries = [sent(f"pair {made['code']}", number, str(number)) for number in (1, 2)]
@@ -80,9 +73,9 @@ async def test_a_code_made_at_one_gateway_is_used_once_at_two(
 
 
 async def test_who_pairs_at_one_gateway_with_another_ones_code_is_an_owner_at_both(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, two(tmp_path, tape_url, server) as (first, second):
+    async with two(tmp_path, tape_url, model) as (first, second):
         made = await access_admin(first).pair()
         code = ""
         while code != made["code"]:
@@ -116,9 +109,9 @@ async def knows(gateway: Gateway, role: str) -> None:
 
 
 async def test_a_chat_that_is_opened_and_closed_at_one_gateway_is_so_at_the_other(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, two(tmp_path, tape_url, server) as (first, second):
+    async with two(tmp_path, tape_url, model) as (first, second):
         assert await ended(first, 1) == "refused"
         await access_admin(second).grant("plain:-100")
         await knows(first, "member")
@@ -129,18 +122,18 @@ async def test_a_chat_that_is_opened_and_closed_at_one_gateway_is_so_at_the_othe
 
 
 async def test_a_press_at_one_gateway_allows_the_call_that_waits_in_another_one_s_session(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     launcher, channels = Launcher(), [ButtonChannel(), ButtonChannel()]
     more = {"ACCESS__ALLOW": "editing:1", "TAPE__URL": tape_url, **KEPT}
-    async with FakeOpenAI() as server, AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
         first, second = [
             await stack.enter_async_context(
-                gateway_of(tmp_path / channel_id, server, Brings(channel), launcher, **more)
+                gateway_of(tmp_path / channel_id, model, Brings(channel), launcher, **more)
             )
             for channel_id, channel in zip("ab", channels, strict=True)
         ]
-        server.enqueue(launching(), Text(("It is on its way.",)))
+        model.enqueue(launching(), Text(("It is on its way.",)))
         group = replace(QUESTION, chat_kind="group", owner=False)
         others = replace(group, sender=BOB, text="launch it", addressed=False)
         asks = replace(group, sender=ALICE, ext_id="1/2", message_id="2")
@@ -162,12 +155,9 @@ async def test_a_press_at_one_gateway_allows_the_call_that_waits_in_another_one_
 
 
 async def test_a_person_who_is_erased_at_one_gateway_is_gone_from_what_another_one_holds(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as (first, second):
         for at, room in ((first, "red"), (second, "green")):
             async with visit(at.url, "Alice", "Bob", room=room) as (alice, bob):
                 await bob.answer(await bob.say("hello"))
@@ -180,16 +170,15 @@ async def test_a_person_who_is_erased_at_one_gateway_is_gone_from_what_another_o
                 await bob.answer(await bob.say("what was ill?"))
             entries = await tape_of(first, f"web:{room}").read()
             assert "zyzzogeton" not in str([(one.payload, one.meta) for one in entries])
-            assert "hello" in str(server.requests[-1].body)
-            assert "zyzzogeton" not in str(server.requests[-1].body)
+            assert "hello" in str(model.requests[-1].body)
+            assert "zyzzogeton" not in str(model.requests[-1].body)
 
 
 async def test_a_person_erased_in_a_room_of_another_gateway_is_somebody_new_there(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
+        gateways(2, tmp_path, tape_url, model, **KEPT) as (first, second),
         visit(first.url, "Alice", room="red") as (alice,),
     ):
         await alice.answer(await alice.say("my zyzzogeton is ill"))

@@ -14,12 +14,12 @@ from gateway.erasing import chores, eraser
 from gateway.storage.erasures import Erasure
 from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import tape_of
+from tests.kit.gateways import tape_of
+from tests.kit.visitor import visit
 from tests.postgres import owned_database
-from tests.scenarios.test_shared import KEPT, gateways, until
-from tests.visitor import visit
+from tests.scenarios.shared import KEPT, gateways, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 def lobby(gateway: Gateway) -> Erasure:
@@ -113,14 +113,14 @@ async def test_an_answer_that_is_forgotten_before_it_was_read_is_asked_for_once_
 
 
 async def test_old_messages_are_looked_for_and_folded_by_who_has_the_chores_and_nobody_else(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     more = {"TAPE__KEEP_DAYS": '{"*": 30}', "SHARING__POLLER_LEASE": "0.6", **KEPT}
 
     def at_work() -> set[str]:
         return {task.get_name() for task in asyncio.all_tasks()} & {"retention", "folding"}
 
-    async with FakeOpenAI() as server, gateways(1, tmp_path, tape_url, server, **more):
+    async with gateways(1, tmp_path, tape_url, model, **more):
         await until(lambda: at_work() == {"retention", "folding"})
         with psycopg.connect(tape_url, autocommit=True) as connection:
             connection.execute(

@@ -20,22 +20,18 @@ from tape.stores.postgres.store import PostgresStore
 from tests.contracts.mortal import MortalPart
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
-from tests.scenarios.test_shared import KEPT, answered, by_holder, gateways, until
-from tests.scenarios.test_shared_work import row_of, said
-from tests.visitor import visit
+from tests.kit.gateways import gateway_of
+from tests.kit.visitor import visit
+from tests.scenarios.shared import KEPT, answered, by_holder, gateways, row_of, said, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 async def test_a_question_in_a_chat_that_was_only_a_new_id_of_another_is_answered(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateways(2, tmp_path, tape_url, server, **KEPT) as (first, second),
-    ):
-        server.enqueue(Text(("one",), gate=asyncio.Event()), Text(("two",)))
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as (first, second):
+        model.enqueue(Text(("one",), gate=asyncio.Event()), Text(("two",)))
         async with visit(second.url, "Alice", room="new") as (alice,):
             asked = await alice.say("does anybody hear me?")
             await alice.draft(asked)
@@ -46,9 +42,9 @@ async def test_a_question_in_a_chat_that_was_only_a_new_id_of_another_is_answere
 
 
 async def test_messages_that_wait_for_a_new_id_of_a_chat_are_answered_where_it_goes_on(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
         async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
         first, second = by_holder(both)
@@ -82,14 +78,14 @@ class Admits:
 
 
 async def test_what_waits_for_a_new_id_is_taken_in_once_if_the_answer_to_the_change_is_lost(
-    tmp_path: Path, tape_url: str, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, tape_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_guard, "FIRST_WAIT_SECONDS", 0.0)
     schemas = [ledger_schema("postgres"), sharing_schema()]
     store = MortalPart(PostgresStore.open(tape_url, schemas))
     monkeypatch.setattr("gateway.assembly.open_store", lambda *_: store)
     admits, more = Admits(), {"TAPE__URL": tape_url, **KEPT}
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, admits, **more) as only:
+    async with gateway_of(tmp_path, model, admits, **more) as only:
         async with visit(only.url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
         shared, claimer, accept = only.services.shared, only.parts.claimer, only.parts.intake.accept
@@ -119,13 +115,13 @@ async def test_what_waits_for_a_new_id_is_taken_in_once_if_the_answer_to_the_cha
 
 
 async def test_a_question_that_waits_for_its_turn_goes_on_with_its_chat_and_one_that_has_it_stays(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
         async with visit(both[0].url, "Alice") as (bob,):
             await bob.answer(await bob.say("one"))
         first, second = by_holder(both)
-        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
+        model.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
         async with visit(second.url, "Carol", room="new") as (carol,):
             begun = await carol.say("this has begun")
             await carol.draft(begun)

@@ -11,11 +11,11 @@ import pytest
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.pgbouncer import NEEDED, pgbouncer
+from tests.kit.visitor import visit
 from tests.postgres import fresh_database
-from tests.scenarios.test_shared import answered, gateways
-from tests.visitor import visit
+from tests.scenarios.shared import answered, gateways
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql, NEEDED]
+pytestmark = [pytest.mark.postgresql, NEEDED]
 
 
 @pytest.mark.parametrize("listens", [True, False], ids=["with a listen url", "by looking"])

@@ -3,74 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
 import httpx2
 import pytest
-from anyio.abc import TaskStatus
 
-from gateway.app import Gateway
 from gateway.supervision.published import Published
 from tape.entry import dump
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
-from tests.postgres import application_database
-from tests.visitor import Visitor, visit
+from tests.kit.visitor import Visitor, visit
+from tests.scenarios.shared import running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-
-@dataclass(slots=True)
-class Running:
-    """A gateway in a task of its own, until `end`."""
-
-    gateway: Gateway
-    url: str
-    end: anyio.Event
-    ended: anyio.Event
-
-
-async def run(
-    settings: dict[str, str], home: Path, model: FakeOpenAI, *, task_status: TaskStatus[Running]
-) -> None:
-    end, ended = anyio.Event(), anyio.Event()
-    async with gateway_of(home, model, only=["web"], **settings) as gateway:
-        task_status.started(Running(gateway, gateway.url, end, ended))
-        await end.wait()
-    ended.set()
-
-
-@asynccontextmanager
-async def running(
-    database: str, folder: Path, model: FakeOpenAI, *roles: str, **more: str
-) -> AsyncIterator[list[Running]]:
-    """Run a gateway of each role over one database."""
-    async with anyio.create_task_group() as group:
-        gateways = []
-        for number, role in enumerate(roles):
-            workspace = str(folder / "workspace")
-            settings = {
-                "TAPE__URL": database,
-                "SHARING__ROLE": role,
-                "WORKSPACE": workspace,
-                **more,
-            }
-            (folder / str(number)).mkdir()
-            gateways.append(await group.start(run, settings, folder / str(number), model))
-        yield gateways
-        for one in gateways:
-            one.end.set()
-
-
-@pytest.fixture
-def database() -> Iterator[str]:
-    with application_database() as url:
-        yield url
+pytestmark = pytest.mark.postgresql
 
 
 def shown(visitor: Visitor) -> list[str]:
@@ -79,11 +24,10 @@ def shown(visitor: Visitor) -> list[str]:
 
 
 async def test_two_people_at_two_processes_see_one_answer_and_stop_another(
-    database: str, tmp_path: Path
+    model: FakeOpenAI, database: str, tmp_path: Path
 ) -> None:
     gate = asyncio.Event()
     async with (
-        FakeOpenAI() as model,
         running(database, tmp_path, model, "ingress", "ingress", "worker") as (one, two, _worker),
         visit(one.url, "Alice") as (alice,),
         visit(two.url, "Bob") as (bob,),
@@ -110,11 +54,10 @@ async def test_two_people_at_two_processes_see_one_answer_and_stop_another(
 
 
 async def test_an_answer_outlives_the_process_where_it_was_asked(
-    database: str, tmp_path: Path
+    model: FakeOpenAI, database: str, tmp_path: Path
 ) -> None:
     gate = asyncio.Event()
     async with (
-        FakeOpenAI() as model,
         running(database, tmp_path, model, "ingress", "ingress", "worker") as (one, two, _worker),
         visit(two.url, "Bob") as (bob,),
     ):
@@ -135,10 +78,9 @@ async def test_an_answer_outlives_the_process_where_it_was_asked(
 
 
 async def test_a_session_and_a_count_of_one_process_are_those_of_the_other(
-    database: str, tmp_path: Path
+    model: FakeOpenAI, database: str, tmp_path: Path
 ) -> None:
     async with (
-        FakeOpenAI() as model,
         running(database, tmp_path, model, "ingress", "all") as (one, two),
         visit(two.url, "Bob") as (bob,),
         httpx2.AsyncClient(base_url=two.url, trust_env=False) as client,

@@ -9,20 +9,19 @@ import pytest
 
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.visitor import visit
 from tests.postgres import url_of
-from tests.scenarios.test_shared_rooms import running
-from tests.visitor import visit
+from tests.scenarios.shared import running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 async def test_without_any_notification_questions_drafts_and_stops_are_found_by_looking(
-    tape_url: str, tmp_path: Path
+    model: FakeOpenAI, tape_url: str, tmp_path: Path
 ) -> None:
     # A notification stays in its database: whoever listens in another one hears nothing.
     deaf = {"SHARING__LISTEN_URL": url_of("postgres")}
     async with (
-        FakeOpenAI() as model,
         running(tape_url, tmp_path, model, "ingress", "worker", **deaf) as (ingress, worker),
         visit(ingress.url, "Alice") as (alice,),
     ):

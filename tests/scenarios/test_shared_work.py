@@ -12,43 +12,25 @@ import psycopg
 import pytest
 from structlog.testing import capture_logs
 
-from channels.message import Author, InboundMessage
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
-from gateway.clock import SystemClock
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.storage.ledger.ledger import MAX_CRASHES
 from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import tape_of
-from tests.scenarios.test_shared import KEPT, answered, by_holder, expire, gateways, until
-from tests.visitor import visit
+from tests.kit.gateways import tape_of
+from tests.kit.visitor import visit
+from tests.scenarios.shared import KEPT, answered, by_holder, expire, gateways, row_of, said, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
-
-
-def said(text: str, number: int) -> InboundMessage:
-    """A message to the lobby that no page sent."""
-    return InboundMessage(
-        channel="web",
-        chat_id="lobby",
-        chat_kind="group",
-        message_id=f"m{number}",
-        ext_id=f"lobby/m{number}",
-        sender=Author("carol", "Carol"),
-        text=text,
-        addressed=True,
-        date=SystemClock().now().isoformat(),
-        invited=True,
-    )
+pytestmark = pytest.mark.postgresql
 
 
 async def test_what_a_holder_is_asked_is_not_hidden_by_messages_that_come_with_it(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
         async with visit(both[0].url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
         first, second = by_holder(both)
@@ -63,9 +45,9 @@ async def test_what_a_holder_is_asked_is_not_hidden_by_messages_that_come_with_i
 
 
 async def test_a_claim_whose_answer_was_lost_is_found_with_the_next_renewal(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(1, tmp_path, tape_url, server) as (only,):
+    async with gateways(1, tmp_path, tape_url, model) as (only,):
         shared, claimer = only.services.shared, only.parts.claimer
         assert shared is not None
         assert claimer is not None
@@ -84,10 +66,10 @@ async def carried_out(gateway: Gateway, number: int) -> None:
 
 
 async def test_a_dead_question_is_retried_by_its_holder_when_another_gateway_is_asked(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
-        server.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
+        model.enqueue(Text(("never ", "said"), gate=asyncio.Event()))
         async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("what is it?")
             await alice.draft(asked)
@@ -105,21 +87,12 @@ async def test_a_dead_question_is_retried_by_its_holder_when_another_gateway_is_
         assert not second.services.claims.holds("web:lobby")
 
 
-async def row_of(admin: LedgerAdmin, status: str) -> str:
-    """Wait until a message has a status; return its row."""
-    rows = await admin.rows(status)
-    while not rows:
-        await anyio.sleep(0.02)
-        rows = await admin.rows(status)
-    return str(rows[0]["id"])
-
-
 async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
         gate = asyncio.Event()
-        server.enqueue(Text(("a secret ", "answer"), gate=gate))
+        model.enqueue(Text(("a secret ", "answer"), gate=gate))
         async with visit(both[0].url, "Alice") as (alice,):
             asked = await alice.say("keep my secret")
             await alice.draft(asked)
@@ -135,11 +108,11 @@ async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
 
 
 async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_waits(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
         gate = asyncio.Event()
-        server.enqueue(Text(("one ", "answer"), gate=gate), Text(("two",)))
+        model.enqueue(Text(("one ", "answer"), gate=gate), Text(("two",)))
         await both[0].parts.intake.accept([said("one", 1)])
         await row_of(LedgerAdmin(both[0].services, None), "taken")
         first, second = by_holder(both)
@@ -151,23 +124,23 @@ async def test_an_edit_that_another_gateway_accepts_changes_the_question_that_wa
         await row_of(admin, "dropped")
         gate.set()
         await answered(second, "lobby", 2)
-        asked = str(server.requests[-1])
+        asked = str(model.requests[-1])
         assert "two, edited" in asked
         assert "three" not in asked
 
 
 async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_served_meanwhile(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **KEPT) as both:
+    async with gateways(2, tmp_path, tape_url, model, **KEPT) as both:
         gate = asyncio.Event()
-        server.enqueue(*[Text((f"attempt {number}", "..."), gate=gate) for number in (1, 2)])
+        model.enqueue(*[Text((f"attempt {number}", "..."), gate=gate) for number in (1, 2)])
         async with visit(both[0].url, "Alice") as (alice,):
             await alice.draft(await alice.say("what is it?"))
             first, second = by_holder(both)
             await expire(first)
             await until(lambda: second.services.claims.holds("web:lobby"))
-            await until(lambda: len(server.requests) == 2)
+            await until(lambda: len(model.requests) == 2)
             await expire(second)
             async with visit(second.url, "Bob", room="green") as (bob,):
                 assert (await bob.answer(await bob.say("and here?")))["text"]
@@ -188,31 +161,30 @@ async def occupied(gateway: Gateway, server: FakeOpenAI, gate: asyncio.Event) ->
 
 
 async def test_a_gateway_that_ends_hands_its_turns_over_at_once_and_without_a_crash(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    async with FakeOpenAI() as server:
-        async with gateways(1, tmp_path / "a", tape_url, server, **KEPT) as (stays,):
-            async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
-                room = await occupied(ends, server, asyncio.Event())
-            await answered(stays, room, 1)
-            admin = LedgerAdmin(stays.services, None)
-            shown = await admin.show(await row_of(admin, "done"))
-            assert (shown["attempts"], shown["crashes"]) == (1, 0)
+    async with gateways(1, tmp_path / "a", tape_url, model, **KEPT) as (stays,):
+        async with gateways(1, tmp_path / "b", tape_url, model, **KEPT) as (ends,):
+            room = await occupied(ends, model, asyncio.Event())
+        await answered(stays, room, 1)
+        admin = LedgerAdmin(stays.services, None)
+        shown = await admin.show(await row_of(admin, "done"))
+        assert (shown["attempts"], shown["crashes"]) == (1, 0)
 
 
 async def test_a_gateway_that_lost_a_turn_and_ends_does_not_hand_it_over(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     gate = asyncio.Event()
-    async with FakeOpenAI() as server, gateways(1, tmp_path / "a", tape_url, server, **KEPT) as one:
-        async with gateways(1, tmp_path / "b", tape_url, server, **KEPT) as (ends,):
-            room = await occupied(ends, server, asyncio.Event())
+    async with gateways(1, tmp_path / "a", tape_url, model, **KEPT) as one:
+        async with gateways(1, tmp_path / "b", tape_url, model, **KEPT) as (ends,):
+            room = await occupied(ends, model, asyncio.Event())
             assert ends.parts.claimer is not None
             ends.parts.claimer.close()
-            server.enqueue(Text(("at ", "last"), gate=gate))
-            asked = len(server.requests)
+            model.enqueue(Text(("at ", "last"), gate=gate))
+            asked = len(model.requests)
             await expire(ends)  # as if it had been frozen for that long
-            await until(lambda: len(server.requests) > asked)
+            await until(lambda: len(model.requests) > asked)
             assert one[0].services.claims.holds(f"web:{room}")
         rows = await one[0].services.ledger.inbox.open_rows()
         found = [(row.status, row.attempts) for row in rows if row.session_id == f"web:{room}"]
@@ -222,15 +194,15 @@ async def test_a_gateway_that_lost_a_turn_and_ends_does_not_hand_it_over(
 
 
 async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at_last(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     gate = asyncio.Event()
     more = {**KEPT, "SHARING__KEEP": "0.2"}
-    async with FakeOpenAI() as server, gateways(2, tmp_path, tape_url, server, **more) as both:
+    async with gateways(2, tmp_path, tape_url, model, **more) as both:
         # The second gateway takes it over: only that one has known from its start of the other.
-        poison = await occupied(both[0], server, gate)
+        poison = await occupied(both[0], model, gate)
         async with visit(both[0].url, "Alice", room=poison) as (alice,):
-            busy = [await occupied(one, server, gate) for one in both]
+            busy = [await occupied(one, model, gate) for one in both]
             async with await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database:
                 await database.execute(
                     "UPDATE inbox SET crashes = %s WHERE session_id = %s",
@@ -255,7 +227,7 @@ async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at
 
 
 async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a_line(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     add = (
         "INSERT INTO control (session_id, op, asked_by, data, asked_at)"
@@ -263,8 +235,7 @@ async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a
     )
     waits = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'control'::regclass"
     async with (
-        FakeOpenAI() as server,
-        gateways(1, tmp_path, tape_url, server, **KEPT) as (only,),
+        gateways(1, tmp_path, tape_url, model, **KEPT) as (only,),
         await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as database,
         await psycopg.AsyncConnection.connect(tape_url, autocommit=True) as hinting,
     ):
@@ -285,17 +256,16 @@ async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a
 
 
 async def test_a_session_that_cannot_be_worked_on_keeps_no_other_waiting(
-    tmp_path: Path, tape_url: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
     two = [replace(said(f"{n}", n), chat_id="broken", ext_id=f"broken/{n}") for n in (1, 2)]
-    async with FakeOpenAI() as server:
-        async with gateways(1, tmp_path, tape_url, server, SHARING__ROLE="ingress") as (door,):
-            await door.parts.intake.accept([*two, said("hi", 3)])
-        with psycopg.connect(tape_url, autocommit=True) as connection:
-            connection.execute("""UPDATE inbox SET status = 'waiting',
+    async with gateways(1, tmp_path, tape_url, model, SHARING__ROLE="ingress") as (door,):
+        await door.parts.intake.accept([*two, said("hi", 3)])
+    with psycopg.connect(tape_url, autocommit=True) as connection:
+        connection.execute("""UPDATE inbox SET status = 'waiting',
                 payload = jsonb_set(payload::jsonb, '{date}', '"never"')::text
                 WHERE session_id = 'web:broken'""")
-        with capture_logs() as logs:
-            async with gateways(1, tmp_path, tape_url, server, **KEPT) as (only,):
-                await answered(only, "lobby", 1)
-        assert [one["event"] for one in logs if one["log_level"] == "error"] == ["sharing.failed"]
+    with capture_logs() as logs:
+        async with gateways(1, tmp_path, tape_url, model, **KEPT) as (only,):
+            await answered(only, "lobby", 1)
+    assert [one["event"] for one in logs if one["log_level"] == "error"] == ["sharing.failed"]

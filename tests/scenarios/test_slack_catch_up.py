@@ -12,17 +12,15 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.settings import Settings
-from tests.canaries import TOKENS
-from tests.clock import QuickClock
 from tests.contracts.opened import params
 from tests.fakes.base.faults import Hang, Slow
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.slack.server import FakeSlack
-from tests.gateways import make_settings, running, tape_of, with_plugins
+from tests.kit.canaries import TOKENS
+from tests.kit.clock import QuickClock
+from tests.kit.gateways import make_settings, running, tape_of, with_plugins
 from tests.postgres import owned_database
-
-pytestmark = pytest.mark.anyio
 
 READS: Final = "conversations.history|conversations.replies"
 READ_SECONDS: Final = 3.0
@@ -91,9 +89,9 @@ async def test_d2_what_each_process_has_read_is_left_out_by_the_next(
 
 
 async def test_d2_the_first_reply_to_an_answer_is_found_when_nothing_listened_for_hours(
-    tmp_path: Path, store: dict[str, str]
+    model: FakeOpenAI, tmp_path: Path, store: dict[str, str]
 ) -> None:
-    async with FakeSlack() as fake, FakeOpenAI() as model:
+    async with FakeSlack() as fake:
         ada, room = fake.user("Ada"), fake.channel("room")
         model.default = lambda _request: Text(("Blue.",))
         clock, settings = QuickClock(), slack_settings(tmp_path, fake, store, model)

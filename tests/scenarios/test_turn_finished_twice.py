@@ -12,12 +12,10 @@ from tape.errors import StoreUnavailable
 from tape.store import UnitStore
 from tape.stores.registry import open_store
 from tape.unit_of_work import Outcome, Run, Unit
-from tests.clock import QuickClock
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, names, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import QuickClock
+from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 
 class Forgetful:
@@ -44,25 +42,22 @@ class Forgetful:
 )
 @pytest.mark.parametrize("text", ["what is it?", ",help"])
 async def test_d1_a_commit_that_was_made_all_the_same_is_made_again_and_sent_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, text: str
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, text: str
 ) -> None:
     monkeypatch.setattr(
         "gateway.assembly.open_store", lambda *given: Forgetful(open_store(*given), statement)
     )
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(
-            tmp_path, server, Brings(channel), clock=QuickClock(), ACCESS__MODE="open"
-        ) as gateway,
-    ):
+    async with gateway_of(
+        tmp_path, model, Brings(channel), clock=QuickClock(), ACCESS__MODE="open"
+    ) as gateway:
         # The clock lets the channel end at once: it is heard before.
         await gateway.parts.intake.accept([replace(MESSAGE, text=text)])
         entries = await settled(gateway, "plain:-100")
         told = names(entries)
     assert len(channel.posts) == 1
     assert told.count("send.receipt") == told.count("outbound") == 1
-    assert len(server.requests) == (0 if text == ",help" else 1)
+    assert len(model.requests) == (0 if text == ",help" else 1)
 
 
 async def test_b7_what_is_told_once_a_day_is_sent_once_though_it_still_waits(

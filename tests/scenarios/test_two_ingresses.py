@@ -17,9 +17,9 @@ from gateway.app import Gateway
 from tests.contracts.slack_stage import SlackHttpStage
 from tests.contracts.telegram_stage import TelegramStage
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of
+from tests.kit.gateways import gateway_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 QUESTIONS = 5
 
@@ -91,10 +91,10 @@ async def fleet(
 
 @pytest.mark.parametrize("platform", ["telegram", "slack"])
 async def test_an_event_that_both_of_two_ingress_processes_hear_is_answered_once(
-    tmp_path: Path, tape_url: str, platform: str
+    model: FakeOpenAI, tmp_path: Path, tape_url: str, platform: str
 ) -> None:
     stage = TelegramStage() if platform == "telegram" else SlackHttpStage()
-    async with balancer() as front, FakeOpenAI() as model, stage:
+    async with balancer() as front, stage:
         settings = {**stage.settings(), "TAPE__URL": tape_url}
         settings["TELEGRAM__WEBHOOK_URL"] = f"{front.url}/webhooks/telegram"
         async with fleet(tmp_path, model, settings) as (first, second, worker):

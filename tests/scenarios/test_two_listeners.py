@@ -15,10 +15,10 @@ from gateway.console.chats import key_of
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.console.scene import OUTSIDE, TOKEN
-from tests.gateways import gateway_of
+from tests.kit.gateways import gateway_of
 from tests.postgres import owned_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 class Room:
@@ -48,9 +48,9 @@ class Room:
 
 
 async def test_a_bot_is_polled_by_one_gateway_and_after_its_goodbye_by_the_other(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with FakeTelegram() as fake, FakeOpenAI() as model:
+    async with FakeTelegram() as fake:
         chat = fake.private_chat(ada := fake.user(7, "Ada"))
         with owned_database() as url, anyio.fail_after(60):
             room = Room(tmp_path, url, fake, model)
@@ -70,9 +70,9 @@ async def test_a_bot_is_polled_by_one_gateway_and_after_its_goodbye_by_the_other
 
 
 async def test_the_gateway_that_does_not_listen_knows_who_administers_a_chat(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with FakeTelegram() as fake, FakeOpenAI() as model:
+    async with FakeTelegram() as fake:
         ada = fake.user(7, "Ada")
         group, private = fake.group(), fake.private_chat(ada)
         with owned_database() as url, anyio.fail_after(60):

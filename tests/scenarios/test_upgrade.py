@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.clock import QuickClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat
-from tests.gateways import gateway_of, make_environ, run_tapeway
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import QuickClock
+from tests.kit.gateways import gateway_of, make_environ, run_tapeway
+from tests.kit.visitor import visit
 
 MADE = Path(__file__).resolve().parent.parent / "fixtures" / "version_12be65b"
 THEN = datetime(2026, 11, 22, 13, 24, tzinfo=UTC)
@@ -53,11 +51,11 @@ def same_chats(telegram: FakeTelegram) -> tuple[Chat, Chat]:
 
 
 async def test_the_open_question_is_answered_once_what_waited_is_sent_and_it_goes_on(
-    home: Path,
+    model: FakeOpenAI, home: Path
 ) -> None:
     clock = QuickClock()
     clock.jump(THEN - clock.now())
-    async with FakeTelegram() as telegram, FakeOpenAI() as model:
+    async with FakeTelegram() as telegram:
         group, private = same_chats(telegram)
         model.enqueue(Text(("On Monday.",)), Text(("Bring gloves.",)))
         settings = {

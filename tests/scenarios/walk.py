@@ -17,8 +17,8 @@ import anyio
 
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
-from tests.clock import RestingClock
-from tests.gateways import make_environ, make_settings, run_process
+from tests.kit.clock import RestingClock
+from tests.kit.gateways import make_environ, make_settings, run_process
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 START: Final = "Run `make run`."

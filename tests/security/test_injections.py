@@ -11,8 +11,6 @@ from tests.security.arena import OWN_CANARY, WORDS, arena_of, pair
 from tests.security.attempts import PLATFORMS, TABLE, Place
 from tests.security.obeying import Armory, Obeying
 
-pytestmark = pytest.mark.anyio
-
 MIN_REACHED = 0.75
 """The share of the orders that must reach the model, so that the attempts are worth something."""
 

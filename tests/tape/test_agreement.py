@@ -20,7 +20,7 @@ from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
 from tests.tape.walk import history
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.timeout(7200)]
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 OPERATIONS = int(os.environ.get("TAPE_OPERATIONS", "800"))

@@ -20,8 +20,6 @@ from tape.errors import NotFound
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def tape() -> Tape:

@@ -22,8 +22,6 @@ from tape.service import TapeService
 from tape.store import TapeStore
 from tests.tape.durable import opened
 
-pytestmark = pytest.mark.anyio
-
 T: Final = "chat"
 ROOT: Final = Path(__file__).parents[2]
 

@@ -20,8 +20,6 @@ from tape.snapshot import TapeSnapshot
 from tape.stores.registry import open_store
 from tape.stores.sqlite import tape_schema
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def tape() -> AsyncIterator[Tape]:

@@ -21,8 +21,6 @@ from tape.store import TapeInfo, TapeStore
 from tape.stores.memory import MemoryStore
 from tape.testing.stores import appends_beside_the_end_of_a_fork_are_merged_or_refused
 
-pytestmark = pytest.mark.anyio
-
 T = "chat"
 
 

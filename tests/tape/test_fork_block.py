@@ -19,8 +19,6 @@ from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
 from tests.tape.old_store import OldStore, PartlyOldStore
 
-pytestmark = pytest.mark.anyio
-
 STORES = ("memory", "sqlite", "file")
 
 

@@ -12,8 +12,6 @@ from tape.payloads import check, left_out
 from tape.testing.stores import UNSHOWABLE
 from tests.tape.old_store import DATE, OldStore
 
-pytestmark = pytest.mark.anyio
-
 
 def test_an_unknown_kind_and_a_nameless_anchor_are_refused() -> None:
     with pytest.raises(AppendRefused, match="'gossip' is not a kind"):

@@ -21,10 +21,8 @@ from tape.store import TapeStore
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
-from tests.examples import examples
+from tests.kit.examples import examples
 from tests.tape.plain import MOMENT, Model, NoSuchAnchor, answer, put
-
-pytestmark = pytest.mark.anyio
 
 TAPES = ("one", "two")
 

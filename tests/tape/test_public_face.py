@@ -67,7 +67,6 @@ def test_an_import_loads_no_sdk() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("url", ["memory:", "sqlite://{0}/tapes.db", "file://{0}/tapes"])
 async def test_a_service_opens_any_store_and_closes_it(url: str, tmp_path: Path) -> None:
     async with tape.TapeService.open(url.format(tmp_path), tmp_path) as service:
@@ -78,7 +77,6 @@ async def test_a_service_opens_any_store_and_closes_it(url: str, tmp_path: Path)
         await chat.recent(1)
 
 
-@pytest.mark.anyio
 async def test_an_unknown_scheme_names_the_known_ones() -> None:
     with pytest.raises(tape.StoreUnusable, match="known: file, memory, postgresql, sqlite"):
         async with tape.TapeService.open("redis://localhost"):

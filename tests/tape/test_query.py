@@ -12,8 +12,6 @@ from tape.handle import Tape
 from tape.query import Query
 from tape.stores.memory import MemoryStore
 
-pytestmark = pytest.mark.anyio
-
 DATE = "2026-01-0{}T00:00:00.000000+00:00"
 ENTRIES = [
     Entry(1, "anchor", {"name": "session/start", "state": {}}, {}, DATE.format(1)),

@@ -15,8 +15,6 @@ from tape.entry import error, event, handoff, message, utc_iso
 from tape.query import Query
 from tape.stores.sqlite import SqliteStore, tape_schema
 
-pytestmark = pytest.mark.anyio
-
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 FAR = datetime(9999, 1, 1, tzinfo=UTC)
 READS = {

@@ -13,8 +13,6 @@ from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
 from tests.tape.old_store import DATE, OldStore, PartlyOldStore
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def tape() -> Tape:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tape.entry import message
 from tape.service import TapeService, tape_name
 from tape.stores.memory import MemoryStore
-
-pytestmark = pytest.mark.anyio
 
 
 def test_the_name_of_a_tape_is_known_to_the_last_digit() -> None:

@@ -11,8 +11,6 @@ from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_tape_reads_as_it_did_when_it_had_so_many_entries() -> None:
     tape = Tape(MemoryStore(), "tape")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +11,6 @@ from tape.context import default_tape_context, view
 from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
-
-pytestmark = pytest.mark.anyio
-
 
 # What may be appended: messages of people, takes, steps of a turn, and other events.
 

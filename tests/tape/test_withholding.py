@@ -15,9 +15,7 @@ from tape.service import TapeService
 from tape.store import TapeStore
 from tape.stores.memory import MemoryStore
 from tape.withholding import WithheldThreads, WithholdingStore
-from tests.examples import examples
-
-pytestmark = pytest.mark.anyio
+from tests.kit.examples import examples
 
 T = "tape"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.errors import AnswerBroken, ModelError
 from agent.model import ModelReply, Piece, ResetPiece, TextPiece
 from agent.models.openai_stream import StreamReader
-from tests.examples import examples
+from tests.kit.examples import examples
 
 WORDS = "choices delta message content tool_calls function name arguments id index type text"
 MORE = "thinking usage prompt_tokens error code model finish_reason reasoning_details refusal"

@@ -17,8 +17,6 @@ from agent.testing import ScriptedModel, says
 from tests.fakes.openai.script import Failure
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = ModelRequest([{"role": "user", "content": "hello"}])
 
 

@@ -18,8 +18,6 @@ from tests.agent.scripted import ECHO
 from tests.fakes.openai.script import Failure, Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 LOOK = {"role": "user", "content": [{"type": "text", "text": "look"}, PICTURE]}
@@ -166,31 +164,30 @@ async def test_a_server_may_refuse_several_things_one_after_another() -> None:
 
 
 @pytest.mark.parametrize("error", [Failure(400, "stream_options"), Failure(401, "no")])
-async def test_nothing_is_learned_from_a_repeat_that_fails(error: Failure) -> None:
+async def test_nothing_is_learned_from_a_repeat_that_fails(
+    model: FakeOpenAI, error: Failure
+) -> None:
     learned = Learned()
-    async with FakeOpenAI() as server:
-        server.enqueue(Failure(400, "unknown field stream_options"), error)
-        with pytest.raises(ModelError):
-            await ask(server, learned, ASK)
+    model.enqueue(Failure(400, "unknown field stream_options"), error)
+    with pytest.raises(ModelError):
+        await ask(model, learned, ASK)
     assert learned.lessons() == []
 
 
-async def test_a_refusal_that_blames_nothing_is_an_error_at_once() -> None:
+async def test_a_refusal_that_blames_nothing_is_an_error_at_once(model: FakeOpenAI) -> None:
     learned = Learned()
-    async with FakeOpenAI() as server:
-        server.enqueue(Failure(400, "Invalid schema for function 'echo'"))
-        with pytest.raises(RequestRejected, match="Invalid schema"):
-            await ask(server, learned, ASK)
-        assert len(server.requests) == 1
+    model.enqueue(Failure(400, "Invalid schema for function 'echo'"))
+    with pytest.raises(RequestRejected, match="Invalid schema"):
+        await ask(model, learned, ASK)
+    assert len(model.requests) == 1
 
 
-async def test_one_picture_that_is_refused_says_nothing_about_others() -> None:
+async def test_one_picture_that_is_refused_says_nothing_about_others(model: FakeOpenAI) -> None:
     learned = Learned()
-    async with FakeOpenAI() as server:
-        server.enqueue(Failure(400, "the picture is broken"))
-        await ask(server, learned, LOOK)
-        await ask(server, learned, LOOK)
-        assert [has_image(request.body) for request in server.requests] == [True, False, True]
+    model.enqueue(Failure(400, "the picture is broken"))
+    await ask(model, learned, LOOK)
+    await ask(model, learned, LOOK)
+    assert [has_image(request.body) for request in model.requests] == [True, False, True]
 
 
 def test_a_lesson_is_about_one_model_on_one_server_and_says_so() -> None:

@@ -10,8 +10,6 @@ from agent.model import ModelReply, ModelRequest, TextPiece
 from agent.models.offline import INTRODUCTION, REMINDER, OfflineModel
 from agent.tools import TAPE_TOOLS
 
-pytestmark = pytest.mark.anyio
-
 SCHEMAS = tuple(tool.schema() for tool in TAPE_TOOLS)
 
 

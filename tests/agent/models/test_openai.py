@@ -46,8 +46,6 @@ from tests.fakes.openai.script import (
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
 
-pytestmark = pytest.mark.anyio
-
 KEY = "sk-canary"
 HELLO = ModelRequest([{"role": "user", "content": "hello"}])
 SOON = {"retry-after-ms": "1"}

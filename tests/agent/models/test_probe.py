@@ -15,8 +15,6 @@ from tests.fakes.openai.script import EmptyStream, Failure, Hang, Reply, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.model_servers.server import ScriptedServer
 
-pytestmark = pytest.mark.anyio
-
 KEY = "sk-right"
 NAMES = ("gpt-5-mini", "gpt-5-nano")
 
@@ -151,9 +149,8 @@ async def test_an_unknown_name_is_named_with_the_nearest(
     assert finding.sentence.endswith(f"TAPEWAY_AGENT__MODEL={nearest}")
 
 
-async def test_a_name_that_is_not_listed_but_answers_is_well() -> None:
-    async with FakeOpenAI() as server:
-        finding, _paths = await probe(server, "an-alias")
+async def test_a_name_that_is_not_listed_but_answers_is_well(model: FakeOpenAI) -> None:
+    finding, _paths = await probe(model, "an-alias")
     assert finding.well
 
 

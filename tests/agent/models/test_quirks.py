@@ -22,8 +22,6 @@ from agent.models.learned import Learned
 from agent.models.openai import OpenAIModel
 from tests.fakes.raw_http import raw_http
 
-pytestmark = pytest.mark.anyio
-
 HELLO = ModelRequest([{"role": "user", "content": "hello"}])
 DONE = b"data: [DONE]\n\n"
 

@@ -27,8 +27,6 @@ from agent.testing import ScriptedModel, says
 from tests.fakes.openai.script import CutStream, EmptyStream, Failure, Reply, StreamError
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = ModelRequest([{"role": "user", "content": "hello"}])
 CUT = AnswerBroken("the stream was cut")
 SOON = {"retry-after-ms": "1"}

@@ -19,8 +19,6 @@ from agent.settings import AgentSettings
 from agent.toolbox import to_wire
 from tests.fakes.played_http import Answer, events, played_http, refusal
 
-pytestmark = pytest.mark.anyio
-
 HELLO = ModelRequest([{"role": "user", "content": "hello"}], [{"type": "function"}])
 SAYS = '{"choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}'
 UPSTREAM = (

@@ -20,8 +20,6 @@ from tape.turn_events import TurnStart
 from tests.agent.scripted import LANE, begin, new_tape
 from tests.agent.tools.using import use, use_in
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def tape() -> Tape:

@@ -18,8 +18,6 @@ from tape.handle import Tape
 from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use_in
 
-pytestmark = pytest.mark.anyio
-
 
 class ConstructedTape(Tape):
     """A tape whose context for any task is its newest message."""

@@ -12,8 +12,6 @@ from agent.tools import BUILTIN_TOOLS
 from agent.tools.help import offer_tools
 from tests.agent.scripted import new_tape, returning
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def toolbox() -> Toolbox:

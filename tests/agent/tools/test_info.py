@@ -11,8 +11,6 @@ from tape.tokens import estimate_text
 from tests.agent.scripted import new_tape
 from tests.agent.tools.using import TOOLS, use
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def tape() -> Tape:

@@ -17,8 +17,6 @@ from tape.handle import Tape
 from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use, use_in
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def tape() -> Tape:

@@ -20,7 +20,6 @@ from tests.agent.scripted import new_tape
 from tests.agent.tools.using import TOOLS, use
 from tests.fakes.internet import Internet, internet, page, redirect
 
-pytestmark = pytest.mark.anyio
 PAGE = (
     "<!doctype html><html><head><title> The\n tea </title><style>p {}</style></head><body>"
     "<nav>menu</nav><h1>Tea</h1><p>Boil <b>wa</b>ter.<br>Wait.</p><script>steal()</script>"

@@ -13,21 +13,15 @@ import pytest
 
 from agent.web.fetcher import MAX_LOOKUPS, fetch, fetch_image
 from agent.web.urls import PageRefused
-from tests.agent.web.hostile import PRIVATE, PRIVATE_V6, SCHEMES, of_an_ipv4, of_an_ipv6
+from tests.agent.web.hostile import PRIVATE, PRIVATE_V6
+from tests.agent.web.hostile_pages import urls
 from tests.fakes.internet import PUBLIC, PUBLIC_V6, Internet, internet, page, redirect
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
 async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
     async with internet(monkeypatch) as found:
         yield found
-
-
-def urls(port: int) -> list[str]:
-    v4 = [url for address in PRIVATE for url in of_an_ipv4(address, port)]
-    return [*v4, *(url for address in PRIVATE_V6 for url in of_an_ipv6(address, port)), *SCHEMES]
 
 
 async def refused(net: Internet, url: str) -> bool:

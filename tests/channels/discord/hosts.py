@@ -12,11 +12,11 @@ import anyio
 
 from gateway.app import Gateway
 from tape.entry import Entry
-from tests.clock import START, ManualClock
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, Guild, Message, User
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import make_settings, running, tape_of, with_plugins
+from tests.kit.clock import START, ManualClock
+from tests.kit.gateways import make_settings, running, tape_of, with_plugins
 
 STEP = 0.1
 """Seconds that pass at once; between two steps the sockets get a moment of real time."""

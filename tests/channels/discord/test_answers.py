@@ -12,14 +12,13 @@ import anyio
 import pytest
 
 from tests.channels.discord.hosts import Bot, discord_bot, house
+from tests.channels.discord.reading import contents_of
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.discord.commands import Interaction
 from tests.fakes.discord.faults import RateLimited, Refuse
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.world import SUPPRESS_EMBEDS, Channel
 from tests.fakes.openai.script import Text
-
-pytestmark = pytest.mark.anyio
 
 WHOLE = "This is the first sentence. And this is the last one of them."
 
@@ -380,8 +379,3 @@ async def test_h2_no_token_of_a_command_is_kept(tmp_path: Path) -> None:
         await bot.until(lambda: len(bot.texts()) == 2)
         assert used.token not in str(await bot.tape())
     assert used.token.encode() not in contents_of(tmp_path)
-
-
-def contents_of(folder: Path) -> bytes:
-    """Return the contents of all files of a folder."""
-    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

@@ -13,12 +13,10 @@ from channels.discord.outbound import nonce_of
 from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendAmbiguous, SendDelayed
 from tests.channels.gates import SharedKnowledge
-from tests.clock import ManualClock
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.discord.faults import Fault, RateLimited, Refuse
 from tests.fakes.discord.server import FakeDiscord
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 @asynccontextmanager

@@ -5,14 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-import pytest
-
 from channels.discord.interactions import NOT_NOW
 from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.play import opened
 from tests.fakes.discord.world import EPHEMERAL
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_command_that_cannot_be_stored_is_refused_to_its_author_only(

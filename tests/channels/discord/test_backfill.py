@@ -7,27 +7,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from tests.channels.discord.hosts import Bot, House, house
+from tests.channels.discord.hosts import house
+from tests.channels.discord.reading import began, texts
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.faults import RateLimited, Refuse
-from tests.fakes.discord.world import Channel
 from tests.fakes.openai.script import Text
-
-pytestmark = pytest.mark.anyio
-
-
-async def began(place: House, *rooms: Channel) -> None:
-    """Run the bot once, with a question in each of these channels."""
-    async with place.bot() as bot:
-        for room in rooms or (place.general,):
-            bot.say(f"<@{bot.fake.bot.id}> before", place=room)
-        await bot.settled()
-    await place.clock.advance(3600)
-
-
-async def texts(bot: Bot, room: Channel | None = None) -> list[str]:
-    """Return the texts of people's messages on the tape."""
-    return [entry.meta["text"] for entry in await bot.tape(room) if "inbox" in entry.meta]
 
 
 async def test_d2_hundreds_of_messages_come_in_order_and_once(tmp_path: Path) -> None:

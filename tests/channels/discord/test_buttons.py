@@ -16,7 +16,6 @@ from channels.errors import ChannelDown, ChannelError, DraftGone, SendRefused
 from channels.facts import OwnFacts
 from channels.message import Author, Button, InboundMessage, OutboundMessage
 from channels.testing.host import FakeHost, run_channel
-from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.commands import Interaction
 from tests.fakes.discord.faults import RateLimited, Refuse
@@ -31,8 +30,7 @@ from tests.fakes.discord.world import (
     Role,
     User,
 )
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 YES, NO = Button("Yes", "c4rd:yes"), Button("No", "c4rd:no")
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
-import pytest
 
 from channels.connection_state import ConnectionState
 from channels.discord.catch_up import FIRST_RETRY_SECONDS, CatchUp
@@ -15,9 +14,7 @@ from channels.discord.guild_cache import GuildCache
 from channels.discord.identify_limit import IDENTIFY_SECONDS, IdentifyLimit
 from channels.host import Cursors
 from channels.testing import FakeHost
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 class Requests(EventQueue):

@@ -30,8 +30,6 @@ from tests.fakes.discord.faults import Fault, RateLimited, Refuse
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.server import FakeDiscord
 
-pytestmark = pytest.mark.anyio
-
 
 async def examined(fake: FakeDiscord, **more: object) -> Checkup:
     values = {"token": fake.token, "base_url": fake.base_url, "gateway_url": fake.gateway_url}

@@ -12,8 +12,6 @@ from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.faults import RateLimited
 
-pytestmark = pytest.mark.anyio
-
 
 async def connected(bot: Bot, listening: int = 1) -> None:
     """Wait until the bot is connected and reports it."""

@@ -19,12 +19,10 @@ from channels.host import Cursors
 from channels.message import Author, InboundMessage
 from channels.testing import FakeHost
 from tests.channels.discord.hosts import Bot, discord_bot, house
-from tests.channels.discord.test_backfill import began, texts
+from tests.channels.discord.reading import began, texts
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.faults import Refuse
 from tests.fakes.openai.script import Text
-
-pytestmark = pytest.mark.anyio
 
 
 async def in_time(bot: Bot, wanted: Callable[[], object], seconds: float = 100) -> bool:

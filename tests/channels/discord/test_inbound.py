@@ -28,7 +28,7 @@ from tests.channels.discord.raw import (
     message,
     replying,
 )
-from tests.examples import examples
+from tests.kit.examples import examples
 
 MENTION: Any = {"mentions": [BOT]}
 

@@ -13,10 +13,8 @@ from channels.discord.api import DiscordApi
 from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, MediaRefused
 from tests.channels.discord.hosts import Bot, discord_bot
-from tests.clock import ManualClock
 from tests.fakes.discord.server import FakeDiscord
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 def picture() -> bytes:

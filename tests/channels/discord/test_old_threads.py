@@ -18,8 +18,6 @@ from tests.fakes.discord.faults import Refuse
 from tests.fakes.discord.world import PRIVATE_THREAD, Channel
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
-pytestmark = pytest.mark.anyio
-
 SECRET = "the zanzibar merger closes friday"
 
 

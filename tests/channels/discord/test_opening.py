@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.channels.discord.hosts import Bot, discord_bot, house
-from tests.channels.discord.test_answers import contents_of
-from tests.channels.discord.test_private_threads import PAIRED
+from tests.channels.discord.reading import PAIRED, contents_of
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.world import SUPPRESS_EMBEDS, Message, User
-
-pytestmark = pytest.mark.anyio
 
 
 async def pair(bot: Bot, user: User) -> None:

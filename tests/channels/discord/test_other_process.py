@@ -9,8 +9,6 @@ import pytest
 from channels.message import MessageLink, OutboundMessage
 from tests.contracts.pairs import answer, pair
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_process_without_a_connection_links_to_a_message(tmp_path: Path) -> None:
     async with pair("discord", tmp_path) as both:

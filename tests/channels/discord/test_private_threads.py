@@ -9,11 +9,10 @@ import pytest
 
 from channels.message import MessageLink
 from tests.channels.discord.hosts import Bot, House, discord_bot, house
+from tests.channels.discord.reading import PAIRED
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.world import Channel
 from tests.fakes.openai.script import Call, Text, ToolCalls
-
-pytestmark = pytest.mark.anyio
 
 SECRET = "the zanzibar merger closes friday"
 
@@ -144,9 +143,6 @@ async def test_a_private_thread_that_is_deleted_is_recorded_on_its_own_tape(tmp_
         await bot.settled()
         for thread in (one, two):
             assert [e.name for e in await bot.tape(thread)].count("chat.change") == 1
-
-
-PAIRED = {"ACCESS__MODE": "paired"}
 
 
 async def opened_by_owner(bot: Bot) -> None:

@@ -17,8 +17,6 @@ from tests.fakes.discord.world import Channel, User
 from tests.fakes.openai.script import Text
 from tests.scenarios.walk import START, table_of
 
-pytestmark = pytest.mark.anyio
-
 INTENT: Final = (
     "Under **Privileged Gateway Intents**, switch on **Message Content Intent**, and choose **Save"
     " Changes**."

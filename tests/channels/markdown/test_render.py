@@ -11,8 +11,8 @@ from channels.markdown.render import render_spans, text_outside_code, to_text
 from channels.markdown.tree import parse
 from channels.web.format import to_html
 from tests.channels.markdown.samples import has_in_order, letters, markdowns
-from tests.channels.web.test_format import Reader
-from tests.examples import examples
+from tests.channels.web.reader import Reader
+from tests.kit.examples import examples
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tests.channels.markdown.samples import (
     markdowns,
     rejoin,
 )
-from tests.examples import examples
+from tests.kit.examples import examples
 
 limits = st.sampled_from([60, 100, 250, 600])
 WORD = "word "

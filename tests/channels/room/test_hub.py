@@ -12,8 +12,6 @@ from channels.room.hub import MAX_PENDING_EVENTS, MAX_STREAMS, OWNERS, Hub, Json
 from channels.room.session import OWNER, PageSession
 from tests.channels.room.hubs import Hubs
 
-pytestmark = pytest.mark.anyio
-
 ANNA: Json = {"id": "7", "name": "anna"}
 BEN: Json = {"id": "8", "name": "Ben"}
 AS_ANNA = (PageSession("7", rooms=("lobby",)), "anna")

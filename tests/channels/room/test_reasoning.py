@@ -10,9 +10,7 @@ from channels.message import Author, InboundMessage
 from channels.room.hub import Hub, Json
 from channels.room.reasoning import PIECE_SECONDS, ReasoningFeed
 from channels.room.session import OWNER, PageSession
-from tests.clock import RestingClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import RestingClock
 
 ASKED = InboundMessage(
     channel="web",

@@ -15,8 +15,8 @@ from channels.host import Cursors
 from channels.slack.adapter import SlackChannel
 from channels.slack.settings import SlackSettings
 from channels.testing import ChannelRun, FakeHost, run_channel
-from tests.clock import ManualClock
 from tests.fakes.slack.server import FakeSlack
+from tests.kit.clock import ManualClock
 
 
 @dataclass

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime
 
 import pytest
-from slack_sdk.signature import SignatureVerifier
 
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
 from channels.message import Media, OutboundMessage
+from tests.channels.slack.events import signed
 from tests.channels.slack.hosts import all_delivered, running, slack
-from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import ServerError
 from tests.fakes.slack.faults import Refuse
-from tests.fakes.slack.server import FakeSlack
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 
 async def test_it_connects_catches_up_and_is_then_ready() -> None:
@@ -94,19 +90,6 @@ async def test_d7_nothing_is_acknowledged_before_it_is_on_disk(http: bool) -> No
             again = await web.post("/slack/events", content=body, headers=signed(fake, body))
             assert (first.status_code, again.status_code) == (503, 200)
             assert app.host.texts() == ["one"]
-
-
-def signed(fake: FakeSlack, body: str, age: float = 0.0) -> dict[str, str]:
-    """Return the headers of a request that Slack signed."""
-    stamp = str(int(time.time() - age))
-    verifier = SignatureVerifier(fake.signing_secret)
-    signature = verifier.generate_signature(timestamp=stamp, body=body)
-    assert signature is not None
-    return {
-        "content-type": "application/json",
-        "x-slack-request-timestamp": stamp,
-        "x-slack-signature": signature,
-    }
 
 
 async def test_over_http_only_requests_that_slack_just_signed_are_accepted() -> None:

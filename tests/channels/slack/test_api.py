@@ -9,9 +9,7 @@ from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
 from tests.channels.gates import SharedKnowledge
 from tests.channels.slack.hosts import slack
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 async def test_a_token_that_one_process_finds_revoked_is_not_used_by_another() -> None:

@@ -11,12 +11,10 @@ import pytest
 from channels.errors import ChannelDown, ChannelError, SendRefused
 from channels.message import Author, Button, InboundMessage, OutboundMessage
 from tests.channels.slack.hosts import Running, running
-from tests.clock import ManualClock
 from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, Message, User
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 CHOICES = (Button("This channel", "0123456789:channel"), Button("No", "0123456789:no"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,13 +16,12 @@ from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import HttpConnection
 from channels.testing import FakeHost
+from tests.channels.slack.events import Source
 from tests.channels.slack.hosts import Running, running, slack
-from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import Hang, ServerError
 from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 
 async def pass_time(app: Running, seconds: float) -> None:
@@ -89,23 +87,6 @@ async def test_a_missing_scope_affects_only_its_own_conversations() -> None:
             assert [one.text for one in accepted] == ["missed"]
             assert skipped(app) == ["skipped /"]
             assert any("groups:read" in note for note in app.host.warnings)
-
-
-class Source:
-    """A channel that only catches up; `read` stands for reading the history."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        self._clock = clock
-        self.read_at: list[float] = []
-        self.read: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
-
-    async def read_missed(self) -> Cursors:
-        self.read_at.append(self._clock.monotonic())
-        await self.read()
-        return Cursors()
-
-    async def probe(self) -> bool:
-        return False
 
 
 async def test_messages_missed_during_a_catch_up_are_read_by_the_next_one() -> None:

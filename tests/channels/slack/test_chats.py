@@ -13,8 +13,6 @@ from tests.fakes.openai.script import Text
 from tests.fakes.slack.events import TwinOrder
 from tests.fakes.slack.server import FakeSlack
 
-pytestmark = pytest.mark.anyio
-
 
 def fake_of(play: Play) -> FakeSlack:
     assert isinstance(play.stage, SlackStage)

@@ -33,8 +33,6 @@ from tests.fakes.base.faults import ServerError
 from tests.fakes.slack.faults import Fault, RateLimited, Refuse
 from tests.fakes.slack.server import FakeSlack
 
-pytestmark = pytest.mark.anyio
-
 
 async def examined(fake: FakeSlack, **more: object) -> Checkup:
     values = {"bot_token": fake.bot_token, "app_token": fake.app_token, "base_url": fake.base_url}

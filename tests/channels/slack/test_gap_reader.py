@@ -6,21 +6,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import anyio
-import pytest
 
 from channels.host import ChatReading, Cursors
 from channels.message import OutboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import HttpConnection
 from channels.testing import FakeHost
+from tests.channels.slack.events import Source
 from tests.channels.slack.hosts import Running, running, slack
-from tests.channels.slack.test_catching_up import Source
-from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import ServerError
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 READS = ("conversations.history", "conversations.replies")
 HOUR = timedelta(hours=1)

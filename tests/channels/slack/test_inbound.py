@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,43 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.message import InboundMessage
-from channels.slack.api import ApiSessions, SlackApi
-from channels.slack.api_methods import RateLimits
-from channels.slack.inbound import SlackSelf, edit_of, fill_names, of_event, parse, unreadable
-from channels.slack.name_cache import Names
-from channels.slack.settings import RULES, SlackSettings
-from channels.slack.workspaces import Workspace
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
-
-
-def me(*rules: str) -> SlackSelf:
-    """Return the app's identity; with `rules` it answers only by these."""
-    settings = SlackSettings.model_validate({"bot_token": "xoxb-1"})
-    api = SlackApi(
-        "xoxb-1", settings, ApiSessions(settings), RateLimits(ManualClock()), lambda _text: None
-    )
-
-    def spawn(_name: str, _work: Callable[[], Awaitable[None]]) -> None:
-        """Look nobody up."""
-
-    names = Names(api, spawn)
-    names.learn("U1", "Ada")
-    workspace = Workspace("", "T1", "UBOT", "BBOT", "tapeway", "", api, names)
-    return SlackSelf(workspace, ("Tapeway", "Robin"), frozenset(rules or RULES))
-
-
-def event(text: str = "hello", **more: Any) -> dict[str, Any]:
-    return {
-        "type": "message",
-        "channel": "C1",
-        "channel_type": "channel",
-        "user": "U1",
-        "text": text,
-        "ts": "1700000000.000100",
-        **more,
-    }
+from channels.slack.inbound import edit_of, fill_names, of_event, parse, unreadable
+from channels.slack.settings import RULES
+from tests.channels.slack.events import event, me
 
 
 async def read(text: str = "hello", *rules: str, **more: Any) -> InboundMessage:

@@ -15,8 +15,6 @@ from channels.slack.installations import Installed, read_installations, write_in
 from channels.slack.oauth import COOKIE
 from tests.channels.slack.hosts import running, slack
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_installing_the_app_stores_the_workspace_s_token(tmp_path: Path) -> None:
     path = tmp_path / "installations.json"

@@ -17,14 +17,12 @@ from channels.message import OutboundMessage
 from channels.slack.adapter import SlackChannel
 from channels.slack.settings import SlackSettings
 from channels.testing import FakeHost
+from tests.channels.slack.events import signed
 from tests.channels.slack.hosts import slack
-from tests.channels.slack.test_adapter import signed
-from tests.clock import ManualClock, rest
 from tests.contracts.pairs import Pair, answer, attached_to, pair
 from tests.contracts.slack_stage import SlackStage
 from tests.fakes.slack.server import FakeSlack
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 SEARCHES = ("conversations.history", "conversations.replies")
 

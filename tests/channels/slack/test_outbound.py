@@ -21,13 +21,11 @@ from channels.errors import (
 from channels.message import InboundMessage, OutboundMessage
 from channels.slack.adapter import SlackChannel
 from tests.channels.slack.hosts import Running, running
-from tests.clock import ManualClock
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.slack.faults import RateLimited, Refuse
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, Message, User
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 @dataclass

@@ -5,15 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import anyio
-import pytest
 
 from channels.host import Cursors
 from channels.message import OutboundMessage
 from tests.channels.slack.hosts import all_delivered, running, slack
-from tests.clock import ManualClock, rest
 from tests.fakes.base.faults import Hang
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 
 async def test_f2_a_refresh_leaves_one_connection_and_loses_nothing() -> None:

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 import anyio
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.errors import ChannelDown
 from channels.message import Author, InboundMessage
 from channels.slack.reorder import ReorderBuffer, stamp_of
-from tests.clock import ManualClock, settle
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, settle
 
 
 class Disk:

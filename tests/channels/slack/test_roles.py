@@ -12,8 +12,6 @@ from tests.contracts.slack_stage import SlackStage
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import User
 
-pytestmark = pytest.mark.anyio
-
 
 def fake_of(play: Play) -> FakeSlack:
     assert isinstance(play.stage, SlackStage)

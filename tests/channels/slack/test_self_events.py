@@ -6,9 +6,7 @@ import anyio
 import pytest
 
 from channels.slack.self_events import ECHO_SECONDS, SelfEvents
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 ASKED = {"type": "message", "channel": "C1", "user": "U1"}
 OWN = {"type": "message", "channel": "C1", "bot_id": "B1"}

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from channels.errors import ChannelDown
+from tests.channels.slack.events import signed
 from tests.channels.slack.hosts import all_delivered, running, slack
-from tests.channels.slack.test_adapter import signed
-from tests.clock import ManualClock, rest
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, rest
 
 ODD: list[Any] = [
     {"type": "event_callback", "authorizations": [None], "event": {}},

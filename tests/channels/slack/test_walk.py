@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.fakes.slack.app_pages import AppPages
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Message
 from tests.scenarios.walk import ROOT, START, Action, Walker, walk
-
-pytestmark = pytest.mark.anyio
 
 MANIFEST = (
     "On the tab **YAML**, paste [deploy/slack-manifest.yaml](../../deploy/slack-manifest.yaml) in"

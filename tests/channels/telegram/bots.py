@@ -12,11 +12,11 @@ import anyio
 
 from gateway.app import Gateway
 from tape.entry import Entry
-from tests.clock import ManualClock
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import User
-from tests.gateways import make_settings, running, tape_of, with_plugins
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import make_settings, running, tape_of, with_plugins
 
 GROUP = -1001
 STEP = 0.1

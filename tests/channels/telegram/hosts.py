@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from channels.telegram.adapter import TelegramChannel
 from channels.telegram.settings import TelegramSettings
 from channels.testing import ChannelRun, FakeHost, run_channel
-from tests.clock import ManualClock
 from tests.fakes.telegram.server import FakeTelegram
+from tests.kit.clock import ManualClock
 
 
 @dataclass

@@ -14,12 +14,10 @@ from channels.telegram.addressing import COMMANDS
 from channels.telegram.inbound import ALLOWED_UPDATES
 from channels.telegram.polling import MIN_POLL_SECONDS, OFFSET_SECONDS
 from tests.channels.telegram.hosts import running
-from tests.clock import rest, settle
 from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError
 from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import rest, settle
 
 
 def offsets(fake: FakeTelegram) -> list[int | None]:

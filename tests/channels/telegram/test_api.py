@@ -25,8 +25,6 @@ from tests.fakes.raw_http import raw_http
 from tests.fakes.telegram.faults import Fault, Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
 
-pytestmark = pytest.mark.anyio
-
 TOKEN = "123456:canary-token"
 
 

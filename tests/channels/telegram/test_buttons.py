@@ -17,8 +17,6 @@ from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Message, User
 
-pytestmark = pytest.mark.anyio
-
 ROOM = -1001
 CHOICES = (Button("This channel", "0123456789:channel"), Button("No", "0123456789:no"))
 QUESTION = OutboundMessage("telegram", str(ROOM), "Shall I?", buttons=CHOICES)

@@ -16,10 +16,8 @@ from tests.fakes.base.faults import LostAnswer, ServerError
 from tests.fakes.openai.script import EmptyStream, Text
 from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateway.context.test_images import bomb, image
-from tests.gateways import names
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import names
+from tests.kit.images import bomb, image
 
 
 async def test_a3_an_album_is_one_message_with_its_media_in_order(tmp_path: Path) -> None:

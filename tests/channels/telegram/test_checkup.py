@@ -32,8 +32,6 @@ from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.faults import Fault, Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
 
-pytestmark = pytest.mark.anyio
-
 TOKEN = "123456:canary-token"
 
 

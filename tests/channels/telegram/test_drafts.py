@@ -12,8 +12,6 @@ from tests.channels.telegram.bots import GROUP, in_group, in_private, telegram_b
 from tests.fakes.openai.script import Text
 from tests.fakes.telegram.faults import Refuse
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_the_stop_of_a_draft_ends_the_answer(tmp_path: Path) -> None:
     async with telegram_bot(tmp_path) as bot:

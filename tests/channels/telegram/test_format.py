@@ -21,8 +21,8 @@ from channels.telegram.format import (
 )
 from channels.web.format import to_html
 from tests.channels.markdown.samples import has_in_order, letters, markdowns
-from tests.channels.web.test_format import Reader
-from tests.examples import examples
+from tests.channels.web.reader import Reader
+from tests.kit.examples import examples
 
 texts = markdowns | st.text(max_size=200)
 

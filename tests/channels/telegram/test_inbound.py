@@ -28,7 +28,7 @@ from tests.channels.telegram.raw import (
     entity,
     said,
 )
-from tests.examples import examples
+from tests.kit.examples import examples
 
 
 def read(update: Json, me: TelegramSelf = ME) -> InboundMessage:

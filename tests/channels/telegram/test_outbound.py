@@ -16,8 +16,6 @@ from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, Message
 
-pytestmark = pytest.mark.anyio
-
 GROUP = -100
 
 

@@ -9,8 +9,6 @@ import pytest
 from tests.channels.telegram.bots import Bot, telegram_bot
 from tests.fakes.telegram.world import Message, User
 
-pytestmark = pytest.mark.anyio
-
 GROUP = -1001
 
 

@@ -12,8 +12,6 @@ from tests.fakes.telegram.botfather import BotFather
 from tests.fakes.telegram.server import FakeTelegram
 from tests.scenarios.walk import START, Action, Walker, walk
 
-pytestmark = pytest.mark.anyio
-
 GROUP = -1001
 SAVED = "Run `make init`, and paste the token; Enter answers every other question."
 

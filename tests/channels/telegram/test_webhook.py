@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import httpx2
-import pytest
 from starlette.applications import Starlette
 
 from channels.errors import ChannelUnfit
@@ -14,8 +13,6 @@ from channels.telegram.inbound import ALLOWED_UPDATES
 from tests.channels.telegram.hosts import Running, running
 from tests.fakes.base.faults import ServerError
 from tests.fakes.telegram.server import FakeTelegram
-
-pytestmark = pytest.mark.anyio
 
 
 def client(bot: Running) -> httpx2.AsyncClient:

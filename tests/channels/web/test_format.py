@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from html.parser import HTMLParser
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from channels.web.format import MAX_MARKDOWN, linked_images, to_html
+from tests.channels.web.reader import Reader
 
 TAGS = {"a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"}
 TAGS |= {"s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
@@ -21,36 +21,6 @@ ATTRIBUTES = {
     "th": {"class"},
 }
 ALIGNMENTS = {"left", "center", "right"}
-
-
-class Reader(HTMLParser):
-    """Reads HTML as a browser's parser would, into tags and text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.text = ""
-        self.other: list[str] = []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def handle_comment(self, data: str) -> None:
-        self.other.append(data)
-
-    def handle_decl(self, decl: str) -> None:
-        self.other.append(decl)
-
-    def handle_pi(self, data: str) -> None:
-        self.other.append(data)
-
-    def unknown_decl(self, data: str) -> None:
-        self.other.append(data)
 
 
 def links(text: str) -> list[str]:

@@ -12,8 +12,6 @@ from tests.fakes.discord.commands import Interaction
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, User
 
-pytestmark = pytest.mark.anyio
-
 
 def row(*buttons: JsonObject) -> JsonObject:
     return {"type": 1, "components": list(buttons)}

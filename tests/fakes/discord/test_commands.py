@@ -12,8 +12,6 @@ from tests.fakes.discord.client import Api, Bot
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, User
 
-pytestmark = pytest.mark.anyio
-
 
 async def with_command(fake: FakeDiscord, bot: Bot, answer: Any) -> None:
     tree = app_commands.CommandTree(bot)

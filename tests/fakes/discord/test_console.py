@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.fakes.discord.client import Api
 from tests.fakes.discord.console import act, shown
 from tests.fakes.discord.server import FakeDiscord
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_typed_line_becomes_a_message() -> None:

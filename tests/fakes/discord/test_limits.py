@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from tests.fakes.discord.client import Api, Bot, at
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_channel_takes_five_messages_in_five_seconds(room: Channel) -> None:

@@ -9,8 +9,6 @@ from tests.fakes.discord.client import Api, Bot
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, Guild, User
 
-pytestmark = pytest.mark.anyio
-
 # -- what the SDK makes of it
 
 

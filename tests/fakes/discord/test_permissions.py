@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.fakes.discord.client import Api, at
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, User
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_what_the_bot_cannot_see_it_cannot_use(

@@ -14,9 +14,6 @@ from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import Intent
 from tests.fakes.discord.world import Channel, User
 
-pytestmark = pytest.mark.anyio
-
-
 # -- who may ask, and for what
 
 

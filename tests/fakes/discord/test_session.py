@@ -12,8 +12,6 @@ from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import ACK, HEARTBEAT, INVALID, MEMBERS, Intent
 from tests.fakes.discord.world import Channel, User
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_resume_brings_what_was_missed(fake: FakeDiscord, room: Channel, ann: User) -> None:
     async with Bot(fake) as bot:

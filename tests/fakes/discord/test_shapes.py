@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import pytest
 
 from tests.fakes.discord.client import Api
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import Session
 from tests.fakes.discord.shapes import misfits, shape
 from tests.fakes.discord.world import Channel, Guild, User
-
-pytestmark = pytest.mark.anyio
 
 EVENTS = {
     "READY": ("gateway", "ReadyEvent"),

@@ -10,8 +10,6 @@ from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import ACK, HEARTBEAT
 from tests.fakes.discord.world import Channel, User
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize("fault", [ServerError(503), Reset()])
 async def test_a_socket_can_be_refused_and_the_sdk_tries_again(

@@ -6,13 +6,10 @@ import asyncio
 from typing import Any, cast
 
 import openai
-import pytest
 
 from tests.fakes.openai.client import HELLO, TWO_CALLS, chunks, post, stream, text_of
 from tests.fakes.openai.script import Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_the_default_reply_echoes_the_last_user_message_in_pieces(

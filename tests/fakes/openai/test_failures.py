@@ -16,8 +16,6 @@ from tests.fakes.openai.script import (
 )
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_rate_limit_tells_when_to_retry(
     server: FakeOpenAI, client: openai.AsyncOpenAI

@@ -20,8 +20,6 @@ from tests.fakes.openai.client import (
 from tests.fakes.openai.script import JsonObject
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_wrong_key_is_refused(server: FakeOpenAI) -> None:
     async with client_of(server, api_key="wrong") as stranger:

@@ -13,8 +13,6 @@ from tests.fakes.openai.client import HELLO, chunks, client_of, refusal, stream,
 from tests.fakes.openai.script import Hang, Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_requests_are_kept_as_they_came(
     server: FakeOpenAI, client: openai.AsyncOpenAI

@@ -8,11 +8,9 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.fakes.base.http import JsonObject
+from tests.fakes.slack.errors_of import error_of
 from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.test_chat import error_of
 from tests.fakes.slack.world import Channel
-
-pytestmark = pytest.mark.anyio
 
 
 def button(label: str = "Yes", **more: str) -> JsonObject:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import Any
 
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.models.blocks import MarkdownBlock, SectionBlock
 from slack_sdk.models.metadata import Metadata
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.clock import ManualClock
 from tests.fakes.slack.client import client_of
+from tests.fakes.slack.errors_of import error_of
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
-
-pytestmark = pytest.mark.anyio
-
-
-async def error_of(call: Awaitable[Any]) -> str:
-    with pytest.raises(SlackApiError) as caught:
-        await call
-    return str(caught.value.response["error"])
+from tests.kit.clock import ManualClock
 
 
 async def test_a_post_needs_a_channel_the_bot_is_in_and_something_to_say(

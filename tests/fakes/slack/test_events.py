@@ -14,8 +14,6 @@ from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.text import typed
 from tests.fakes.slack.world import Channel, User
 
-pytestmark = pytest.mark.anyio
-
 
 def told(slack: FakeSlack) -> list[dict[str, Any]]:
     return [delivery.event for delivery in slack.deliveries.all]

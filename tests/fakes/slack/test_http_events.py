@@ -11,12 +11,10 @@ from aiohttp import web
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from tests.clock import ManualClock
 from tests.fakes.slack.client import client_of
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 class Endpoint:

@@ -11,15 +11,13 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.clock import ManualClock
 from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError, Slow
 from tests.fakes.slack.client import client_of
 from tests.fakes.slack.console import act, shown
 from tests.fakes.slack.faults import RateLimited, Refuse
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 async def refusal(call: Awaitable[Any]) -> Any:

@@ -6,12 +6,10 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.clock import ManualClock
 from tests.fakes.slack.client import Bot, client_of
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 
 @pytest.fixture

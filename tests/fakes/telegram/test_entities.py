@@ -10,8 +10,6 @@ from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.entities import detected, is_link
 from tests.fakes.telegram.server import FakeTelegram
 
-pytestmark = pytest.mark.anyio
-
 TEXT = "ab😀cd efgh"
 
 

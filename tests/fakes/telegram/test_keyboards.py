@@ -12,8 +12,6 @@ from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Press
 
-pytestmark = pytest.mark.anyio
-
 TOO_OLD = "400 Bad Request: query is too old and response timeout expired or query ID is invalid"
 
 

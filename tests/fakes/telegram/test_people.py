@@ -12,8 +12,6 @@ from tests.fakes.telegram.people import People
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
 
-pytestmark = pytest.mark.anyio
-
 GROUP = -1001000000001
 
 

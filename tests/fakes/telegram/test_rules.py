@@ -9,8 +9,6 @@ from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
 
-pytestmark = pytest.mark.anyio
-
 FORUM = -1001000000001
 
 

@@ -17,8 +17,6 @@ from tests.fakes.telegram.console import act, shown
 from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
 
-pytestmark = pytest.mark.anyio
-
 GROUP = -1001000000001
 
 

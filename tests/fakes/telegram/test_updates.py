@@ -15,8 +15,6 @@ from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass
 class Talk:

@@ -12,7 +12,7 @@ from channels.message import Author
 from gateway.access.access import Access
 from gateway.settings import AccessSettings
 from gateway.storage.ledger.access import AccessRule
-from tests.gateway.intake.test_access import MESSAGE
+from tests.kit.plain_channels import MESSAGE
 
 PRIVATE = replace(MESSAGE, chat_kind="private", chat_id="7")
 THREAD = replace(MESSAGE, chat_id="99", parent_id="-100", server_id="500")
@@ -52,7 +52,6 @@ def test_a_listed_person_is_let_in_in_private_and_opens_no_group() -> None:
     assert (decision.allowed, decision.role) == (False, Role.OWNER)
 
 
-@pytest.mark.anyio
 async def test_a_rule_that_is_made_while_an_older_answer_is_on_its_way_holds() -> None:
     access, rule = access_of(), AccessRule("plain", "7", "owner")
     kept: list[AccessRule] = []

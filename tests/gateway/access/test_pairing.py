@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from channels.base import Channel
-from channels.message import Author, InboundMessage, Quote
+from channels.message import Author, Quote
 from gateway.access.pairing import (
     CODE_SECONDS,
     MAX_TRIES,
@@ -20,28 +18,8 @@ from gateway.access.pairing import (
     WRONG,
     Pairing,
 )
-from tests.clock import ManualClock
-from tests.gateway.intake.test_access import MESSAGE, PlainChannel
-
-PRIVATE = replace(MESSAGE, chat_kind="private", chat_id="7")
-
-
-class PairedChannel(PlainChannel):
-    """A platform on which somebody can become an owner."""
-
-    def pairing_hint(self, code: str) -> str:
-        return f"Send me: pair {code}"
-
-
-def made(clock: ManualClock | None = None) -> tuple[Pairing, str]:
-    channels: Mapping[str, Channel] = {"plain": PairedChannel()}
-    pairing = Pairing(clock or ManualClock(), channels)
-    return pairing, pairing.new_code()
-
-
-def sent(text: str, number: int = 1, person: str = "7", **more: str) -> InboundMessage:
-    said = replace(PRIVATE, text=text, ext_id=f"7/{number}", sender=Author(person, "Ann"))
-    return replace(said, **more)  # type: ignore[arg-type]
+from tests.kit.clock import ManualClock
+from tests.kit.plain_channels import PlainChannel, made, sent
 
 
 def test_a_code_is_readable_and_each_is_another() -> None:
@@ -104,7 +82,6 @@ def test_who_writes_in_the_name_of_a_chat_becomes_no_owner() -> None:
     assert pairing.read(replace(sent(f"pair {code}"), sender=anonymous)).change == NOT_IN_PRIVATE
 
 
-@pytest.mark.anyio
 async def test_a_code_ends_after_ten_minutes() -> None:
     clock = ManualClock()
     pairing, code = made(clock)

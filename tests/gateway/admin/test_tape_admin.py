@@ -13,9 +13,7 @@ from gateway.admin.tape_admin import TapeAdmin
 from gateway.app import Gateway
 from gateway.errors import AdminError
 from tape.entry import message
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of
 
 JSON = {"Content-Type": "application/json"}
 

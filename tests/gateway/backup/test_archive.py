@@ -15,12 +15,9 @@ import pytest
 from gateway.backup.archive import UNFINISHED, extract, new_archive, verify
 from gateway.backup.manifest import BackupError, Manifest
 from gateway.backup.restore import restore
+from tests.gateway.backup.sources import quiet
 
 CONTENT = b"words that are long enough to be compressed " * 50
-
-
-def quiet(_what: str, _done: int, _whole: int) -> None:
-    """Show no progress."""
 
 
 def write(path: Path, members: dict[str, bytes]) -> Manifest:

@@ -36,7 +36,7 @@ from tape.stores.postgres.store import PostgresStore
 from tape.stores.registry import open_store, open_tapes
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import (
+from tests.kit.gateways import (
     ROOT,
     clean_environ,
     make_environ,
@@ -48,7 +48,7 @@ from tests.gateways import (
 )
 from tests.postgres import application_database, fresh_database, url_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 ODD = "workspace__odd"
 ASKED = InboundMessage(
@@ -124,24 +124,23 @@ async def test_tapes_in_files_move_with_their_ledger(tmp_path: Path) -> None:
     assert (code, "were moved to" in err) == (1, True)
 
 
-async def test_a_gateway_answers_what_was_open(tmp_path: Path) -> None:
+async def test_a_gateway_answers_what_was_open(model: FakeOpenAI, tmp_path: Path) -> None:
     store = open_store(f"sqlite://{tmp_path}/tapeway.db", [ledger_schema()])
     (row,) = await Ledger(store, SystemClock(), "a").inbox.accept([ASKED])
     await store.close()
-    async with FakeOpenAI() as model:
-        with fresh_database() as url:
-            await migrate(make_environ(tmp_path), url, 0, 0)
-            with psycopg.connect(url) as server:
-                sql = "SELECT session_id, ready_at <> '' FROM session"
-                assert server.execute(sql).fetchall() == [("web:lobby", True)]
-            settings = make_settings(tmp_path, model, TAPE__URL=url, ACCESS__MODE="open")
-            async with running(settings) as gateway:
-                known: Row = {"status": ""}
-                while known["status"] != "done":
-                    await anyio.sleep(0.02)
-                    values = {"id": row.id}
-                    (known,) = await gateway.services.store.select("ledger.inbox_row", values)
-                entries = await settled(gateway)
+    with fresh_database() as url:
+        await migrate(make_environ(tmp_path), url, 0, 0)
+        with psycopg.connect(url) as server:
+            sql = "SELECT session_id, ready_at <> '' FROM session"
+            assert server.execute(sql).fetchall() == [("web:lobby", True)]
+        settings = make_settings(tmp_path, model, TAPE__URL=url, ACCESS__MODE="open")
+        async with running(settings) as gateway:
+            known: Row = {"status": ""}
+            while known["status"] != "done":
+                await anyio.sleep(0.02)
+                values = {"id": row.id}
+                (known,) = await gateway.services.store.select("ledger.inbox_row", values)
+            entries = await settled(gateway)
     assert [entry.meta["inbox"] for entry in entries if "inbox" in entry.meta] == [row.id]
     assert "turn.end" in names(entries)
 

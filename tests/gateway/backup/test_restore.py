@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from channels.message import InboundMessage, OutboundMessage
+from channels.message import OutboundMessage
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
 from gateway.backup.backup import MAX_AGENTS, back_up
@@ -26,18 +26,10 @@ from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.backup.test_archive import quiet
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, make_settings, settled
-
-pytestmark = pytest.mark.anyio
-
-
-def said(number: int, ago: timedelta = timedelta()) -> InboundMessage:
-    moment = (datetime.now(UTC) - ago).isoformat()
-    text, ext_id = f"question {number}", f"1/{number}"
-    return replace(QUESTION, text=text, date=moment, ext_id=ext_id, message_id=str(number))
+from tests.gateway.backup.sources import quiet, said
+from tests.kit.editing_channel import EditingChannel, Platform
+from tests.kit.gateways import gateway_of, make_settings, settled
+from tests.kit.plain_channels import Brings
 
 
 async def saved(home: Path, model: FakeOpenAI, file: Path, **more: str) -> Manifest:
@@ -64,49 +56,49 @@ def desk_of(gateway: Gateway) -> LedgerAdmin:
 
 @pytest.mark.parametrize("kind", ["sqlite", "file"])
 async def test_what_was_open_is_held_listed_and_answered_once_somebody_resumes_it(
-    tmp_path: Path, kind: str
+    model: FakeOpenAI, tmp_path: Path, kind: str
 ) -> None:
     old, new, file = tmp_path / "old", tmp_path / "new", tmp_path / "own.zip"
     more = {} if kind == "sqlite" else {"TAPE__URL": f"file://{tmp_path / 'tapes'}"}
-    async with FakeOpenAI() as model:
-        manifest = await saved(old, model, file, **more)
-        assert (manifest.counts["messages"], manifest.counts["open"]) == (2, 1)
-        restore(file, new, quiet)
-        more = {} if kind == "sqlite" else {"TAPE__URL": f"file://{new / 'tapes'}"}
-        channel = EditingChannel(Platform())
-        async with gateway_of(new, model, Brings(channel), **more) as gateway:
-            assert "held since a restore: 1 message and" in gateway.services.ledger.held.notes()[0]
-            before = await settled(gateway, "editing:1")
-            assert channel.platform.messages == {}
-            assert [row["id"] for row in await desk_of(gateway).rows("held")] == ["in-2"]
-            model.enqueue(Text(("at last",)))
-            assert await desk_of(gateway).resume() == "1 message and 0 sends go on"
-            after = await settled(gateway, "editing:1")
-            assert gateway.services.ledger.held.notes() == []
-            model.enqueue(Text(("a new answer",)))
-            await channel.host.accept([said(3)])
-            await gateway.taken_in()
-            await settled(gateway, "editing:1")
+    manifest = await saved(old, model, file, **more)
+    assert (manifest.counts["messages"], manifest.counts["open"]) == (2, 1)
+    restore(file, new, quiet)
+    more = {} if kind == "sqlite" else {"TAPE__URL": f"file://{new / 'tapes'}"}
+    channel = EditingChannel(Platform())
+    async with gateway_of(new, model, Brings(channel), **more) as gateway:
+        assert "held since a restore: 1 message and" in gateway.services.ledger.held.notes()[0]
+        before = await settled(gateway, "editing:1")
+        assert channel.platform.messages == {}
+        assert [row["id"] for row in await desk_of(gateway).rows("held")] == ["in-2"]
+        model.enqueue(Text(("at last",)))
+        assert await desk_of(gateway).resume() == "1 message and 0 sends go on"
+        after = await settled(gateway, "editing:1")
+        assert gateway.services.ledger.held.notes() == []
+        model.enqueue(Text(("a new answer",)))
+        await channel.host.accept([said(3)])
+        await gateway.taken_in()
+        await settled(gateway, "editing:1")
     texts = [entry.text for entry in before if entry.kind == MESSAGE]
     assert "answered" in texts
     assert len(after) > len(before)
     assert sorted(channel.platform.messages.values()) == ["a new answer", "at last"]
 
 
-async def test_a_send_that_was_open_is_made_only_after_resume(tmp_path: Path) -> None:
+async def test_a_send_that_was_open_is_made_only_after_resume(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     new, file = tmp_path / "new", tmp_path / "own.zip"
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as model:
-        async with gateway_of(tmp_path / "old", model, Brings(channel)) as gateway:
-            row_id = await _pending(gateway)
-            back_up(make_settings(tmp_path / "old", model), file, quiet)
-        restore(file, new, quiet)
-        channel = EditingChannel(Platform())
-        async with gateway_of(new, model, Brings(channel)) as gateway:
-            await settled(gateway, "editing:1")
-            assert channel.platform.messages == {}
-            assert await desk_of(gateway).resume(f"out-{row_id}") == "0 messages and 1 send go on"
-            await settled(gateway, "editing:1")
+    async with gateway_of(tmp_path / "old", model, Brings(channel)) as gateway:
+        row_id = await _pending(gateway)
+        back_up(make_settings(tmp_path / "old", model), file, quiet)
+    restore(file, new, quiet)
+    channel = EditingChannel(Platform())
+    async with gateway_of(new, model, Brings(channel)) as gateway:
+        await settled(gateway, "editing:1")
+        assert channel.platform.messages == {}
+        assert await desk_of(gateway).resume(f"out-{row_id}") == "0 messages and 1 send go on"
+        await settled(gateway, "editing:1")
     assert list(channel.platform.messages.values()) == ["waiting to be sent"]
 
 
@@ -118,23 +110,22 @@ async def _pending(gateway: Gateway) -> int:
 
 
 async def test_what_a_platform_sends_again_from_before_the_restore_is_only_recorded(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     new, file = tmp_path / "new", tmp_path / "own.zip"
-    async with FakeOpenAI() as model:
-        await saved(tmp_path / "old", model, file)
-        restore(file, new, quiet)
-        channel = EditingChannel(Platform())
-        async with gateway_of(new, model, Brings(channel)) as gateway:
-            old = replace(said(9, timedelta(minutes=5)), backlog=True)
-            await channel.host.accept([old, said(1, timedelta(minutes=9))])
-            await gateway.taken_in()
-            entries = await settled(gateway, "editing:1")
-            held = [row["id"] for row in await desk_of(gateway).rows("held")]
-            assert channel.platform.messages == {}
-            model.enqueue(Text(("asked for",)))
-            await desk_of(gateway).resume("in-3")
-            await settled(gateway, "editing:1")
+    await saved(tmp_path / "old", model, file)
+    restore(file, new, quiet)
+    channel = EditingChannel(Platform())
+    async with gateway_of(new, model, Brings(channel)) as gateway:
+        old = replace(said(9, timedelta(minutes=5)), backlog=True)
+        await channel.host.accept([old, said(1, timedelta(minutes=9))])
+        await gateway.taken_in()
+        entries = await settled(gateway, "editing:1")
+        held = [row["id"] for row in await desk_of(gateway).rows("held")]
+        assert channel.platform.messages == {}
+        model.enqueue(Text(("asked for",)))
+        await desk_of(gateway).resume("in-3")
+        await settled(gateway, "editing:1")
     assert [entry.meta["text"] for entry in entries if "text" in entry.meta].count(
         "question 9"
     ) == 1
@@ -142,38 +133,37 @@ async def test_what_a_platform_sends_again_from_before_the_restore_is_only_recor
     assert list(channel.platform.messages.values()) == ["asked for"]
 
 
-async def test_nothing_goes_on_while_its_channel_is_not_connected(tmp_path: Path) -> None:
+async def test_nothing_goes_on_while_its_channel_is_not_connected(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     new, file = tmp_path / "new", tmp_path / "own.zip"
-    async with FakeOpenAI() as model:
-        await saved(tmp_path / "old", model, file)
-        restore(file, new, quiet)
-        channel = EditingChannel(Platform())
-        async with gateway_of(new, model, Brings(channel)) as gateway:
-            channel.host.down("Another program polls with this token.")
-            with pytest.raises(AdminError, match="Another program polls"):
-                await desk_of(gateway).resume()
-            assert len(await desk_of(gateway).rows("held")) == 1
+    await saved(tmp_path / "old", model, file)
+    restore(file, new, quiet)
+    channel = EditingChannel(Platform())
+    async with gateway_of(new, model, Brings(channel)) as gateway:
+        channel.host.down("Another program polls with this token.")
+        with pytest.raises(AdminError, match="Another program polls"):
+            await desk_of(gateway).resume()
+        assert len(await desk_of(gateway).rows("held")) == 1
 
 
-async def test_a_held_question_can_be_dropped(tmp_path: Path) -> None:
+async def test_a_held_question_can_be_dropped(model: FakeOpenAI, tmp_path: Path) -> None:
     new, file = tmp_path / "new", tmp_path / "own.zip"
-    async with FakeOpenAI() as model:
-        await saved(tmp_path / "old", model, file)
-        restore(file, new, quiet)
-        async with gateway_of(new, model, Brings(EditingChannel(Platform()))) as gateway:
-            await desk_of(gateway).drop("in-2")
-            assert await desk_of(gateway).rows("held") == []
-            assert gateway.services.ledger.held.notes() == []
-            with pytest.raises(AdminError, match="not held"):
-                await desk_of(gateway).resume("in-2")
+    await saved(tmp_path / "old", model, file)
+    restore(file, new, quiet)
+    async with gateway_of(new, model, Brings(EditingChannel(Platform()))) as gateway:
+        await desk_of(gateway).drop("in-2")
+        assert await desk_of(gateway).rows("held") == []
+        assert gateway.services.ledger.held.notes() == []
+        with pytest.raises(AdminError, match="not held"):
+            await desk_of(gateway).resume("in-2")
 
 
 async def test_a_restore_waits_for_the_old_gateway_to_end_and_wants_an_empty_folder(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     old, new, file = tmp_path / "old", tmp_path / "new", tmp_path / "own.zip"
-    async with FakeOpenAI() as model:
-        await saved(old, model, file)
+    await saved(old, model, file)
     with locked(old), pytest.raises(BackupError, match="still runs in"):
         restore(file, new, quiet)
     assert not new.exists()
@@ -193,10 +183,11 @@ async def test_no_gateway_starts_in_a_home_whose_restore_was_cut_off(tmp_path: P
     assert not (tmp_path / "tapeway.db").exists()
 
 
-async def test_a_broken_file_leaves_the_new_home_as_it_was(tmp_path: Path) -> None:
+async def test_a_broken_file_leaves_the_new_home_as_it_was(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     new, file = tmp_path / "new", tmp_path / "own.zip"
-    async with FakeOpenAI() as model:
-        await saved(tmp_path / "old", model, file)
+    await saved(tmp_path / "old", model, file)
     whole = file.read_bytes()
     file.write_bytes(whole[:200] + bytes([whole[200] ^ 255]) + whole[201:])
     with pytest.raises(BackupError, match="not an intact backup"):
@@ -204,26 +195,28 @@ async def test_a_broken_file_leaves_the_new_home_as_it_was(tmp_path: Path) -> No
     assert not new.exists()
 
 
-async def test_a_restored_home_can_be_saved_and_restored_again(tmp_path: Path) -> None:
+async def test_a_restored_home_can_be_saved_and_restored_again(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     first, second = tmp_path / "1.zip", tmp_path / "2.zip"
-    async with FakeOpenAI() as model:
-        await saved(tmp_path / "old", model, first)
-        restore(first, tmp_path / "new", quiet)
-        back_up(make_settings(tmp_path / "new", model), second, quiet)
-        restore(second, tmp_path / "newer", quiet)
-        async with gateway_of(tmp_path / "newer", model, Brings(EditingChannel(Platform()))) as it:
-            assert "answered" in [entry.text for entry in await settled(it, "editing:1")]
+    await saved(tmp_path / "old", model, first)
+    restore(first, tmp_path / "new", quiet)
+    back_up(make_settings(tmp_path / "new", model), second, quiet)
+    restore(second, tmp_path / "newer", quiet)
+    async with gateway_of(tmp_path / "newer", model, Brings(EditingChannel(Platform()))) as it:
+        assert "answered" in [entry.text for entry in await settled(it, "editing:1")]
 
 
-async def test_a_home_that_is_also_reached_by_a_link_keeps_its_tapes(tmp_path: Path) -> None:
+async def test_a_home_that_is_also_reached_by_a_link_keeps_its_tapes(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     file, link, real = tmp_path / "own.zip", tmp_path / "link", tmp_path / "real"
     real.mkdir()
     link.symlink_to(real)
-    async with FakeOpenAI() as model:
-        await saved(tmp_path / "old", model, file)
-        restore(file, link / "new", quiet)
-        async with gateway_of(real / "new", model, Brings(EditingChannel(Platform()))) as it:
-            assert "answered" in [entry.text for entry in await settled(it, "editing:1")]
+    await saved(tmp_path / "old", model, file)
+    restore(file, link / "new", quiet)
+    async with gateway_of(real / "new", model, Brings(EditingChannel(Platform()))) as it:
+        assert "answered" in [entry.text for entry in await settled(it, "editing:1")]
 
 
 def test_settings_come_back_without_secrets(tmp_path: Path) -> None:

@@ -13,11 +13,9 @@ from gateway.admin.access_admin import AccessAdmin
 from gateway.app import access_admin
 from gateway.cli.access.actions import pairing_lines
 from gateway.errors import AdminError
-from tests.gateway.cli.test_serve import said
-from tests.gateway.scheduling.opening.test_requests import court
-from tests.gateways import gateway_process, make_environ, run_tapeway
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.cli.said import said
+from tests.kit.gateways import gateway_process, make_environ, run_tapeway
+from tests.kit.requests import court
 
 
 async def listed(environ: dict[str, str]) -> dict[str, str]:

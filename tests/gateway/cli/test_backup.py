@@ -12,11 +12,8 @@ import pytest
 
 from gateway.backup.archive import new_archive
 from gateway.cli.backup.actions import ProgressLine
-from tests.gateways import make_environ, run_tapeway
-
-pytestmark = pytest.mark.anyio
-
-OLD = Path(__file__).parents[2] / "fixtures" / "version_12be65b" / "home"
+from tests.gateway.cli.said import OLD
+from tests.kit.gateways import make_environ, run_tapeway
 
 
 async def test_an_old_home_is_saved_verified_restored_and_goes_on(tmp_path: Path) -> None:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
-from tests.gateways import make_environ, run_tapeway
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import make_environ, run_tapeway
 
 
 async def test_each_setting_has_its_effective_value_and_its_origin(tmp_path: Path) -> None:

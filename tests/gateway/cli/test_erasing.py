@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.gateway.erasing.stage import ANN, BOB, CHAT, SECRET, hear, holding, said
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, make_environ, run_tapeway
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, make_environ, run_tapeway
+from tests.kit.plain_channels import Brings, PlainChannel
 
 
 async def talk(tmp_path: Path, *commands: tuple[str, ...]) -> list[tuple[int, str, str]]:

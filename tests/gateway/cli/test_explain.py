@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ, run_tapeway
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_process, make_environ, run_tapeway
+from tests.kit.visitor import visit
 
 
-async def test_a_message_is_explained_beside_a_gateway_and_without_one(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server:
-        environ = make_environ(tmp_path, server)
-        code, _out, missing = await run_tapeway(environ, "explain", "in-1")
-        assert (code, "cannot be read" in missing) == (1, True)
-        async with gateway_process(environ, tmp_path) as gateway:
-            async with visit(await gateway.url(), "Alice") as (alice,):
-                told = await alice.answer(await alice.say("what is\x1b[2J it?"))
-            beside = ""
-            while "answered by the turn t-" not in beside:  # the page has it before the receipt
-                _code, beside, _err = await run_tapeway(environ, "explain", told["id"])
-        code, alone, err = await run_tapeway(environ, "explain", told["id"])
+async def test_a_message_is_explained_beside_a_gateway_and_without_one(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    environ = make_environ(tmp_path, model)
+    code, _out, missing = await run_tapeway(environ, "explain", "in-1")
+    assert (code, "cannot be read" in missing) == (1, True)
+    async with gateway_process(environ, tmp_path) as gateway:
+        async with visit(await gateway.url(), "Alice") as (alice,):
+            told = await alice.answer(await alice.say("what is\x1b[2J it?"))
+        beside = ""
+        while "answered by the turn t-" not in beside:  # the page has it before the receipt
+            _code, beside, _err = await run_tapeway(environ, "explain", told["id"])
+    code, alone, err = await run_tapeway(environ, "explain", told["id"])
     assert (code, err) == (0, "")
     assert alone == beside
     assert "answered by the turn t-" in alone

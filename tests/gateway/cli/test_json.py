@@ -6,14 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ, run_tapeway
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_process, make_environ, run_tapeway
+from tests.kit.visitor import visit
 
 LISTINGS = (
     *(

@@ -10,14 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 import anyio
-import pytest
 
-from tests.gateway.cli.test_backup import OLD
-from tests.gateway.cli.test_tape import ROOM, a_tape
-from tests.gateways import gateway_process, make_environ, run_process, run_tapeway
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.cli.said import OLD, ROOM, a_tape
+from tests.kit.gateways import gateway_process, make_environ, run_process, run_tapeway
+from tests.kit.visitor import visit
 
 EVIL = "a\x1b]0;owned\x07\x9b2J\u202eb"
 COMMANDS = (

@@ -13,27 +13,17 @@ from psycopg import conninfo
 
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ, run_process
+from tests.gateway.cli.said import said
+from tests.kit.gateways import gateway_process, make_environ, run_process
 from tests.postgres import fresh_database
 
-pytestmark = pytest.mark.anyio
 
-
-async def said(tmp_path: Path, environ: dict[str, str], words: str) -> str:
-    """Run a gateway until it has said some words; return their line."""
-    home, log = tmp_path / "home", tmp_path / "gateway.log"
-    async with gateway_process(environ, home):
-        while not log.exists() or words not in log.read_text():  # noqa: ASYNC110 - a log has no event
-            await anyio.sleep(0.01)
-    assert "Traceback" not in log.read_text()
-    return next(line for line in log.read_text().splitlines() if words in line)
-
-
-async def test_the_banner_says_how_fast_the_model_answered(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server:
-        more = {"AGENT__PROBE": "true", "LOG__LEVEL": "error"}
-        environ = make_environ(tmp_path / "home", server, **more)
-        line = await said(tmp_path, environ, "answered in")
+async def test_the_banner_says_how_fast_the_model_answered(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    more = {"AGENT__PROBE": "true", "LOG__LEVEL": "error"}
+    environ = make_environ(tmp_path / "home", model, **more)
+    line = await said(tmp_path, environ, "answered in")
     assert re.match(r"  model answered in \d+\.\d s", line)
 
 

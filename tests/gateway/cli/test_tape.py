@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any
 
 import anyio
 import pytest
@@ -16,25 +15,9 @@ from anyio.streams.text import TextReceiveStream
 
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import APART, clean_environ, gateway_process, make_environ, run_tapeway
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
-
-ROOM = "web:lobby"
-
-
-def a_tape(path: Path, *texts: str) -> str:
-    """Write a file to be imported, and return its name."""
-    start = {"name": "session/start", "state": {}}
-    lines: list[dict[str, Any]] = [{"id": 1, "kind": "anchor", "payload": start}]
-    for number, text in enumerate(texts, start=2):
-        payload = {"role": "user", "content": text}
-        meta = {"author": "7", "name": "Al", "lane": "x"}
-        lines.append({"id": number, "kind": "message", "payload": payload, "meta": meta})
-    dated = [{**line, "date": f"2026-01-02T00:00:{n:02}Z"} for n, line in enumerate(lines)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in dated), "utf-8")
-    return str(path)
+from tests.gateway.cli.said import ROOM, a_tape
+from tests.kit.gateways import APART, clean_environ, gateway_process, make_environ, run_tapeway
+from tests.kit.visitor import visit
 
 
 async def test_beside_a_gateway_tapes_are_listed_shown_and_searched(tmp_path: Path) -> None:
@@ -71,23 +54,22 @@ async def test_beside_a_gateway_a_tape_goes_out_and_comes_in_as_it_was(
 
 
 async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_without_one(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with FakeOpenAI() as server:
-        environ = make_environ(tmp_path / "home", server)
-        look = Call("call-1", "tape_info", "{}")
-        server.enqueue(ToolCalls((look,), pieces=("I look.",)), Text(("Ripe.",)))
-        async with gateway_process(environ, tmp_path / "home") as gateway:
-            async with visit(await gateway.url(), "Alice") as (alice,):
-                await alice.answer(await alice.say("are the plums\x1b[31m ripe? 你好"))
-            shown = ("tape", "show", ROOM)
-            _code, told, _err = await run_tapeway(environ, *shown, "--kind", "event", "--json")
-            turn = next(json.loads(line)["meta"]["turn"] for line in told.splitlines()[-3:])
-            _code, beside, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
-        _code, alone, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
-        _code, read, _err = await run_tapeway(environ, *shown, "--view", turn)
+    environ = make_environ(tmp_path / "home", model)
+    look = Call("call-1", "tape_info", "{}")
+    model.enqueue(ToolCalls((look,), pieces=("I look.",)), Text(("Ripe.",)))
+    async with gateway_process(environ, tmp_path / "home") as gateway:
+        async with visit(await gateway.url(), "Alice") as (alice,):
+            await alice.answer(await alice.say("are the plums\x1b[31m ripe? 你好"))
+        shown = ("tape", "show", ROOM)
+        _code, told, _err = await run_tapeway(environ, *shown, "--kind", "event", "--json")
+        turn = next(json.loads(line)["meta"]["turn"] for line in told.splitlines()[-3:])
+        _code, beside, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
+    _code, alone, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
+    _code, read, _err = await run_tapeway(environ, *shown, "--view", turn)
     steps = [json.loads(line) for line in beside.splitlines()]
-    assert [step["messages"] for step in steps] == [r.body["messages"] for r in server.requests]
+    assert [step["messages"] for step in steps] == [r.body["messages"] for r in model.requests]
     assert [(step["step"], step["exact"], step["why"]) for step in steps] == [
         (1, True, ""),
         (2, True, ""),
@@ -98,33 +80,33 @@ async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_with
     assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
 
 
-async def test_a_tape_is_rewound_and_its_past_begins_a_room(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server:
-        environ = make_environ(tmp_path / "home", server)
-        back = ("tape", "rewind", ROOM, "--to", "phase:handoff")
-        async with gateway_process(environ, tmp_path / "home") as gateway:
-            url = await gateway.url()
-            async with visit(url, "Alice") as (alice,):
-                await alice.answer(await alice.say("plums"))
-                await alice.answer(await alice.say(",handoff the plan"))
-                await alice.answer(await alice.say("figs"))
-                room = await run_tapeway(environ, *back, "--room", "what-if")
-                again = await run_tapeway(environ, *back, "--room", "what-if")
-                rewound = await run_tapeway(environ, *back)
-                await alice.answer(await alice.say("and pears?"))
-            async with visit(url, "Alice", room="what-if") as (elsewhere,):
-                assert "plums" in str(elsewhere.events)
-                assert "figs" not in str(elsewhere.events)
-                await elsewhere.answer(await elsewhere.say("and grapes?"))
-        _code, shown, _err = await run_tapeway(environ, "tape", "show", "web:what-if", "--all")
-        steps = ("tape", "show", ROOM, "--kind", "event", "--json")
-        _code, listed, _err = await run_tapeway(environ, *steps)
-        events = [json.loads(line) for line in listed.splitlines()]
-        turns = [one["meta"]["turn"] for one in events if one["payload"]["name"] == "loop.step"]
-        replayed = [
-            await run_tapeway(environ, "tape", "show", ROOM, "--view", turn, "--json")
-            for turn in turns
-        ]
+async def test_a_tape_is_rewound_and_its_past_begins_a_room(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    environ = make_environ(tmp_path / "home", model)
+    back = ("tape", "rewind", ROOM, "--to", "phase:handoff")
+    async with gateway_process(environ, tmp_path / "home") as gateway:
+        url = await gateway.url()
+        async with visit(url, "Alice") as (alice,):
+            await alice.answer(await alice.say("plums"))
+            await alice.answer(await alice.say(",handoff the plan"))
+            await alice.answer(await alice.say("figs"))
+            room = await run_tapeway(environ, *back, "--room", "what-if")
+            again = await run_tapeway(environ, *back, "--room", "what-if")
+            rewound = await run_tapeway(environ, *back)
+            await alice.answer(await alice.say("and pears?"))
+        async with visit(url, "Alice", room="what-if") as (elsewhere,):
+            assert "plums" in str(elsewhere.events)
+            assert "figs" not in str(elsewhere.events)
+            await elsewhere.answer(await elsewhere.say("and grapes?"))
+    _code, shown, _err = await run_tapeway(environ, "tape", "show", "web:what-if", "--all")
+    steps = ("tape", "show", ROOM, "--kind", "event", "--json")
+    _code, listed, _err = await run_tapeway(environ, *steps)
+    events = [json.loads(line) for line in listed.splitlines()]
+    turns = [one["meta"]["turn"] for one in events if one["payload"]["name"] == "loop.step"]
+    replayed = [
+        await run_tapeway(environ, "tape", "show", ROOM, "--view", turn, "--json") for turn in turns
+    ]
     exact = [
         json.loads(line)["exact"] for _code, out, _err in replayed for line in out.splitlines()
     ]
@@ -134,7 +116,7 @@ async def test_a_tape_is_rewound_and_its_past_begins_a_room(tmp_path: Path) -> N
     assert "?room=what-if" in room[1]
     assert (again[0], "has messages already" in again[2]) == (1, True)
     assert "views now go on from phase:handoff" in rewound[1]
-    here, there = (str(request.body["messages"]) for request in server.requests[-2:])
+    here, there = (str(request.body["messages"]) for request in model.requests[-2:])
     for asked, word in ((here, "and pears?"), (there, "and grapes?")):
         assert word in asked
         assert "the plan" in asked

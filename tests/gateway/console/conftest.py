@@ -10,7 +10,7 @@ import pytest
 
 from tests.gateway.console.court import Townhall, WatchClock, court_of
 from tests.gateway.console.scene import ADMIN, OWNER, STRANGER, LeapingClock, Scene, scene_of
-from tests.kept_databases import kept_database
+from tests.kit.kept_databases import kept_database
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgresql)])

@@ -14,9 +14,9 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import InboundMessage
 from gateway.access.administrators import Administrators
-from tests.clock import ManualClock
 from tests.gateway.console.scene import GROUP, OTHER_GROUP, LeapingClock, Scene, running_scene
-from tests.gateway.intake.test_access import PlainChannel
+from tests.kit.clock import ManualClock
+from tests.kit.plain_channels import PlainChannel
 
 ME, DECK = "/api/console/me", "/api/console/deck"
 ANN, BOB = "7", "8"

@@ -19,12 +19,12 @@ from playwright.async_api import Page, ViewportSize
 from gateway.app import Gateway
 from gateway.console.chats import key_of
 from tape.entry import NewEntry, anchor, bootstrap, event, message, tool_call
-from tests.browser import connected, running_chromium
 from tests.fakes.openai.script import Call, Failure, Reply, Request, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.console.scene import until
-from tests.gateways import ROOT, gateway_of, tape_of
+from tests.kit.browser import connected, running_chromium
+from tests.kit.gateways import ROOT, gateway_of, tape_of
 
 IMAGES: Final = ROOT / "docs" / "images"
 SIZE: Final = ViewportSize(width=1280, height=800)

@@ -19,8 +19,8 @@ from gateway.console.chats import key_of
 from gateway.storage.ledger.rows import account_id
 from tape.unit_of_work import Row
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, tape_of
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 TOKEN = "a-token-of-sixteen-characters"
 OUTSIDE = {"X-Forwarded-For": "203.0.113.9"}

@@ -18,7 +18,6 @@ from gateway.console.rights import Rights
 from gateway.console.screens.links import NOT_SHARED
 from tape.entry import Entry
 from tape.query import Query
-from tests.clock import ManualClock, settle
 from tests.fakes.openai.script import Failure
 from tests.gateway.console.court import (
     ANN,
@@ -31,6 +30,7 @@ from tests.gateway.console.court import (
     status_of,
     until_asked,
 )
+from tests.gateway.console.following import following, titles
 from tests.gateway.console.scene import (
     GROUP,
     MEMBER,
@@ -41,10 +41,7 @@ from tests.gateway.console.scene import (
     key,
     running_scene,
 )
-from tests.gateway.console.test_live import following
-from tests.gateway.console.test_rights import titles
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, settle
 
 
 async def test_an_administrator_sees_the_chat_as_an_admin_and_nothing_else(

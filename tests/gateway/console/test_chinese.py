@@ -19,8 +19,6 @@ from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.gateway.console.scene import GROUP, MEMBER, OTHER_GROUP, STRANGER, Scene, key, scene_of
 from tests.gateway.setup.desk import save, set_up
 
-pytestmark = pytest.mark.anyio
-
 HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 QUOTED: Final = re.compile(r"“[^”]*”|`[^`]*`|tapeway .*")
 """What people wrote, and commands: no words of the gateway."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from gateway.console.screens.deck import silent_since
 from gateway.supervision.status import StatusBoard
 from tape.entry import utc_iso
-from tests.clock import START, ManualClock
-from tests.gateway.intake.test_access import PlainChannel
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import START, ManualClock
+from tests.kit.plain_channels import PlainChannel
 
 
 async def test_a_channel_that_hears_nothing_does_so_since_it_heard_the_last() -> None:

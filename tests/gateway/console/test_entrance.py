@@ -6,12 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import anyio
-import pytest
 
 from gateway.access.console_door import LINK_SECONDS, NO_PAGE, SESSION_HOURS
 from gateway.console.entrance import ADMITTED_EACH_SECONDS, MAX_ADDRESSES, Admissions
 from gateway.console.rights import COOKIE
-from tests.clock import ManualClock
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import (
     ADMIN,
@@ -25,10 +23,9 @@ from tests.gateway.console.scene import (
     scene_of,
     until,
 )
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import make_settings, running, with_plugins
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import make_settings, running, with_plugins
+from tests.kit.plain_channels import Brings, PlainChannel
 
 ME = "/api/console/me"
 

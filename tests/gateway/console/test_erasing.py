@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import httpx2
-import pytest
 
 from gateway.context.titles import give_title
 from tests.gateway.console.court import DECK, ME, status_of
+from tests.gateway.console.following import asked, seen
 from tests.gateway.console.readers import made
 from tests.gateway.console.scene import ADMIN, GROUP, MEMBER, OTHER_GROUP, OWNER, Scene, key, until
-from tests.gateway.console.test_screens import asked, seen
-
-pytestmark = pytest.mark.anyio
 
 ERASE = "/api/console/people/erase"
 THEIR_GROUP, OTHER_OWNER = "-300", "5"

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import anyio
 import httpx2
-import pytest
 
 from gateway.access.console_door import OPENING_DAYS
 from gateway.access.console_links import MAX_READERS, READER_HOURS
@@ -14,8 +13,6 @@ from gateway.storage.holding import hold_all
 from tape.unit_of_work import Unit
 from tests.gateway.console.readers import API, DAY, listed, reading, secret_of, tape, trade
 from tests.gateway.console.scene import ADMIN, OWNER, LeapingClock, Scene, until
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_revoked_link_is_shut_at_once_and_who_did_it_is_known(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import anyio
 import httpx2
-import pytest
 from structlog.testing import capture_logs
 
 from gateway.access.console_links import MAX_LINKS, READER_HOURS
@@ -21,9 +20,7 @@ from tests.gateway.console.scene import (
     Scene,
     key,
 )
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import tape_of
 
 THREAD = "99"
 

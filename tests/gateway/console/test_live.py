@@ -2,78 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-
 import anyio
-import httpx2
 import orjson
 import pytest
 
 from tests.fakes.openai.script import Failure
+from tests.gateway.console.following import following
 from tests.gateway.console.scene import ADMIN, GROUP, MEMBER, OTHER_GROUP, OWNER, TOKEN, Scene, key
 
-pytestmark = pytest.mark.anyio
-
 CHAT = ("chat", key(GROUP))
-
-
-class Follower:
-    """Somebody who follows the stream; keeps what it says as (topic, chat)."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, str]] = []
-        self.words = ""
-        self.last = ""
-        self.is_gone = False
-        self.unsure = 0
-        self._changed = anyio.Event()
-
-    async def read(self, response: httpx2.Response) -> None:
-        async for line in response.aiter_lines():
-            self.words += line
-            if line.startswith("id: "):
-                self.last = line[4:]
-            elif line == "event: gone":
-                self.is_gone = True
-            elif line == "event: unsure":
-                self.unsure += 1
-            elif line.startswith("data: ["):
-                changes: list[dict[str, Any]] = orjson.loads(line[6:])
-                self.heard += [(one["topic"], one["data"].get("chat", "")) for one in changes]
-            else:
-                continue
-            self._changed.set()
-            self._changed = anyio.Event()
-
-    async def hears(self, wanted: tuple[str, str], since: int = 0) -> None:
-        while wanted not in self.heard[since:]:
-            await self._changed.wait()
-
-    async def is_unsure(self, times: int = 1) -> None:
-        while self.unsure < times:
-            await self._changed.wait()
-
-    async def is_sent_away(self) -> None:
-        while not self.is_gone:
-            await self._changed.wait()
-
-
-@asynccontextmanager
-async def following(browser: httpx2.AsyncClient, last: str = "") -> AsyncIterator[Follower]:
-    """Follow the stream, once it has begun, for the block."""
-    follower = Follower()
-    headers = {"Last-Event-ID": last} if last else {}
-    async with anyio.create_task_group() as group:
-        async with browser.stream("GET", "/api/console/live", headers=headers) as response:
-            assert response.status_code == 200
-            assert response.headers["content-type"].startswith("text/event-stream")
-            assert response.headers["cache-control"] == "no-store"
-            group.start_soon(follower.read, response)
-            await follower.hears(("all", ""))
-            yield follower
-            group.cancel_scope.cancel()
 
 
 async def test_what_is_said_and_what_fails_is_heard_without_words(scene: Scene) -> None:

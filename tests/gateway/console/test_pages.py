@@ -6,12 +6,9 @@ import re
 from pathlib import Path
 
 import httpx2
-import pytest
 
 from channels.web.outbound import KEPT, TYPES
-from tests.gateways import ROOT, gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import ROOT, gateway_of
 
 MAX_BYTES = 300_000
 

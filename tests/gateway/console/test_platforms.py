@@ -18,8 +18,6 @@ from tests.contracts.play import Play, playing
 from tests.contracts.promised import class_of
 from tests.gateway.console.scene import OUTSIDE, TOKEN
 
-pytestmark = pytest.mark.anyio
-
 WITH_ADMINS = sorted(name for name in CHANNELS if "admins" in class_of(name).capabilities)
 ME, DECK = "/api/console/me", "/api/console/deck"
 

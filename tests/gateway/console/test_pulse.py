@@ -19,9 +19,7 @@ from gateway.services import Services
 from tape.entry import message, utc_iso
 from tape.unit_of_work import Row, Unit
 from tests.gateway.console.scene import GROUP, MEMBER, OTHER_GROUP, LeapingClock, Scene, scene_of
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import tape_of
 
 
 class CountedReads(ConsoleReads):

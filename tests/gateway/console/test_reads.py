@@ -25,9 +25,7 @@ from tape.side import SideReader
 from tape.stores.memory import MemoryStore
 from tape.stores.plain_beside import PlainBeside
 from tests.gateway.console.long_tape import make_long
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, tape_of
 
 
 @pytest.fixture(params=["sqlite", "memory:", "file"])

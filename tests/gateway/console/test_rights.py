@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import httpx2
-import pytest
 
 from agent.tool import Role
 from channels.message import Quote
@@ -19,6 +18,7 @@ from gateway.console.visitor import Visitor
 from gateway.storage.ledger.rows import run_alone
 from tape.unit_of_work import Row, Unit
 from tests.gateway.console.court import administrators_of
+from tests.gateway.console.following import titles
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -30,8 +30,6 @@ from tests.gateway.console.scene import (
     Scene,
     key,
 )
-
-pytestmark = pytest.mark.anyio
 
 SCREENS = ("me", "deck", "chats", "ledger", "channels", "people", "money", "money.csv", "live")
 POSTS = ("people/grant", "people/revoke", "people/pair", "people/erase", "ledger/in-1/retry")
@@ -57,10 +55,6 @@ async def people(scene: Scene) -> AsyncIterator[dict[str, httpx2.AsyncClient]]:
 async def openings(scene: Scene) -> list[Row]:
     """Return who opened private chats, of all chats."""
     return await scene.rows("console_openings", every=1, sessions="[]", limit=9)
-
-
-async def titles(browser: httpx2.AsyncClient, path: str = "deck") -> set[str]:
-    return {chat["title"] for chat in (await browser.get(f"/api/console/{path}")).json()["chats"]}
 
 
 async def test_who_has_no_role_sees_nothing(scene: Scene) -> None:

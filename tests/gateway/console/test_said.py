@@ -6,16 +6,12 @@ import random
 from itertools import count
 from typing import Final
 
-import pytest
-
 from gateway.console.said import last_of_tail, without_gone
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deletion
 from tape.entry import NewEntry, event, message
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
-
-pytestmark = pytest.mark.anyio
 
 NEWEST: Final = 5
 _numbers: Final = count(1)

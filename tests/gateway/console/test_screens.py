@@ -18,7 +18,7 @@ from gateway.console.screens import money
 from gateway.console.screens.channels import can_pair
 from gateway.console.screens.money import COLUMNS, to_csv
 from tests.fakes.openai.script import Failure, Text
-from tests.gateway.access.test_pairing import PairedChannel
+from tests.gateway.console.following import asked, seen
 from tests.gateway.console.scene import (
     ADMIN,
     GROUP,
@@ -31,33 +31,13 @@ from tests.gateway.console.scene import (
     scene_of,
     until,
 )
-from tests.gateway.intake.test_access import PlainChannel
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
-
-
-async def seen(browser: httpx2.AsyncClient, path: str) -> Any:
-    answer = await browser.get(f"/api/console/{path}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+from tests.kit.gateways import tape_of
+from tests.kit.plain_channels import PairedChannel, PlainChannel
 
 
 async def strip(browser: httpx2.AsyncClient, title: str) -> dict[str, Any]:
     chats = (await seen(browser, "deck"))["chats"]
     return next(chat for chat in chats if chat["title"] == title)
-
-
-async def asked(scene: Scene, text: str, person: str = MEMBER, chat: str = GROUP) -> None:
-    """Have somebody ask, and wait for what the gateway posts."""
-    before = len(scene.channel.posts)
-    await scene.say(person, text, chat, addressed=True)
-
-    async def is_posted() -> bool:
-        return len(scene.channel.posts) > before
-
-    await until(is_posted)
-    await scene.gateway.idle()
 
 
 async def changed_by(scene: Scene, name: str) -> list[str]:

@@ -8,10 +8,8 @@ from datetime import timedelta
 import pytest
 
 from gateway.console.rights import COOKIE
+from tests.gateway.console.following import following
 from tests.gateway.console.scene import ADMIN, GROUP, OWNER, LeapingClock, Scene, key
-from tests.gateway.console.test_live import following
-
-pytestmark = pytest.mark.anyio
 
 ME, PEOPLE = "/api/console/me", "/api/console/people"
 

@@ -12,8 +12,6 @@ from tests.gateway.console.scene import OUTSIDE, OWNER, TOKEN, scene_of
 from tests.gateway.setup.desk import save, set_up, shown
 from tests.postgres import owned_database
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_only_the_owner_of_the_instance_sets_anything(tmp_path: Path) -> None:
     async with scene_of(tmp_path) as scene, scene.enter(OWNER) as owner_of_account:
@@ -27,19 +25,18 @@ async def test_only_the_owner_of_the_instance_sets_anything(tmp_path: Path) -> N
             assert (await save(holder, "model", "", model="m")).status_code == 403
 
 
-async def test_another_site_saves_nothing(tmp_path: Path) -> None:
+async def test_another_site_saves_nothing(model: FakeOpenAI, tmp_path: Path) -> None:
     async with (
-        FakeOpenAI() as server,
         set_up(tmp_path / "h", only=["web"]) as (gateway, _client),
         httpx2.AsyncClient(base_url=gateway.url, trust_env=False, headers=OUTSIDE) as browser,
     ):
         signed_in = await browser.post("/login", data={"token": TOKEN})
         assert signed_in.status_code == 303, signed_in.text
-        values = {"base_url": server.base_url, "model": "m", "key": "k"}
+        values = {"base_url": model.base_url, "model": "m", "key": "k"}
         body = {"values": values, "version": (await shown(browser))["version"]}
         foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
         answer = await browser.post("/api/console/settings/model", json=body, headers=foreign)
-        assert (answer.status_code, server.requests) == (403, [])
+        assert (answer.status_code, model.requests) == (403, [])
         own = {"Origin": gateway.url.rstrip("/"), "Sec-Fetch-Site": "same-origin"}
         answer = await browser.post("/api/console/settings/model", json=body, headers=own)
         assert answer.is_success, answer.text

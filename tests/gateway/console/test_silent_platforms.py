@@ -18,11 +18,8 @@ from tests.gateway.console.court import (
     administrators_of,
     status_of,
 )
+from tests.gateway.console.following import following, titles
 from tests.gateway.console.scene import GROUP, OTHER_GROUP, OWNER, STRANGER, Scene, key
-from tests.gateway.console.test_live import following
-from tests.gateway.console.test_rights import titles
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_platform_that_is_away_lets_nobody_in(

@@ -4,50 +4,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import struct
-import zlib
-from collections.abc import Callable
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import anyio
 import pytest
 from PIL import Image
 
 from agent.image_parts import has_images, without_images
-from channels.base import Capability
 from channels.errors import ChannelDown, MediaRefused
 from channels.message import Media
 from gateway.context.image_header import check_image
 from gateway.context.images import SCHEME, with_bytes
 from gateway.storage.kept_files import HomeFiles
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.images import MediaChannel, bomb, image
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 PIXELS = 1_000_000
-
-
-def image(kind: str = "PNG", size: tuple[int, int] = (2, 3), **more: Any) -> bytes:
-    buffer = BytesIO()
-    Image.new("RGB", size, "red").save(buffer, kind, **more)
-    return buffer.getvalue()
-
-
-def bomb() -> bytes:
-    """A PNG of some bytes that says it is 60000x60000."""
-    header = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + struct.pack(">I", 13)
-        + header
-        + struct.pack(">I", zlib.crc32(header))
-        + struct.pack(">I", 0)
-        + b"IEND"
-        + struct.pack(">I", zlib.crc32(b"IEND"))
-    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +58,6 @@ def pictured(*urls: str) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "text", "text": "look"}, *parts]}
 
 
-@pytest.mark.anyio
 async def test_references_become_bytes_just_before_the_call(tmp_path: Path) -> None:
     (tmp_path / "media").mkdir()
     (tmp_path / "media" / "a.png").write_bytes(b"png")
@@ -96,7 +70,6 @@ async def test_references_become_bytes_just_before_the_call(tmp_path: Path) -> N
     assert not has_images([plain])
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", ["gone.png", "../secret.png"])
 async def test_an_image_that_is_not_among_the_kept_ones_is_told_of(
     tmp_path: Path, name: str
@@ -110,21 +83,6 @@ async def test_an_image_that_is_not_among_the_kept_ones_is_told_of(
 def test_a_model_that_cannot_see_is_told_of_images() -> None:
     (told,) = without_images([pictured(f"{SCHEME}a.png")])
     assert told == {"role": "user", "content": "look\n[an image that you cannot see]"}
-
-
-class MediaChannel(PlainChannel):
-    """A platform that gives files out."""
-
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"media"})
-
-    def __init__(self, files: dict[str, Callable[[], bytes]]) -> None:
-        super().__init__()
-        self.files = files
-
-    async def fetch(self, media: Media, most: int) -> bytes:
-        if media.file == "slow":
-            await anyio.sleep_forever()
-        return self.files[media.file]()
 
 
 def down() -> bytes:
@@ -157,7 +115,6 @@ async def seen(tmp_path: Path, *files: str, **more: str) -> Any:
     return server.requests[0].body["messages"][-1]["content"]
 
 
-@pytest.mark.anyio
 async def test_e8_an_image_reaches_a_model_that_can_see_and_is_kept(tmp_path: Path) -> None:
     text, picture = await seen(tmp_path, "red")
     assert "] a secret question\n[photo]" in text["text"]
@@ -167,7 +124,6 @@ async def test_e8_an_image_reaches_a_model_that_can_see_and_is_kept(tmp_path: Pa
     assert kept.read_bytes() == image()
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("file", "told"),
     [
@@ -187,26 +143,22 @@ async def test_e8_an_image_that_cannot_be_shown_is_told_of_with_the_reason(
     assert f"[this photo cannot be shown: {told}]" in content
 
 
-@pytest.mark.anyio
 async def test_of_many_images_the_last_few_are_shown(tmp_path: Path) -> None:
     content = await seen(tmp_path, *["down"] * 3, *["red"] * 4)
     assert [part["type"] for part in content] == ["text", *["image_url"] * 4]
     assert "cannot be shown" not in content[0]["text"]
 
 
-@pytest.mark.anyio
 async def test_images_can_be_switched_off(tmp_path: Path) -> None:
     assert isinstance(await seen(tmp_path, "red", MEDIA__IMAGES="false"), str)
     assert not (tmp_path / "media").exists()
 
 
-@pytest.mark.anyio
-async def test_a_channel_that_gives_nothing_out_is_told_of(tmp_path: Path) -> None:
+async def test_a_channel_that_gives_nothing_out_is_told_of(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
         await channel.host.accept([replace(MESSAGE, media=(Media("image", "photo", file="f"),))])
         await settled(gateway, "plain:-100")
-    assert "its channel is gone" in str(server.requests[0].body["messages"][-1])
+    assert "its channel is gone" in str(model.requests[0].body["messages"][-1])

@@ -15,11 +15,9 @@ from tape.entry import message
 from tape.linking import LaneLink, Linker
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.context.test_room_memory import SESSION, hear, room_of, says
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, settled, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.context.memories import SESSION, hear, room_of, says
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 OPEN = {"ACCESS__MODE": "open"}
 
@@ -32,16 +30,17 @@ def prompt(server: FakeOpenAI, number: int = -1) -> list[str]:
     return [str(m["content"]) for m in server.requests[number].body["messages"]]
 
 
-async def test_a_message_without_an_id_of_the_platform_stops_no_chat(tmp_path: Path) -> None:
+async def test_a_message_without_an_id_of_the_platform_stops_no_chat(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     """A slash command has none; nobody may have said a message of a channel's own."""
-    async with FakeOpenAI() as server:
-        for number in (1, 3):
-            channel = PlainChannel()
-            async with gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway:
-                slash = replace(asks(number, "1", f"question {number}?"), message_id="")
-                nobody = replace(says(number + 1, "", "x"), sender=Author("", ""))
-                await hear(gateway, channel, slash, nobody)
-    assert len(server.requests) == 2
+    for number in (1, 3):
+        channel = PlainChannel()
+        async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
+            slash = replace(asks(number, "1", f"question {number}?"), message_id="")
+            nobody = replace(says(number + 1, "", "x"), sender=Author("", ""))
+            await hear(gateway, channel, slash, nobody)
+    assert len(model.requests) == 2
 
 
 async def test_two_questions_without_an_id_are_two_conversations(tmp_path: Path) -> None:
@@ -73,21 +72,18 @@ async def test_what_an_entry_holds_that_we_did_not_write_stops_no_chat(
 
 
 async def test_a_fault_of_the_linker_costs_a_message_only_its_conversation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
         raise ArithmeticError("no")
 
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
         monkeypatch.setattr(Linker, "link", fails)
         monkeypatch.setattr(Linker, "chosen", fails)
         lanes = await hear(gateway, channel, says(1, "1", "hello"), asks(2, "2", "who is there?"))
     assert lanes == ["said:-100/1", "said:-100/2"]
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
 
 
 async def test_a_group_with_a_new_id_counts_its_messages_anew(tmp_path: Path) -> None:
@@ -110,42 +106,38 @@ async def test_a_group_with_a_new_id_counts_its_messages_anew(tmp_path: Path) ->
 
 
 async def test_b6_what_is_said_at_once_is_one_conversation_also_in_one_batch(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), BUFFER__DEBOUNCE="0.1", **OPEN) as gateway,
-    ):
+    async with gateway_of(
+        tmp_path, model, Brings(channel), BUFFER__DEBOUNCE="0.1", **OPEN
+    ) as gateway:
         both = [
             asks(1, "1", "where is the red kettle?"),
             replace(asks(2, "1", "how do I mount an encrypted disk?"), date=says(1, "1", "").date),
         ]
         await hear(gateway, channel, says(3, "2", "hello everybody"), *both)
-        await server.wait_for_requests(1)
+        await model.wait_for_requests(1)
         entries = await settled(gateway, SESSION)
     lanes = {entry.meta["lane"] for entry in entries if entry.meta.get("author") == "1"}
     assert len(lanes) == 1
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
 
 
 async def test_a_question_waits_for_no_answer_to_somebody_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """C2: a guess that it belongs to the other's conversation is not worth the wait."""
     channel = PlainChannel()
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway,
-    ):
-        server.enqueue(Text(("for ", "one"), gate=gate))
+    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
+        model.enqueue(Text(("for ", "one"), gate=gate))
         await channel.host.accept([asks(1, "1", "where is the red kettle?")])
-        await server.wait_for_requests(1)
+        await model.wait_for_requests(1)
         joins = LaneLink("said:-100/1", "-100/1", "a guess")
         monkeypatch.setattr(Linker, "link", lambda *_: joins)
         await channel.host.accept([asks(2, "2", "is it the kettle of the kitchen?")])
-        await server.wait_for_requests(2)
+        await model.wait_for_requests(2)
         gate.set()
         entries = await settled(gateway, SESSION)
     lanes = [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
@@ -163,12 +155,11 @@ async def two_threads(gateway: Gateway, channel: PlainChannel) -> None:
     await settled(gateway, SESSION)
 
 
-async def test_turns_side_by_side_see_their_own_calls_and_results_only(tmp_path: Path) -> None:
+async def test_turns_side_by_side_see_their_own_calls_and_results_only(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
 
         def script(request: Any) -> ToolCalls | Text:
             messages = request.body["messages"]
@@ -177,10 +168,10 @@ async def test_turns_side_by_side_see_their_own_calls_and_results_only(tmp_path:
             lost = "kettle" if "kettle" in str(messages[-1]["content"]) else "disk"
             return ToolCalls((Call(f"c-{lost}", "tape_search", f'{{"query":"{lost}"}}'),))
 
-        server.default = script
+        model.default = script
         await two_threads(gateway, channel)
     finals = [
-        request for request in server.requests if request.body["messages"][-1]["role"] == "tool"
+        request for request in model.requests if request.body["messages"][-1]["role"] == "tool"
     ]
     assert len(finals) == 2
     for request in finals:
@@ -192,35 +183,31 @@ async def test_turns_side_by_side_see_their_own_calls_and_results_only(tmp_path:
         assert str(messages[-1]["content"]).count(calls[0].removeprefix("c-")) > 0
 
 
-async def test_one_person_s_next_conversation_sees_the_last_one_once(tmp_path: Path) -> None:
+async def test_one_person_s_next_conversation_sees_the_last_one_once(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway,
-    ):
-        server.enqueue(Text(("In the kitchen.",)), Text(("Ten per cent.",)), Text(("Red.",)))
+    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
+        model.enqueue(Text(("In the kitchen.",)), Text(("Ten per cent.",)), Text(("Red.",)))
         await hear(gateway, channel, asks(1, "1", "where is the kettle?"))
         await hear(gateway, channel, asks(500, "1", "how full is the disk?"))
         await hear(gateway, channel, asks(501, "1", "and which colour?", reply_to="1"))
     for number in (1, 2):
-        texts = prompt(server, number)
+        texts = prompt(model, number)
         assert len(texts) == len(set(texts))
         assert sum("where is the kettle?" in text for text in texts) == 1
         assert sum("In the kitchen." in text for text in texts) == 1
 
 
 async def test_what_was_said_while_a_turn_set_an_anchor_is_shown_to_the_next(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = PlainChannel()
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
         handoff = Call("h", "tape_handoff", '{"name":"task/done","summary":"kettle found"}')
-        server.enqueue(ToolCalls((handoff,)), Text(("Do", "ne."), gate=gate), Text(("Yes.",)))
-        await hear_until(channel, server, asks(1, "1", "where is the kettle?"), 1)
+        model.enqueue(ToolCalls((handoff,)), Text(("Do", "ne."), gate=gate), Text(("Yes.",)))
+        await hear_until(channel, model, asks(1, "1", "where is the kettle?"), 1)
         await channel.host.accept([says(2, "2", "the lid is under the sink", reply_to="1")])
         await gateway.taken_in()
         gate.set()
@@ -228,7 +215,7 @@ async def test_what_was_said_while_a_turn_set_an_anchor_is_shown_to_the_next(
         await hear(gateway, channel, asks(3, "1", "and the lid?", reply_to="1"))
         names = [entry.name for entry in await tape_of(gateway, SESSION).anchors()]
     assert "task/done" in names
-    assert sum("under the sink" in text for text in prompt(server)) == 1
+    assert sum("under the sink" in text for text in prompt(model)) == 1
 
 
 async def hear_until(

@@ -16,10 +16,8 @@ from tape.deletions import deletion
 from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, event
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled, tape_of
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.visitor import visit
 
 
 def turns_of(entries: list[Entry]) -> list[str]:
@@ -46,49 +44,48 @@ async def assert_the_same(gateway: Gateway, server: FakeOpenAI, *, strict: bool 
 
 
 @pytest.mark.parametrize("strict", ["true", "false"])
-async def test_g3_every_prompt_is_built_again_byte_for_byte(tmp_path: Path, strict: str) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, AGENT__STRICT_ROLES=strict) as gateway,
-    ):
+async def test_g3_every_prompt_is_built_again_byte_for_byte(
+    model: FakeOpenAI, tmp_path: Path, strict: str
+) -> None:
+    async with gateway_of(tmp_path, model, AGENT__STRICT_ROLES=strict) as gateway:
         calls = (Call("a", "tape_info", "{}"), Call("b", "tape_search", '{"query":"deploy"}'))
-        server.enqueue(Text(("At four.",)), ToolCalls(calls, pieces=("I look.",)), Text(("Yes.",)))
+        model.enqueue(Text(("At four.",)), ToolCalls(calls, pieces=("I look.",)), Text(("Yes.",)))
         async with visit(gateway.url, "Alice", "Bob") as (alice, bob):
             await alice.answer(await alice.say("when do we deploy?"))
             await bob.say("lunch is ready", to_agent=False)
             await alice.answer(await alice.say("is it done?"))
             await bob.answer(await bob.say("is there soup?"))
-        await assert_the_same(gateway, server, strict=strict == "true")
+        await assert_the_same(gateway, model, strict=strict == "true")
 
 
-async def test_g3_what_happened_later_changes_no_prompt_of_before(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        async with visit(gateway.url, "Alice") as (alice,):
-            await alice.answer(await alice.say("what is a tape?"))
-        entries = await settled(gateway)
-        asked = next(entry for entry in entries if "inbox" in entry.meta)
-        edited = {"entry": asked.id, "content": "> something else", "text": "something else"}
-        await tape_of(gateway).append(
-            event(MESSAGE_EDIT, edited, lane=asked.meta["lane"]),
-            deletion(asked.id, asked.meta["message_id"]),
-        )
-        await tape_of(gateway).handoff("session/reset")
-        await assert_the_same(gateway, server)
+async def test_g3_what_happened_later_changes_no_prompt_of_before(
+    model: FakeOpenAI, gateway: Gateway
+) -> None:
+    async with visit(gateway.url, "Alice") as (alice,):
+        await alice.answer(await alice.say("what is a tape?"))
+    entries = await settled(gateway)
+    asked = next(entry for entry in entries if "inbox" in entry.meta)
+    edited = {"entry": asked.id, "content": "> something else", "text": "something else"}
+    await tape_of(gateway).append(
+        event(MESSAGE_EDIT, edited, lane=asked.meta["lane"]),
+        deletion(asked.id, asked.meta["message_id"]),
+    )
+    await tape_of(gateway).handoff("session/reset")
+    await assert_the_same(gateway, model)
 
 
-async def test_a_view_after_an_overflow_is_built_again_too(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(
-            tmp_path, server, CONTEXT__PROMPT_TOKENS="900", CONTEXT__NEW_TOKENS="400"
-        ) as gateway,
-    ):
-        server.default = lambda _request: Text(("word " * 300,))
+async def test_a_view_after_an_overflow_is_built_again_too(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with gateway_of(
+        tmp_path, model, CONTEXT__PROMPT_TOKENS="900", CONTEXT__NEW_TOKENS="400"
+    ) as gateway:
+        model.default = lambda _request: Text(("word " * 300,))
         async with visit(gateway.url, "Alice") as (alice,):
             for number in range(4):
                 await alice.answer(await alice.say(f"question {number}"))
         assert any(entry.name == "context:overflow" for entry in await settled(gateway))
-        await assert_the_same(gateway, server)
+        await assert_the_same(gateway, model)
 
 
 async def test_what_is_not_what_was_sent_says_why(tmp_path: Path) -> None:
@@ -121,7 +118,6 @@ async def test_a_step_that_is_not_ours_is_told_as_not_exact(
     assert (shown.step, shown.exact) == (0, False)
 
 
-async def test_a_turn_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        with pytest.raises(AdminError, match="no turn nobody"):
-            await prompts_of(tape_of(gateway), "nobody")
+async def test_a_turn_that_there_is_not_is_refused(gateway: Gateway) -> None:
+    with pytest.raises(AdminError, match="no turn nobody"):
+        await prompts_of(tape_of(gateway), "nobody")

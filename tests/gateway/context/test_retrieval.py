@@ -14,11 +14,9 @@ from tape.handle import Tape
 from tape.linking.room import WINDOW
 from tape.stores.memory import MemoryStore
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.context.test_room_memory import hear, says
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.context.memories import hear, says
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import Brings, PlainChannel
 
 OLD = "compost from the worm box is the best fertiliser for balcony tomatoes"
 QUESTION = "which fertiliser for tomatoes on a balcony?"
@@ -88,18 +86,15 @@ async def test_a_search_that_fails_leaves_the_question_without_evidence() -> Non
 
 
 async def test_a_question_in_a_group_is_shown_what_was_said_about_it_long_ago(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
         talk = [says(n, str(n % 5), f"aside {n} of the day") for n in range(2, WINDOW + 40)]
         await hear(gateway, channel, says(1, "1", OLD), *talk)
         asked = says(500, "9", f"@tapeway {QUESTION}", addressed=True, why="mention")
         await hear(gateway, channel, replace(asked, mentions=("@tapeway",)))
         await settled(gateway, "plain:-100")
-    prompt = [str(m["content"]) for m in server.requests[-1].body["messages"]]
+    prompt = [str(m["content"]) for m in model.requests[-1].body["messages"]]
     assert sum(OLD in text for text in prompt) == 1
     assert QUESTION in prompt[-1]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from channels.message import Author, InboundMessage
 from gateway.app import Gateway
 from gateway.context.room_memory import (
     CHECK_INTERVAL,
@@ -20,33 +16,9 @@ from gateway.context.room_memory import (
 from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.room import WINDOW
 from tape.linking.utterance import AGENT
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
-
-CHAT = replace(MESSAGE, addressed=False, why="said to the group")
-SESSION = "plain:-100"
-
-
-def says(number: int, who: str, text: str, **more: object) -> InboundMessage:
-    """Return a message of a group, a minute after the one before."""
-    ids = {"ext_id": f"-100/{number}", "message_id": str(number)}
-    date = f"2026-01-01T{number // 60:02}:{number % 60:02}:00.000000Z"
-    sender = Author(who, f"Name{who} Last", handle=f"handle{who}")
-    said = replace(CHAT, **ids, sender=sender, text=text, date=date)  # type: ignore[arg-type]
-    return replace(said, **more)  # type: ignore[arg-type]
-
-
-async def hear(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -> list[str]:
-    """Let a group say something; returns the lanes of all that it said so far."""
-    await channel.host.accept(list(said))
-    entries = await settled(gateway, SESSION)
-    return [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
-
-
-def room_of(gateway: Gateway) -> str:
-    return gateway.services.tapes.session_tape(SESSION).name
+from tests.gateway.context.memories import hear, room_of, says
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 
 async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path) -> None:
@@ -137,28 +109,26 @@ def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() 
     assert not room.whole("1")
 
 
-async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        rooms = RoomMemories(gateway.services.tapes, Linker())
-        first = await rooms.of("first")
-        names = [f"tape {number}" for number in range(2 * MAX_MESSAGES // WINDOW)]
-        made = [await rooms.of(name) for name in names]
-        for message in range(WINDOW):
-            for room in made:
-                room.hear(*heard(message, "1", "a"), message)
-        for _ in range(CHECK_INTERVAL):
-            await rooms.of(names[-1])
-        assert await rooms.of(names[-1]) is made[-1]
-        assert await rooms.of("first") is not first
-        assert await rooms.of(names[0]) is not made[0]
+async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(gateway: Gateway) -> None:
+    rooms = RoomMemories(gateway.services.tapes, Linker())
+    first = await rooms.of("first")
+    names = [f"tape {number}" for number in range(2 * MAX_MESSAGES // WINDOW)]
+    made = [await rooms.of(name) for name in names]
+    for message in range(WINDOW):
+        for room in made:
+            room.hear(*heard(message, "1", "a"), message)
+    for _ in range(CHECK_INTERVAL):
+        await rooms.of(names[-1])
+    assert await rooms.of(names[-1]) is made[-1]
+    assert await rooms.of("first") is not first
+    assert await rooms.of(names[0]) is not made[0]
 
 
 async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        rooms = RoomMemories(gateway.services.tapes, Linker())
-        first = await rooms.of("first")
-        for number in range(MAX_MESSAGES // MIN_ROOM_WEIGHT + CHECK_INTERVAL):
-            await rooms.of(f"tape {number}")
-        assert await rooms.of("first") is not first
+    rooms = RoomMemories(gateway.services.tapes, Linker())
+    first = await rooms.of("first")
+    for number in range(MAX_MESSAGES // MIN_ROOM_WEIGHT + CHECK_INTERVAL):
+        await rooms.of(f"tape {number}")
+    assert await rooms.of("first") is not first

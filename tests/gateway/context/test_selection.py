@@ -20,8 +20,6 @@ from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 from tape.turn_events import TURN_START, TurnStart
 
-pytestmark = pytest.mark.anyio
-
 NAMES = (REACTION, TITLED)
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import anyio
 import httpx2
-import pytest
 
+from gateway.app import Gateway
 from gateway.console.chats import ConsoleChat
 from gateway.context.titles import MAX_TITLES, TITLED
 from tests.gateway.erasing.stage import erased
-from tests.gateways import gateway_of, settled
-from tests.visitor import Visitor, visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import settled
+from tests.kit.visitor import Visitor, visit
 
 
 async def give(url: str, visitor: Visitor, title: str) -> httpx2.Response:
@@ -22,37 +18,36 @@ async def give(url: str, visitor: Visitor, title: str) -> httpx2.Response:
         return await client.post("/api/rooms/lobby/title", json={"title": title})
 
 
-async def test_a_title_is_shown_to_the_room_its_list_and_the_console(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        async with visit(gateway.url, "Ann", "Bob") as (ann, bob):
-            await ann.answer(await ann.say("hello"))
-            said = len(await settled(gateway))
-            assert ann.of_type("hello")[0]["title"] == ""
-            for visitor, title in ((ann, " Kitchen "), (bob, "Küche 厨房"), (bob, "Küche 厨房")):
-                response = await give(gateway.url, visitor, title)
-                assert (response.status_code, response.json()["title"]) == (200, title.strip())
-            await ann.until(lambda event: event.get("titled_at") == said + 2)
-            for title in ("x" * 81, "two\nlines", "left \u202eright"):
-                assert (await give(gateway.url, ann, title)).status_code == 422
-        given = [entry for entry in await settled(gateway) if entry.name == TITLED]
-        assert [(one.payload["data"]["title"], one.payload["data"]["author"]) for one in given] == [
-            ("Kitchen", ann.id),
-            ("Küche 厨房", bob.id),
-        ]
-        async with visit(gateway.url, "Cid") as (cid,):
-            hello = cid.of_type("hello")[0]
-            assert (hello["title"], hello["titled_at"]) == ("Küche 厨房", said + 2)
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as owner:
-            rooms = (await owner.get("/api/rooms")).json()
-        assert rooms == [{"room": "lobby", "title": "Küche 厨房"}]
-        (row,) = await gateway.services.store.select("ledger.console_chats", {})
-        chat = ConsoleChat.read(row)
-        assert chat is not None
-        assert chat.title == "Küche 厨房"
+async def test_a_title_is_shown_to_the_room_its_list_and_the_console(gateway: Gateway) -> None:
+    async with visit(gateway.url, "Ann", "Bob") as (ann, bob):
+        await ann.answer(await ann.say("hello"))
+        said = len(await settled(gateway))
+        assert ann.of_type("hello")[0]["title"] == ""
+        for visitor, title in ((ann, " Kitchen "), (bob, "Küche 厨房"), (bob, "Küche 厨房")):
+            response = await give(gateway.url, visitor, title)
+            assert (response.status_code, response.json()["title"]) == (200, title.strip())
+        await ann.until(lambda event: event.get("titled_at") == said + 2)
+        for title in ("x" * 81, "two\nlines", "left \u202eright"):
+            assert (await give(gateway.url, ann, title)).status_code == 422
+    given = [entry for entry in await settled(gateway) if entry.name == TITLED]
+    assert [(one.payload["data"]["title"], one.payload["data"]["author"]) for one in given] == [
+        ("Kitchen", ann.id),
+        ("Küche 厨房", bob.id),
+    ]
+    async with visit(gateway.url, "Cid") as (cid,):
+        hello = cid.of_type("hello")[0]
+        assert (hello["title"], hello["titled_at"]) == ("Küche 厨房", said + 2)
+    async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as owner:
+        rooms = (await owner.get("/api/rooms")).json()
+    assert rooms == [{"room": "lobby", "title": "Küche 厨房"}]
+    (row,) = await gateway.services.store.select("ledger.console_chats", {})
+    chat = ConsoleChat.read(row)
+    assert chat is not None
+    assert chat.title == "Küche 厨房"
 
 
-async def test_one_person_gives_a_room_no_more_titles_than_they_may(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Ann", "Bob") as (ann, bob):
+async def test_one_person_gives_a_room_no_more_titles_than_they_may(gateway: Gateway) -> None:
+    async with visit(gateway.url, "Ann", "Bob") as (ann, bob):
         await ann.answer(await ann.say("hello"))
         for number in range(MAX_TITLES - 1):
             assert (await give(gateway.url, ann, f"Room {number}")).is_success
@@ -68,8 +63,8 @@ async def test_one_person_gives_a_room_no_more_titles_than_they_may(tmp_path: Pa
         assert (await give(gateway.url, bob, "Cellar")).is_success
 
 
-async def test_a_title_goes_with_the_person_who_gave_it(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Ann", "Bob") as (ann, bob):
+async def test_a_title_goes_with_the_person_who_gave_it(gateway: Gateway) -> None:
+    async with visit(gateway.url, "Ann", "Bob") as (ann, bob):
         await ann.answer(await ann.say("hello"))
         await give(gateway.url, ann, "Kitchen")
         await give(gateway.url, bob, "Bob's own")

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
 
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import visit
 
 
 async def test_a_room_s_track_has_the_lanes_of_its_messages_and_its_splices(tmp_path: Path) -> None:

@@ -6,14 +6,10 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agent.model import ModelRequest, Piece, TextPiece
 from agent.models.offline import OFFLINE
 from gateway.context.vision_model import VisionModel
 from gateway.storage.kept_files import HomeFiles
-
-pytestmark = pytest.mark.anyio
 
 PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
 LOOK = {"role": "user", "content": [{"type": "text", "text": "look"}, PICTURE]}

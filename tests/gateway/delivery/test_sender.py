@@ -3,120 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from channels.base import Capability, Channel
-from channels.draft import DraftReference
 from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefused
-from channels.message import Author, InboundMessage, OutboundMessage, Receipt
-from channels.traits import Traits
-from gateway.app import Gateway
 from gateway.delivery.sender import RESENT
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, names, settled
-
-pytestmark = pytest.mark.anyio
-
-QUESTION = InboundMessage(
-    channel="editing",
-    chat_id="1",
-    ext_id="1/1",
-    message_id="1",
-    sender=Author("7", "Alice"),
-    text="what is it?",
-    date="2026-01-01T00:00:00+00:00",
-    addressed=True,
-    why="private chat",
-    owner=True,
-)
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
+from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.plain_channels import Brings
 
 Fault = Callable[[], Exception | None]
 
 
-class Platform:
-    """What the people of the platform see: its messages by id; survives the gateway."""
-
-    def __init__(self) -> None:
-        self.messages: dict[str, str] = {}
-        self.changed = anyio.Event()
-
-    def put(self, message_id: str | None, text: str) -> str:
-        fresh = (f"m{number}" for number in itertools.count(len(self.messages) + 1))
-        message_id = message_id or next(one for one in fresh if one not in self.messages)
-        self.messages[message_id] = text
-        self.changed.set()
-        self.changed = anyio.Event()
-        return message_id
-
-    async def shows(self, text: str) -> None:
-        while text not in self.messages.values():
-            await self.changed.wait()
-
-
-class EditingChannel(Channel):
-    """Posts and edits; `faults` are raised by the next finals, after the platform has them."""
-
-    name: ClassVar[str] = "editing"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"edit"})
-    traits: Traits = Traits(edit_interval=0.0)
-
-    def __init__(self, platform: Platform, *, streams: bool = True) -> None:
-        super().__init__()
-        if not streams:
-            self.capabilities = frozenset()  # type: ignore[misc]
-        self.platform = platform
-        self.before: list[Exception] = []
-        self.after: list[Exception] = []
-        self.hang = False
-        self.slow: anyio.Event | None = None
-        self.showing = anyio.Event()
-
-    async def run(self) -> None:
-        self.host.ready()
-        await anyio.sleep_forever()
-
-    async def stop(self) -> None:
-        """The task is cancelled with the gateway."""
-
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
-        self.showing.set()
-        if self.slow is not None:
-            await self.slow.wait()
-        return self.platform.put(place.platform_id, text)
-
-    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        if self.before:
-            raise self.before.pop(0)
-        receipt = Receipt(self.platform.put(message.edits, message.text))
-        if self.hang:
-            await anyio.sleep_forever()
-        if self.after:
-            raise self.after.pop(0)
-        return [receipt]
-
-
-async def ask(gateway: Gateway, channel: EditingChannel, **change: str) -> list[str]:
-    await channel.host.accept([replace(QUESTION, **change)])  # type: ignore[arg-type]
-    await gateway.taken_in()
-    return names(await settled(gateway, "editing:1"))
-
-
-async def test_d5_a_draft_becomes_the_answer_in_its_own_place(tmp_path: Path) -> None:
+async def test_d5_a_draft_becomes_the_answer_in_its_own_place(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     platform = Platform()
     channel = EditingChannel(platform)
     gate = asyncio.Event()
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("half ", "whole"), gate=gate))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("half ", "whole"), gate=gate))
         await channel.host.accept([QUESTION])
         await platform.shows("half ")
         gate.set()
@@ -125,31 +38,34 @@ async def test_d5_a_draft_becomes_the_answer_in_its_own_place(tmp_path: Path) ->
     assert platform.messages == {"m1": "half whole"}
 
 
-async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> None:
+async def test_d1_the_place_of_a_draft_survives_the_process(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     platform = Platform()
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
-        first = EditingChannel(platform)
-        async with gateway_of(tmp_path, server, Brings(first)) as gateway:
-            await first.host.accept([QUESTION])
-            await platform.shows("half ")
-            store = gateway.services.store
-            while not any(  # noqa: ASYNC110 - a row of the database has no event
-                row["platform_id"] for row in await store.select("ledger.open_outbox", {})
-            ):
-                await anyio.sleep(0.005)
-        async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
-            await gateway.taken_in()
-            await settled(gateway, "editing:1")
+    model.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
+    first = EditingChannel(platform)
+    async with gateway_of(tmp_path, model, Brings(first)) as gateway:
+        await first.host.accept([QUESTION])
+        await platform.shows("half ")
+        store = gateway.services.store
+        while not any(  # noqa: ASYNC110 - a row of the database has no event
+            row["platform_id"] for row in await store.select("ledger.open_outbox", {})
+        ):
+            await anyio.sleep(0.005)
+    async with gateway_of(tmp_path, model, Brings(EditingChannel(platform))) as gateway:
+        await gateway.taken_in()
+        await settled(gateway, "editing:1")
     assert list(platform.messages) == ["m1"]
     assert platform.messages["m1"].endswith("what is it?")
 
 
-async def test_an_error_s_sentence_takes_the_place_of_the_draft(tmp_path: Path) -> None:
+async def test_an_error_s_sentence_takes_the_place_of_the_draft(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     platform = Platform()
     channel = EditingChannel(platform)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Failure(500, "boom", None, "server_error"))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Failure(500, "boom", None, "server_error"))
         await ask(gateway, channel)
     assert list(platform.messages) == ["m1"]
     assert "having trouble" in platform.messages["m1"]
@@ -226,13 +142,13 @@ async def test_d6_a_permanent_refusal_is_recorded_and_stops_nothing(tmp_path: Pa
 
 
 async def test_a_stopped_turn_s_text_takes_the_place_of_a_draft_that_is_being_posted(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     platform = Platform()
     channel = EditingChannel(platform)
     channel.slow = anyio.Event()
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
         await channel.host.accept([QUESTION])
         await channel.showing.wait()
         await channel.host.accept([replace(QUESTION, text=",stop", ext_id="1/2", message_id="2")])
@@ -261,19 +177,18 @@ async def test_f4_an_answer_that_a_revoked_token_could_not_send_is_kept_for_a_go
 
 
 async def test_d1_a_send_of_unknown_outcome_is_marked_also_after_it_was_asked_to_wait(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     platform = Platform()
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("whole",)))
-        first = EditingChannel(platform, streams=False)
-        first.after = [SendAmbiguous("no answer came")]
-        async with gateway_of(tmp_path, server, Brings(first)) as gateway:
-            await first.host.accept([QUESTION])
-            await platform.shows("whole")
-            first.before = [SendDelayed(60)]
-            while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
-                await anyio.sleep(0.005)
-        async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
-            await gateway.idle()
+    model.enqueue(Text(("whole",)))
+    first = EditingChannel(platform, streams=False)
+    first.after = [SendAmbiguous("no answer came")]
+    async with gateway_of(tmp_path, model, Brings(first)) as gateway:
+        await first.host.accept([QUESTION])
+        await platform.shows("whole")
+        first.before = [SendDelayed(60)]
+        while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
+            await anyio.sleep(0.005)
+    async with gateway_of(tmp_path, model, Brings(EditingChannel(platform))) as gateway:
+        await gateway.idle()
     assert list(platform.messages.values()) == ["whole", f"{RESENT}whole"]

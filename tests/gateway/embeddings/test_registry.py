@@ -19,8 +19,6 @@ from tape.handle import Tape
 from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai.embeddings import DIMENSIONS, Embeddings, embeddings_server, hashed
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(autouse=True)
 def _no_keys_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

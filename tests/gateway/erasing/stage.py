@@ -12,8 +12,8 @@ from channels.message import Author, InboundMessage, Quote
 from gateway.app import Gateway
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, PlainChannel
-from tests.gateways import settled
+from tests.kit.gateways import settled
+from tests.kit.plain_channels import MESSAGE, PlainChannel
 
 CHAT = "plain:-100"
 ANN = Author("70017100270", "Annabel Quux")

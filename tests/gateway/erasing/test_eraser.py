@@ -17,7 +17,6 @@ from tape.erasing import erased_on
 from tape.search.semantic import SemanticIndex
 from tape.search.vector_file import VectorFile
 from tape.unit_of_work import Unit
-from tests.clock import START, ManualClock
 from tests.fakes.openai.embeddings import embeddings_server, hashed
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -33,11 +32,10 @@ from tests.gateway.erasing.stage import (
     holding,
     said,
 )
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, tape_of
+from tests.kit.clock import START, ManualClock
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 from tests.tape.search.hashing import caught_up
-
-pytestmark = pytest.mark.anyio
 
 TAPES = {"database": {}, "files": {"TAPE__URL": "file://{home}/tapes"}}
 
@@ -84,7 +82,7 @@ async def test_a_person_is_erased_from_every_file_and_others_stay(
 
 
 async def test_one_message_goes_with_its_edits_and_quotes_and_does_not_come_back(
-    tmp_path: Path, more: dict[str, str]
+    model: FakeOpenAI, tmp_path: Path, more: dict[str, str]
 ) -> None:
     channel = PlainChannel()
 
@@ -93,11 +91,8 @@ async def test_one_message_goes_with_its_edits_and_quotes_and_does_not_come_back
             TALK[0], kind="edit", ext_id=f"-100/1/{len(text)}", text=text, addressed=False
         )
 
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
-    ):
-        server.enqueue(*[Text(("all right",)) for _ in range(9)])
+    async with gateway_of(tmp_path, model, Brings(channel), **more) as gateway:
+        model.enqueue(*[Text(("all right",)) for _ in range(9)])
         kept = said(4, "Ann says something harmless")
         entries = await hear(gateway, channel, TALK[0], edit(f"{SECRET} now"), TALK[1], kept)
         (number,) = [e.id for e in entries if e.meta.get("text") == SECRET]
@@ -189,17 +184,16 @@ def embedded(home: Path, tape: str) -> set[int]:
     return {number for number, _score in found}
 
 
-async def test_a_running_answer_to_it_is_stopped_and_its_question_is_gone(tmp_path: Path) -> None:
+async def test_a_running_answer_to_it_is_stopped_and_its_question_is_gone(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
-        server.enqueue(Text(("never", " said"), gate=gate))
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
+        model.enqueue(Text(("never", " said"), gate=gate))
         await channel.host.accept([said(1, SECRET)])
         await gateway.taken_in()
-        await asked_of(server)
+        await asked_of(model)
         await channel.host.accept([said(2, f"also {SECRET}")])
         await gateway.taken_in()
         eraser = gateway.parts.eraser
@@ -209,7 +203,7 @@ async def test_a_running_answer_to_it_is_stopped_and_its_question_is_gone(tmp_pa
         await gateway.idle()
         assert channel.posts == []
         assert holding(tmp_path) == []
-        assert len(server.requests) == 1
+        assert len(model.requests) == 1
 
 
 async def test_old_messages_are_erased_where_the_setting_says_so(tmp_path: Path) -> None:

@@ -11,19 +11,11 @@ import pytest
 from channels.message import Author
 from gateway.erasing.forget_me import ERASING, KEPT, NOBODY, USAGE
 from gateway.scheduling.presses import NOT_YOURS, UNKNOWN
-from tests.clock import ManualClock
+from tests.gateway.erasing.asking import answers_of
 from tests.gateway.erasing.stage import ANN, BOB, CHAT, MARKS, SECRET, erased, hear, holding, said
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
-
-
-def answers_of(channel: PlainChannel) -> tuple[str, str]:
-    """Return the commands that stand for the buttons of the newest card: yes and no."""
-    lines = [line for line in channel.posts[-1].text.splitlines() if ",choose" in line]
-    yes, no = (line.partition("`")[2].rstrip("`") for line in lines)
-    return yes, no
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 
 async def test_a_person_who_confirms_is_forgotten_and_others_are_not(tmp_path: Path) -> None:

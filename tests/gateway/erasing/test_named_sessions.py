@@ -12,12 +12,10 @@ from channels.message import InboundMessage
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.errors import AdminError
 from gateway.hooks.specs import hookimpl
+from tests.gateway.erasing.asking import answers_of
 from tests.gateway.erasing.stage import ANN, BOB, MARKS, SECRET, erased, hear, holding, said
-from tests.gateway.erasing.test_forget_me import answers_of
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 TOGETHER = "together"
 

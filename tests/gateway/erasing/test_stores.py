@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
-import pytest
 from anyio.lowlevel import checkpoint
 
 from gateway.admin.erase_admin import EraseAdmin
@@ -18,14 +17,12 @@ from tape.entry import Entry
 from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.unit_of_work import Unit
-from tests.clock import START, ManualClock
+from tests.gateway.erasing.asking import answers_of
 from tests.gateway.erasing.stage import ANN, BOB, CHAT, SECRET, erased, hear, said
-from tests.gateway.erasing.test_forget_me import answers_of
-from tests.gateway.intake.test_access import Brings, PlainChannel
-from tests.gateway.storage.test_split_store import BringsTapes, Tapes
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.storage.split import BringsTapes, Tapes
+from tests.kit.clock import START, ManualClock
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 OPEN = {"ACCESS__MODE": "open"}
 

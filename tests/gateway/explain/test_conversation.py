@@ -19,10 +19,8 @@ from tape.entry import Entry, NewEntry, event, message
 from tape.linking import Linker
 from tests.fakes.openai.script import Text
 from tests.gateway.console.inspect.people import GROUP, get, house, said
-from tests.gateways import gateway_of, tape_of
+from tests.kit.gateways import gateway_of, tape_of
 from tests.tape.linking.room_of import Talk
-
-pytestmark = pytest.mark.anyio
 
 ROW = {"account_id": "x", "chat_id": "1", "session_id": "x:1"}
 ENOUGH, LIKELY = "well enough", "most likely"
@@ -65,12 +63,11 @@ async def talk(gateway: Gateway, *more: NewEntry) -> list[Entry]:
     ],
 )
 async def test_a_new_conversation_has_the_reason_that_was_recorded(
-    why: str, says: str, tmp_path: Path
+    why: str, says: str, gateway: Gateway
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        own = message("user", "plums?", **PLUMS, link={"why": why})
-        (entry,) = await tape_of(gateway, "x:1").append(own)
-        assert (await of(gateway, entry)).says == f"It starts a new conversation{says}"
+    own = message("user", "plums?", **PLUMS, link={"why": why})
+    (entry,) = await tape_of(gateway, "x:1").append(own)
+    assert (await of(gateway, entry)).says == f"It starts a new conversation{says}"
 
 
 @pytest.mark.parametrize(
@@ -122,12 +119,11 @@ async def test_what_was_made_from_a_deleted_message_is_not_quoted(tmp_path: Path
     assert ("plums" in found.says, found.first) == (False, 0)
 
 
-async def test_an_edited_beginning_is_quoted_as_it_is_now(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        first, _answer, own = await talk(gateway, later("reply"))
-        edit = {"entry": first.id, "message_id": "1", "text": "prunes?", "content": "prunes?"}
-        await tape_of(gateway, "x:1").append(event("message.edit", edit))
-        assert "with “prunes?”" in (await of(gateway, own)).says
+async def test_an_edited_beginning_is_quoted_as_it_is_now(gateway: Gateway) -> None:
+    first, _answer, own = await talk(gateway, later("reply"))
+    edit = {"entry": first.id, "message_id": "1", "text": "prunes?", "content": "prunes?"}
+    await tape_of(gateway, "x:1").append(event("message.edit", edit))
+    assert "with “prunes?”" in (await of(gateway, own)).says
 
 
 async def test_the_console_and_the_command_say_the_same(tmp_path: Path) -> None:

@@ -20,11 +20,9 @@ from tape.errors import TapeError
 from tape.turn_events import OUTBOUND
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 
 @asynccontextmanager
@@ -69,12 +67,11 @@ async def test_a_thumb_is_said_in_words(tmp_path: Path) -> None:
     ]
 
 
-async def test_an_entry_of_nobody_is_shown_itself(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        (entry,) = await tape_of(gateway, "x:1").append(message("user", "imported\x1b[2J"))
-        story = await explained(gateway, f"{tape_of(gateway, 'x:1').name}#{entry.id}")
-        assert told(story, "entry") == ['message: "imported\x1b[2J"']
-        assert "has no entry 99" in (await explained(gateway, "x:1#99")).missing
+async def test_an_entry_of_nobody_is_shown_itself(gateway: Gateway) -> None:
+    (entry,) = await tape_of(gateway, "x:1").append(message("user", "imported\x1b[2J"))
+    story = await explained(gateway, f"{tape_of(gateway, 'x:1').name}#{entry.id}")
+    assert told(story, "entry") == ['message: "imported\x1b[2J"']
+    assert "has no entry 99" in (await explained(gateway, "x:1#99")).missing
 
 
 async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from channels.errors import SendRefused
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
@@ -19,11 +17,9 @@ from gateway.storage.ledger.rows import run_alone
 from tape.entry import utc_iso
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 
 async def way_of(gateway: Gateway, asked: str = "in-1") -> dict[str, Joint]:
@@ -45,12 +41,12 @@ def conditions(way: Mapping[str, Joint]) -> list[str]:
 
 
 async def test_every_joint_of_an_answered_question_has_its_date_and_its_time(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         search = Call("call-1", "tape_search", '{"query": "plum"}')
-        server.enqueue(ToolCalls((search,)), Text(("It is ", "dead.")))
+        model.enqueue(ToolCalls((search,)), Text(("It is ", "dead.")))
         said = datetime.now(UTC) - timedelta(milliseconds=5)
         await ask(gateway, channel, date=utc_iso(said))
         way = await way_of(gateway)
@@ -69,10 +65,12 @@ async def test_every_joint_of_an_answered_question_has_its_date_and_its_time(
     assert way["receipt"].says == "message m1"
 
 
-async def test_a_row_without_dates_says_nothing_of_its_times(tmp_path: Path) -> None:
+async def test_a_row_without_dates_says_nothing_of_its_times(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("hello",)))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("hello",)))
         await ask(gateway, channel)
         found = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
         explainer = Explainer(_Undated(gateway), gateway.services.redactor)
@@ -130,10 +128,10 @@ async def test_of_what_was_refused_the_way_ends_before_its_lane_and_its_text_is_
     assert "refused" in ended[0].says
 
 
-async def test_a_turn_that_failed_is_red_at_its_model(tmp_path: Path) -> None:
+async def test_a_turn_that_failed_is_red_at_its_model(model: FakeOpenAI, tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Failure(500, "down"))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Failure(500, "down"))
         await ask(gateway, channel)
         way = await way_of(gateway)
     assert way["model"].condition == "failed"
@@ -143,11 +141,13 @@ async def test_a_turn_that_failed_is_red_at_its_model(tmp_path: Path) -> None:
     assert conditions(way)[-2:] == ["ok", "ok"]
 
 
-async def test_a_send_that_the_platform_refused_is_red_at_its_receipt(tmp_path: Path) -> None:
+async def test_a_send_that_the_platform_refused_is_red_at_its_receipt(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform(), streams=False)
     channel.before.append(SendRefused("the bot was thrown out"))
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("hello",)))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("hello",)))
         await ask(gateway, channel)
         way = await way_of(gateway)
     assert way["receipt"].condition == "failed"
@@ -156,10 +156,12 @@ async def test_a_send_that_the_platform_refused_is_red_at_its_receipt(tmp_path: 
     assert isinstance(ms(way["outbox"])["queued"], int)
 
 
-async def test_the_text_of_a_deleted_message_is_shown_nowhere(tmp_path: Path) -> None:
+async def test_the_text_of_a_deleted_message_is_shown_nowhere(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("hello",)))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("hello",)))
         await ask(gateway, channel, text="the spare key lies under the pot")
         edit = replace(QUESTION, kind="edit", ext_id="1/1/e", text="the spare key lies elsewhere")
         gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
@@ -175,11 +177,13 @@ async def test_the_text_of_a_deleted_message_is_shown_nowhere(tmp_path: Path) ->
     assert "spare key" not in str(report.to_json())
 
 
-async def test_a_platform_s_date_of_whole_seconds_says_no_milliseconds(tmp_path: Path) -> None:
+async def test_a_platform_s_date_of_whole_seconds_says_no_milliseconds(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
     now = datetime.now(UTC).replace(microsecond=0)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Text(("hello",)), Text(("again",)), Text(("later",)))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Text(("hello",)), Text(("again",)), Text(("later",)))
         await ask(gateway, channel, date=utc_iso(now))
         before = utc_iso(now - timedelta(minutes=2))
         await ask(gateway, channel, ext_id="1/2", message_id="2", date=before)
@@ -193,10 +197,10 @@ async def test_a_platform_s_date_of_whole_seconds_says_no_milliseconds(tmp_path:
     assert ms(third["inbox"]) == {"arrived": None}
 
 
-async def test_a_message_that_waits_is_open_in_its_lane(tmp_path: Path) -> None:
+async def test_a_message_that_waits_is_open_in_its_lane(model: FakeOpenAI, tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
-        server.enqueue(Failure(500, "down"))
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+        model.enqueue(Failure(500, "down"))
         await ask(gateway, channel)
         await run_alone(gateway.services.store, "ledger.retry_inbox", id=1)
         way = await way_of(gateway)

@@ -12,8 +12,6 @@ from gateway.explain.explainer import Explainer
 from tests.contracts.play import playing
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
-pytestmark = pytest.mark.anyio
-
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "explain.md"
 VARIES = {
     r"t-[0-9a-f]{20}": "t-...",

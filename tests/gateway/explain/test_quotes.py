@@ -19,11 +19,9 @@ from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Row
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import Brings
 
 SAID = "The spare key lies under the blue pot."
 
@@ -115,11 +113,13 @@ async def test_later_entries_are_compared_outside_the_thread_of_the_event_loop()
     assert len(payload.threads - {threading.get_ident()}) == 1
 
 
-async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(tmp_path: Path) -> None:
+async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         text = QUESTION.text
-        server.enqueue(Text((f"You asked: {text}",)))
+        model.enqueue(Text((f"You asked: {text}",)))
         await ask(gateway, channel)
         explainer = Explainer(gateway.services.store, gateway.services.redactor)
         before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]

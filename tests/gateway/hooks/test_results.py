@@ -21,8 +21,6 @@ from tape.context import LATEST, TapeContext, to_messages
 from tape.entry import Entry
 from tape.stores.memory import MemoryStore
 
-pytestmark = pytest.mark.anyio
-
 
 async def ran(_arguments: NoArguments, _context: ToolContext) -> str:
     return "ran"

@@ -11,8 +11,6 @@ from structlog.testing import capture_logs
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
 
-pytestmark = pytest.mark.anyio
-
 
 class Sync:
     """Answers with its mark."""

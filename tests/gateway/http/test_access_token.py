@@ -16,7 +16,7 @@ import pytest
 from gateway.errors import GatewayError, SettingsError
 from gateway.http.access_token import show_token, token_of
 from gateway.settings import Settings
-from tests.gateways import gateway_of, gateway_process, make_environ, make_settings, run_tapeway
+from tests.kit.gateways import gateway_of, gateway_process, make_environ, make_settings, run_tapeway
 
 FILE = "http-token"
 
@@ -182,7 +182,6 @@ def test_the_command_makes_no_token_and_says_why_there_is_none(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.anyio
 async def test_an_address_that_others_reach_is_opened_with_the_made_token(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE=FILE) as gateway:
         token = (tmp_path / "http-token").read_text().strip()
@@ -194,7 +193,6 @@ async def test_an_address_that_others_reach_is_opened_with_the_made_token(tmp_pa
             assert (await web.get("/")).status_code == 200
 
 
-@pytest.mark.anyio
 async def test_h2_the_made_token_is_told_by_the_command_and_stands_in_no_log(
     tmp_path: Path,
 ) -> None:

@@ -15,14 +15,13 @@ from channels.base import Channel
 from channels.errors import ChannelUnfit
 from channels.message import OutboundMessage, Receipt
 from channels.web.outbound import KEPT
+from gateway.app import Gateway
 from gateway.errors import PortInUse, SettingsError
 from gateway.hooks.specs import hookimpl
 from gateway.http.auth import same
 from gateway.http.peers import is_loopback
 from gateway.http.server import listen
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of
 
 POST = {"id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10", "person": {"name": "Alice"}, "text": "hi"}
 ROOM = "/api/rooms/lobby/messages"
@@ -32,8 +31,8 @@ def client(url: str, **options: object) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=url, trust_env=False, **options, timeout=60)  # type: ignore[arg-type]
 
 
-async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+async def test_on_loopback_the_page_opens_without_a_token(gateway: Gateway) -> None:
+    async with client(gateway.url) as web:
         page = await web.get("/")
         assert page.status_code == 200
         assert "script-src 'self'" in page.headers["content-security-policy"]
@@ -44,8 +43,8 @@ async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> Non
         assert (await web.get(f"/static/{'a' * 5000}.js")).status_code == 404
 
 
-async def test_the_page_s_files_are_asked_for_once(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+async def test_the_page_s_files_are_asked_for_once(gateway: Gateway) -> None:
+    async with client(gateway.url) as web:
         for address in ("/", "/login"):
             page = await web.get(address)
             again = await web.get(address, headers={"If-None-Match": page.headers["etag"]})
@@ -60,8 +59,8 @@ async def test_the_page_s_files_are_asked_for_once(tmp_path: Path) -> None:
                 assert (await web.get(str(plain.url), headers=tag)).status_code == 304
 
 
-async def test_another_host_name_is_refused_against_dns_rebinding(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+async def test_another_host_name_is_refused_against_dns_rebinding(gateway: Gateway) -> None:
+    async with client(gateway.url) as web:
         answer = await web.get("/", headers={"Host": "evil.example"})
         assert answer.headers["location"] == "/login?room="
         posted = await web.post(ROOM, json=POST, headers={"Host": "evil.example"})
@@ -80,8 +79,8 @@ async def test_what_is_no_address_lets_nobody_in_and_is_no_traceback(
     assert "Traceback" not in capfd.readouterr().err
 
 
-async def test_a_post_from_another_site_s_page_is_refused(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+async def test_a_post_from_another_site_s_page_is_refused(gateway: Gateway) -> None:
+    async with client(gateway.url) as web:
         crossed = await web.post(ROOM, json=POST, headers={"Origin": "http://evil.example"})
         assert crossed.status_code == 403
         form = await web.post(ROOM, content=b"{}", headers={"Content-Type": "text/plain"})
@@ -142,9 +141,9 @@ async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path
     ],
 )
 async def test_a_post_that_cannot_be_taken_is_told_why(
-    tmp_path: Path, change: dict[str, object], told: str
+    gateway: Gateway, change: dict[str, object], told: str
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+    async with client(gateway.url) as web:
         answer = await web.post(ROOM, json={**POST, **change})
         assert answer.status_code == 422
         assert told in answer.json()["error"]

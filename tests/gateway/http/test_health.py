@@ -21,7 +21,7 @@ from gateway.hooks.specs import hookimpl
 from gateway.settings.files import remember
 from tape.entry import NewEntry, numbered
 from tape.payloads import left_out
-from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
+from tests.kit.gateways import gateway_of, gateway_process, make_environ, run_tapeway
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,6 @@ class Plugin:
         return [self._channel()]
 
 
-@pytest.mark.anyio
 async def test_a_ready_gateway_is_told_with_its_address(tmp_path: Path) -> None:
     home = tmp_path / "home"
     environ = make_environ(home, None, HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE="http-token")
@@ -70,14 +69,12 @@ async def test_a_ready_gateway_is_told_with_its_address(tmp_path: Path) -> None:
         assert await run_tapeway(environ, "health") == (0, f"ready: {url}\n", "")
 
 
-@pytest.mark.anyio
 async def test_a_channel_that_is_not_ready_is_named_with_why(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, None, Plugin()):
         ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
     assert (ready, told) == (False, "not ready: unfit is unfit (the token was refused)")
 
 
-@pytest.mark.anyio
 async def test_what_a_channel_that_runs_has_to_say_is_told_too(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, None, Plugin(Noted)) as gateway:
         ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
@@ -138,7 +135,6 @@ def test_the_home_of_the_other_settings_is_used_where_the_environment_names_none
     assert f"no gateway is running on {tmp_path / 'other'}" in said
 
 
-@pytest.mark.anyio
 async def test_it_imports_neither_settings_nor_an_sdk(tmp_path: Path) -> None:
     code = (
         "import sys; sys.argv = ['tapeway', 'health']\n"
@@ -161,7 +157,6 @@ async def test_it_imports_neither_settings_nor_an_sdk(tmp_path: Path) -> None:
     assert b"HEAVY []" in out
 
 
-@pytest.mark.anyio
 async def test_an_entry_that_views_left_out_is_named(tmp_path: Path) -> None:
     left_out.note("a tape", numbered([NewEntry("tool_result", {})], 6, "")[0])
     async with gateway_of(tmp_path):
@@ -170,7 +165,6 @@ async def test_an_entry_that_views_left_out_is_named(tmp_path: Path) -> None:
     assert "views leave out what they cannot show of the tape a tape: entry 7" in told
 
 
-@pytest.mark.anyio
 async def test_a_torn_end_that_was_cut_off_a_tape_is_named(tmp_path: Path) -> None:
     await anyio.Path(tmp_path / "tapes").mkdir()
     await anyio.Path(tmp_path / "tapes" / "torn.jsonl").write_bytes(b'{"id":1,')
@@ -180,7 +174,6 @@ async def test_a_torn_end_that_was_cut_off_a_tape_is_named(tmp_path: Path) -> No
     assert "torn.jsonl ended in an unfinished write" in told
 
 
-@pytest.mark.anyio
 async def test_without_a_login_health_says_what_but_not_why(tmp_path: Path) -> None:
     async with gateway_of(
         tmp_path, None, Plugin(), HTTP__TOKEN="a-token-of-16-characters"

@@ -32,11 +32,9 @@ from gateway.http.limits import (
     network_of,
 )
 from gateway.http.server import QuietServer, listen, make_server
-from tests.clock import rest
-from tests.gateways import gateway_of, gateway_process, make_environ
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import rest
+from tests.kit.gateways import gateway_of, gateway_process, make_environ
+from tests.kit.visitor import visit
 
 HALF = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-"
 DESCRIPTORS = 256

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from channels.room.session import NOBODY
+from gateway.app import Gateway
 from gateway.http.sessions import Sessions
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.http.browsers import ELSEWHERE, TOKEN, browser, invited, member_of, outside, post
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled
 
 OWNERS = [
     ("GET", "/api/tapes"),
@@ -37,8 +36,8 @@ OWNERS = [
 ]
 
 
-async def test_a_member_uses_one_room_and_nothing_else(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+async def test_a_member_uses_one_room_and_nothing_else(gateway: Gateway) -> None:
+    async with member_of(gateway) as (_owner, guest):
         assert (await guest.get("/?room=lobby")).status_code == 200
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 202
         for method, path in OWNERS:
@@ -59,8 +58,8 @@ async def test_a_member_uses_one_room_and_nothing_else(tmp_path: Path) -> None:
         assert len(tapes) == 1
 
 
-async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway, "attic") as (_owner, guest):
+async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(gateway: Gateway) -> None:
+    async with member_of(gateway, "attic") as (_owner, guest):
         assert (await guest.post("/api/rooms/attic/messages", json=post(",reset"))).is_success
         entries = await settled(gateway, "web:attic")
         said = next(entry for entry in entries if entry.meta.get("text") == ",reset")
@@ -71,8 +70,8 @@ async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(tmp_path: 
         assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 403
 
 
-async def test_a_member_sees_why_but_not_where_the_console_has_it(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+async def test_a_member_sees_why_but_not_where_the_console_has_it(gateway: Gateway) -> None:
+    async with member_of(gateway) as (owner, guest):
         await owner.post("/api/rooms/lobby/messages", json=post("hello"))
         entries = await settled(gateway)
         turn = next(entry.meta["turn"] for entry in entries if entry.meta.get("final"))
@@ -93,9 +92,9 @@ async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(tmp_path
 
 
 async def test_a_member_who_is_invited_to_another_room_stays_who_they_are_and_has_both(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway, "attic") as (owner, guest):
+    async with member_of(gateway, "attic") as (owner, guest):
         await guest.post("/api/rooms/attic/messages", json=post("from the attic"))
         code = await invited(owner, "cellar", uses=2)
         for _ in range(2):  # the second time, they have it
@@ -119,35 +118,30 @@ async def test_a_member_who_is_invited_to_another_room_stays_who_they_are_and_ha
             assert answer.status_code == 401
 
 
-async def test_a_room_that_was_joined_at_another_process_is_open_at_once(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        here, there = Sessions(gateway.services, ""), Sessions(gateway.services, "")
-        came = await here.redeem(await here.issue(room="attic"), NOBODY)
-        assert came is not None
-        member = await there.find(came[0], "attic")
-        assert member is not None
-        assert await here.redeem(await here.issue(room="cellar"), member) == ("", "cellar")
-        found = await there.find(came[0], "cellar")
-        assert found is not None
-        assert found.rooms == ("attic", "cellar")
-        await here.end(member.person)
-        assert await here.redeem(await here.issue(room="loft"), member) is None
+async def test_a_room_that_was_joined_at_another_process_is_open_at_once(gateway: Gateway) -> None:
+    here, there = Sessions(gateway.services, ""), Sessions(gateway.services, "")
+    came = await here.redeem(await here.issue(room="attic"), NOBODY)
+    assert came is not None
+    member = await there.find(came[0], "attic")
+    assert member is not None
+    assert await here.redeem(await here.issue(room="cellar"), member) == ("", "cellar")
+    found = await there.find(came[0], "cellar")
+    assert found is not None
+    assert found.rooms == ("attic", "cellar")
+    await here.end(member.person)
+    assert await here.redeem(await here.issue(room="loft"), member) is None
 
 
-async def test_a_slash_before_a_command_asks_no_model(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        member_of(gateway) as (_owner, guest),
-    ):
+async def test_a_slash_before_a_command_asks_no_model(model: FakeOpenAI, gateway: Gateway) -> None:
+    async with member_of(gateway) as (_owner, guest):
         for text in ("/reset", "/start", "/choose 1 yes", "/tape.info", "/help"):
             await guest.post("/api/rooms/lobby/messages", json=post(text))
         await settled(gateway)
-        assert server.requests == []
-        server.enqueue(Text(("it is a file",)))
+        assert model.requests == []
+        model.enqueue(Text(("it is a file",)))
         await guest.post("/api/rooms/lobby/messages", json=post("/etc/hosts is broken"))
         await settled(gateway)
-        assert len(server.requests) == 1
+        assert len(model.requests) == 1
 
 
 async def test_the_cookie_is_for_https_where_browsers_come_by_it_through_a_proxy(
@@ -192,8 +186,8 @@ async def test_the_rooms_of_the_newest_messages_are_listed_first(
         assert [one["room"] for one in listed] == ["b", "c"]
 
 
-async def test_no_name_reverses_the_text_beside_it(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+async def test_no_name_reverses_the_text_beside_it(gateway: Gateway) -> None:
+    async with member_of(gateway) as (_owner, guest):
         said = post("hi", "Gus \u202elive")
         answer = await guest.post("/api/rooms/lobby/messages", json=said)
         assert answer.status_code == 422

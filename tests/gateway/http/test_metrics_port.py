@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -15,19 +14,10 @@ import pytest
 from gateway.app import Gateway
 from gateway.errors import PortInUse, SettingsError
 from gateway.http.server import listen, make_server, open_sockets
-from tests.gateways import gateway_of, make_settings
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, make_settings
+from tests.kit.ports import free_port
 
 TOKEN = "a-token-of-twenty-letters"
-
-
-def free_port() -> int:
-    """Return a port that the system gives to nobody by itself, as it does with those above."""
-    while True:
-        port = random.randrange(20_000, 30_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 @asynccontextmanager

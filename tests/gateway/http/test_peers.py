@@ -15,11 +15,10 @@ import anyio.to_thread
 import httpx2
 import pytest
 
+from gateway.app import Gateway
 from gateway.http.peers import Peer, is_loopback, uid_of
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import visit
 
 NOBODY = 65534
 POST = {"id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10", "person": {"name": "Mallory"}, "text": "hi"}
@@ -83,21 +82,20 @@ TRIES = [
 
 @as_root
 async def test_as_another_user_of_the_machine_no_tape_can_be_read_and_no_message_written(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        async with visit(gateway.url, "Ann") as (ann,):
-            await ann.answer(await ann.say("a canary of mine"))
-        before = await settled(gateway)
-        for method, path, body in TRIES:
-            status, text = await anyio.to_thread.run_sync(
-                request, gateway.url, NOBODY, method, path, body, WRITES
-            )
-            assert status == (303 if path == "/" else 401), path
-            assert "canary" not in text
-        assert await settled(gateway) == before
-        own = await anyio.to_thread.run_sync(request, gateway.url, 0, *TRIES[6], WRITES)
-        assert own[0] == 200
+    async with visit(gateway.url, "Ann") as (ann,):
+        await ann.answer(await ann.say("a canary of mine"))
+    before = await settled(gateway)
+    for method, path, body in TRIES:
+        status, text = await anyio.to_thread.run_sync(
+            request, gateway.url, NOBODY, method, path, body, WRITES
+        )
+        assert status == (303 if path == "/" else 401), path
+        assert "canary" not in text
+    assert await settled(gateway) == before
+    own = await anyio.to_thread.run_sync(request, gateway.url, 0, *TRIES[6], WRITES)
+    assert own[0] == 200
 
 
 @as_root
@@ -127,26 +125,22 @@ async def test_another_user_cannot_open_a_session_without_a_token(tmp_path: Path
     ],
 )
 async def test_a_proxy_of_the_same_user_does_not_open_the_page_to_others(
-    tmp_path: Path, headers: dict[str, str]
+    gateway: Gateway, headers: dict[str, str]
 ) -> None:
-    async with (
-        gateway_of(tmp_path) as gateway,
-        httpx2.AsyncClient(
-            base_url=gateway.url, trust_env=False, headers=headers, timeout=60
-        ) as web,
-    ):
+    async with httpx2.AsyncClient(
+        base_url=gateway.url, trust_env=False, headers=headers, timeout=60
+    ) as web:
         assert (await web.get("/")).headers["location"] == "/login?room="
         assert (await web.post("/api/rooms/lobby/messages", json=POST)).status_code == 401
         assert (await web.get("/api/tapes")).status_code == 401
 
 
-async def test_an_old_proxy_that_adds_no_header_is_known_by_its_version(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        address = urlsplit(gateway.url)
-        assert address.port
-        async with await anyio.connect_tcp("127.0.0.1", address.port) as stream:
-            await stream.send(f"GET /api/tapes HTTP/1.0\r\nHost: {address.netloc}\r\n\r\n".encode())
-            assert b" 401 " in await stream.receive()
+async def test_an_old_proxy_that_adds_no_header_is_known_by_its_version(gateway: Gateway) -> None:
+    address = urlsplit(gateway.url)
+    assert address.port
+    async with await anyio.connect_tcp("127.0.0.1", address.port) as stream:
+        await stream.send(f"GET /api/tapes HTTP/1.0\r\nHost: {address.netloc}\r\n\r\n".encode())
+        assert b" 401 " in await stream.receive()
 
 
 @pytest.mark.usefixtures("_kernel")

@@ -16,22 +16,23 @@ import pytest
 from channels.message import OutboundMessage
 from channels.room.session import OWNER
 from channels.web.adapter import WebChannel
+from gateway.app import Gateway
 from gateway.http.sessions import SHARED_KNOWN_SECONDS, Sessions
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from tape.entry import load
 from tape.store import UnitStore
-from tests.clock import ManualClock
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.http.browsers import TOKEN, browser, invited, member_of, outside, post
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import visit
 
-pytestmark = pytest.mark.anyio
 
-
-async def test_neither_a_name_nor_an_id_in_a_request_makes_anybody_somebody(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+async def test_neither_a_name_nor_an_id_in_a_request_makes_anybody_somebody(
+    gateway: Gateway,
+) -> None:
+    async with member_of(gateway) as (owner, guest):
         await owner.post("/api/rooms/lobby/messages", json=post("mine", "Ann"))
         forged = post("forged", "Ann", owner=True, invited=False, role="owner")
         forged["person"] |= {"id": "owner", "owner": True}
@@ -45,8 +46,8 @@ async def test_neither_a_name_nor_an_id_in_a_request_makes_anybody_somebody(tmp_
         assert other["access"]["role"] == "member"
 
 
-async def test_two_names_in_one_session_are_one_person(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+async def test_two_names_in_one_session_are_one_person(gateway: Gateway) -> None:
+    async with member_of(gateway) as (_owner, guest):
         for name in ("Gus", "Ann"):
             await guest.post("/api/rooms/lobby/messages", json=post(name, name))
         said = [entry.meta for entry in await settled(gateway) if "inbox" in entry.meta]
@@ -54,24 +55,23 @@ async def test_two_names_in_one_session_are_one_person(tmp_path: Path) -> None:
         assert len({one["author"] for one in said}) == 1
 
 
-async def test_a_member_stops_their_own_answers_alone(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(Text(("for ", "ever"), gate=asyncio.Event()))
-        async with member_of(gateway) as (_owner, guest), visit(gateway.url, "Ann") as (ann,):
-            asked = await ann.say("go on")
-            draft = await ann.draft(asked)
-            body = {"person": {"name": "Ann", "id": ann.id}}
-            newest = await guest.post("/api/rooms/lobby/stop", json=body)
-            assert not newest.json()["stopped"]
-            this = await guest.post("/api/rooms/lobby/stop", json={**body, "answer": draft["id"]})
-            assert this.status_code == 422
-            assert "admin" in this.json()["error"]
-            assert await ann.stop()
-            await ann.answer(asked)
+async def test_a_member_stops_their_own_answers_alone(model: FakeOpenAI, gateway: Gateway) -> None:
+    model.enqueue(Text(("for ", "ever"), gate=asyncio.Event()))
+    async with member_of(gateway) as (_owner, guest), visit(gateway.url, "Ann") as (ann,):
+        asked = await ann.say("go on")
+        draft = await ann.draft(asked)
+        body = {"person": {"name": "Ann", "id": ann.id}}
+        newest = await guest.post("/api/rooms/lobby/stop", json=body)
+        assert not newest.json()["stopped"]
+        this = await guest.post("/api/rooms/lobby/stop", json={**body, "answer": draft["id"]})
+        assert this.status_code == 422
+        assert "admin" in this.json()["error"]
+        assert await ann.stop()
+        await ann.answer(asked)
 
 
-async def test_a_code_works_as_often_as_it_says_and_not_after_its_time(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+async def test_a_code_works_as_often_as_it_says_and_not_after_its_time(gateway: Gateway) -> None:
+    async with browser(gateway.url) as owner:
         twice = await invited(owner, uses=2)
         statuses = []
         for _ in range(3):
@@ -86,8 +86,8 @@ async def test_a_code_works_as_often_as_it_says_and_not_after_its_time(tmp_path:
             assert answer.status_code == 422
 
 
-async def test_two_who_use_one_code_at_once_get_one_session(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+async def test_two_who_use_one_code_at_once_get_one_session(gateway: Gateway) -> None:
+    async with browser(gateway.url) as owner:
         code = await invited(owner)
         statuses: list[int] = []
 
@@ -101,12 +101,8 @@ async def test_two_who_use_one_code_at_once_get_one_session(tmp_path: Path) -> N
         assert statuses.count(200) == 1
 
 
-async def test_an_invitation_that_was_withdrawn_opens_nothing(tmp_path: Path) -> None:
-    async with (
-        gateway_of(tmp_path) as gateway,
-        browser(gateway.url) as owner,
-        outside(gateway.url) as guest,
-    ):
+async def test_an_invitation_that_was_withdrawn_opens_nothing(gateway: Gateway) -> None:
+    async with browser(gateway.url) as owner, outside(gateway.url) as guest:
         code = await invited(owner)
         (listed,) = (await owner.get("/api/sessions")).json()["invitations"]
         assert code not in str(listed)
@@ -114,8 +110,8 @@ async def test_an_invitation_that_was_withdrawn_opens_nothing(tmp_path: Path) ->
         assert (await guest.post("/login/code", json={"code": code})).status_code == 403
 
 
-async def test_an_ended_session_is_over_at_once_also_for_an_open_stream(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+async def test_an_ended_session_is_over_at_once_also_for_an_open_stream(gateway: Gateway) -> None:
+    async with member_of(gateway) as (owner, guest):
         async with guest.stream("GET", "/api/rooms/lobby/events", params={"name": "Gus"}) as events:
             (one,) = (await owner.get("/api/sessions")).json()["sessions"]
             await owner.post("/api/sessions/end", json={"person": one["person"]})
@@ -140,23 +136,24 @@ class LateStore:
         return rows
 
 
-async def test_a_session_that_ends_while_it_is_looked_up_is_not_found_again(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        late = LateStore(gateway.services.store)
-        sessions = Sessions(replace(gateway.services, store=cast(UnitStore, late)), "")
-        cookie = await sessions.open()
-        known = await Sessions(gateway.services, "").find(cookie)
-        assert known is not None
-        async with anyio.create_task_group() as group:
-            group.start_soon(sessions.find, cookie)
-            await late.read.wait()
-            await sessions.end(known.person)
-            late.gate.set()
-        assert await sessions.find(cookie) is None
+async def test_a_session_that_ends_while_it_is_looked_up_is_not_found_again(
+    gateway: Gateway,
+) -> None:
+    late = LateStore(gateway.services.store)
+    sessions = Sessions(replace(gateway.services, store=cast(UnitStore, late)), "")
+    cookie = await sessions.open()
+    known = await Sessions(gateway.services, "").find(cookie)
+    assert known is not None
+    async with anyio.create_task_group() as group:
+        group.start_soon(sessions.find, cookie)
+        await late.read.wait()
+        await sessions.end(known.person)
+        late.gate.set()
+    assert await sessions.find(cookie) is None
 
 
-async def test_who_signs_out_is_out_and_the_cookie_is_worth_nothing(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+async def test_who_signs_out_is_out_and_the_cookie_is_worth_nothing(gateway: Gateway) -> None:
+    async with member_of(gateway) as (_owner, guest):
         cookie = guest.cookies["tapeway_session"]
         assert (await guest.post("/api/session/end", json={})).status_code == 200
         async with outside(gateway.url, Cookie=f"tapeway_session={cookie}") as thief:
@@ -186,9 +183,9 @@ async def test_after_the_token_was_changed_neither_cookies_nor_codes_of_before_w
 
 
 async def test_the_owner_who_tries_an_invitation_out_stays_owner_and_does_not_use_it_up(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+    async with browser(gateway.url) as owner:
         code = await invited(owner)
         tried = await owner.post("/login/code", json={"code": code})
         assert "set-cookie" not in tried.headers
@@ -196,8 +193,8 @@ async def test_the_owner_who_tries_an_invitation_out_stays_owner_and_does_not_us
             assert (await guest.post("/login/code", json={"code": code})).status_code == 200
 
 
-async def test_a_post_that_is_repeated_by_another_person_changes_nothing(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+async def test_a_post_that_is_repeated_by_another_person_changes_nothing(gateway: Gateway) -> None:
+    async with member_of(gateway) as (owner, guest):
         said = post("the first", "Ann")
         for web, text in ((owner, "the first"), (owner, "the first"), (guest, "another")):
             answer = await web.post("/api/rooms/lobby/messages", json={**said, "text": text})
@@ -236,9 +233,9 @@ async def test_a_page_of_another_site_reads_nothing_with_its_visitor_s_user_id(
 
 
 async def test_slack_s_install_page_is_behind_the_login_and_its_events_are_not(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, outside(gateway.url) as web:
+    async with outside(gateway.url) as web:
         assert (await web.get("/slack/install")).headers["location"] == "/login"
         assert (await web.post("/slack/events", json={})).status_code == 404  # Slack is off
 
@@ -278,27 +275,26 @@ async def test_a_press_replaces_the_message_with_its_button_and_no_other(tmp_pat
 
 
 async def test_a_session_that_another_process_ended_is_forgotten_when_it_says_so_or_soon(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        clock = ManualClock()
-        services = replace(gateway.services, clock=clock)
-        here, there = Sessions(services, ""), Sessions(services, "")
-        rooms = SharedRooms(services.store, clock, Unheard(), "there")
-        there.share(rooms)
-        cookies = [await here.open() for _ in range(2)]
-        found = [await there.find(cookie) for cookie in cookies]
-        assert found[0] is not None
-        assert found[1] is not None
-        for session in found:
-            assert session is not None
-            await here.end(session.person)
-        for call in rooms.at_dismissal:
-            call(found[0].person)
-        assert await there.find(cookies[0]) is None
-        assert await there.find(cookies[1]) is not None
-        await clock.advance(SHARED_KNOWN_SECONDS)
-        assert await there.find(cookies[1]) is None
+    clock = ManualClock()
+    services = replace(gateway.services, clock=clock)
+    here, there = Sessions(services, ""), Sessions(services, "")
+    rooms = SharedRooms(services.store, clock, Unheard(), "there")
+    there.share(rooms)
+    cookies = [await here.open() for _ in range(2)]
+    found = [await there.find(cookie) for cookie in cookies]
+    assert found[0] is not None
+    assert found[1] is not None
+    for session in found:
+        assert session is not None
+        await here.end(session.person)
+    for call in rooms.at_dismissal:
+        call(found[0].person)
+    assert await there.find(cookies[0]) is None
+    assert await there.find(cookies[1]) is not None
+    await clock.advance(SHARED_KNOWN_SECONDS)
+    assert await there.find(cookies[1]) is None
 
 
 class Unheard:

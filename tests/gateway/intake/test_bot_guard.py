@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from channels.message import Author
 from gateway.intake.planner import MAX_ANSWERS, WINDOW_SECONDS, BotGuard
-from tests.clock import ManualClock
-from tests.gateway.intake.test_access import MESSAGE
+from tests.kit.clock import ManualClock
+from tests.kit.plain_channels import MESSAGE
 
 BOT = replace(MESSAGE, sender=Author("8", "Bot", is_bot=True))
 
@@ -40,7 +38,6 @@ def test_a_bot_in_two_chats_has_one_count() -> None:
     assert not guard.judge(replace(BOT, chat_id="another")).addressed
 
 
-@pytest.mark.anyio
 async def test_what_was_suppressed_does_not_count_and_the_window_slides() -> None:
     clock = ManualClock()
     guard = BotGuard(clock, "answer")
@@ -54,7 +51,6 @@ async def test_what_was_suppressed_does_not_count_and_the_window_slides() -> Non
     assert not guard.judge(BOT).addressed
 
 
-@pytest.mark.anyio
 async def test_bots_that_went_quiet_are_forgotten() -> None:
     clock = ManualClock()
     guard = BotGuard(clock, "answer")

@@ -21,10 +21,8 @@ from tape.stores.sqlite import tape_schema
 from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, names, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 ASIDE = replace(MESSAGE, addressed=False, why="said to the group", text="at four")
 
@@ -104,72 +102,66 @@ async def test_an_edit_that_changes_no_word_tells_nothing(tmp_path: Path) -> Non
 
 
 async def test_a4_what_was_said_to_the_group_is_read_as_it_is_when_it_is_taken(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
         question = replace(MESSAGE, ext_id="-100/2", message_id="2", text="when?")
         entries = await after(gateway, channel, ASIDE, edit("at five", ASIDE), question)
         assert edits(entries) == ["at five"]
-    (request,) = server.requests
+    (request,) = model.requests
     assert "at five" in str(request.body)
     assert "at four" not in str(request.body)
     assert "edited" not in str(request.body["messages"][1:])
 
 
-async def test_a4_an_edit_that_mentions_the_agent_starts_no_turn(tmp_path: Path) -> None:
+async def test_a4_an_edit_that_mentions_the_agent_starts_no_turn(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
         asking = replace(edit("@bot when?", ASIDE), addressed=True, why="mention")
         entries = await after(gateway, channel, ASIDE, asking)
-    assert server.requests == []
+    assert model.requests == []
     assert "turn.start" not in names(entries)
     assert channel.posts == []
 
 
 async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = PlainChannel()
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
-        server.enqueue(Text(("one",), gate=gate))
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
+        model.enqueue(Text(("one",), gate=gate))
         second = replace(MESSAGE, ext_id="-100/2", message_id="2", text="sceond")
         await channel.host.accept([MESSAGE])
-        await server.wait_for_requests(1)
+        await model.wait_for_requests(1)
         await channel.host.accept([second])
         await channel.host.accept([edit("second", second)])
         await gateway.taken_in()
         gate.set()
         await settled(gateway, "plain:-100")
-    last = server.requests[-1].body["messages"][-1]["content"]
+    last = model.requests[-1].body["messages"][-1]["content"]
     assert "] second" in last
     assert "sceond" not in last
 
 
-async def test_a4_the_edit_survives_a_restart_before_its_turn(tmp_path: Path) -> None:
+async def test_a4_the_edit_survives_a_restart_before_its_turn(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
     more = {"ACCESS__MODE": "open"}
-    async with FakeOpenAI() as server:
-        async with gateway_of(
-            tmp_path, server, Brings(channel), BUFFER__DEBOUNCE="60", BUFFER__MAX_WAIT="60", **more
-        ) as gateway:
-            await channel.host.accept([replace(MESSAGE, text="frist")])
-            await channel.host.accept([edit("first")])
-            await gateway.taken_in()
-        assert server.requests == []
-        async with gateway_of(tmp_path, server, Brings(PlainChannel()), **more) as gateway:
-            await settled(gateway, "plain:-100")
-    assert "] first" in server.requests[0].body["messages"][-1]["content"]
+    async with gateway_of(
+        tmp_path, model, Brings(channel), BUFFER__DEBOUNCE="60", BUFFER__MAX_WAIT="60", **more
+    ) as gateway:
+        await channel.host.accept([replace(MESSAGE, text="frist")])
+        await channel.host.accept([edit("first")])
+        await gateway.taken_in()
+    assert model.requests == []
+    async with gateway_of(tmp_path, model, Brings(PlainChannel()), **more) as gateway:
+        await settled(gateway, "plain:-100")
+    assert "] first" in model.requests[0].body["messages"][-1]["content"]
 
 
 async def test_an_edited_reply_still_tells_what_it_replies_to(tmp_path: Path) -> None:
@@ -200,19 +192,18 @@ class HearingChannel(PlainChannel):
 
 
 async def test_a_question_is_passed_on_once_if_the_session_was_lost_with_a_later_edit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = MortalStore(LastingStore([tape_schema(), ledger_schema()]))
     monkeypatch.setattr("gateway.assembly.open_store", lambda *_: store)
     channel, more = HearingChannel(), {"ACCESS__MODE": "open", "TAPE__URL": "memory:"}
-    async with FakeOpenAI() as server:
-        async with gateway_of(tmp_path, server, Brings(channel), **more) as gateway:
-            lost = SessionLost("another process works on this session")
-            store.lose_answer(lambda held: "message.edit" in held, lost)
-            aside = replace(ASIDE, ext_id="-100/2", message_id="2")
-            await channel.host.accept([MESSAGE, aside, edit("at five", aside)])
-            entries = await settled(gateway, "plain:-100")
-            rows = await store.select("ledger.list_inbox", {"status": "done", "limit": 9})
+    async with gateway_of(tmp_path, model, Brings(channel), **more) as gateway:
+        lost = SessionLost("another process works on this session")
+        store.lose_answer(lambda held: "message.edit" in held, lost)
+        aside = replace(ASIDE, ext_id="-100/2", message_id="2")
+        await channel.host.accept([MESSAGE, aside, edit("at five", aside)])
+        entries = await settled(gateway, "plain:-100")
+        rows = await store.select("ledger.list_inbox", {"status": "done", "limit": 9})
     assert channel.let_in == 1
     assert [(row["message_id"], row["attempts"]) for row in rows] == [("1", 1)]
     assert (names(entries).count("message.edit"), len(channel.posts)) == (1, 1)

@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Media, Quote
 from gateway.intake.entry_meta import clean, cleaned, is_command, meta_of, refusal_event
-from gateway.storage.ledger.rows import InboxRow
 from tape.entry import dump
-from tests.gateway.intake.test_access import MESSAGE
+from tests.kit.plain_channels import MESSAGE
+from tests.kit.rows import row_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
-
-
-def row_of(message: InboundMessage) -> InboxRow:
-    return InboxRow(3, "plain", None, None, None, None, "accepted", 0, message)
 
 
 def test_meta_holds_the_ids_and_what_was_decided_and_nothing_empty() -> None:

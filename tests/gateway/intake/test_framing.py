@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from channels.message import Author, Media, Quote
 from gateway.intake.framing import describe, frame, people_of
-from tests.gateway.intake.test_access import MESSAGE
+from tests.kit.plain_channels import MESSAGE
 
 NUMBERS = {"7": 3, "8": 4}
 LINE_BREAKS = "\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"

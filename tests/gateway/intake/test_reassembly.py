@@ -15,11 +15,9 @@ from channels.message import Author, InboundMessage, Media
 from gateway.intake.reassembly import MAX_PART_LENGTH, MAX_PARTS, Parts, Reassembler, merge_parts
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
-from tests.clock import ManualClock, settle
-from tests.examples import examples
-from tests.gateway.intake.test_access import MESSAGE, PlainChannel
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock, settle
+from tests.kit.examples import examples
+from tests.kit.plain_channels import MESSAGE, PlainChannel
 
 BOB = Author("8", "Bob")
 PHOTO = Media("image", "photo")

@@ -6,17 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from channels.message import Author, InboundMessage, Quote
 from gateway.app import Gateway
 from tape.context import TapeContext, view
 from tape.entry import Entry, message
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 CHAT = "plain:-100"
 OPEN = {"ACCESS__MODE": "open"}
@@ -63,18 +59,19 @@ async def test_whom_a_message_quotes_has_a_number_before_they_write(tmp_path: Pa
     assert entries[0].meta["quote"] == {"author": "80", "name": "Bob"}
 
 
-async def test_the_date_stands_above_a_day_s_first_message_only(tmp_path: Path) -> None:
+async def test_the_date_stands_above_a_day_s_first_message_only(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with FakeOpenAI() as server:
-        async with gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway:
-            later = "2026-01-02T09:30:00.000000+00:00"
-            for one in (
-                said(1, "70", "one"),
-                said(2, "70", "two", reply_to="1"),
-                said(3, "70", "three", reply_to="2", date=later),
-            ):
-                await heard(gateway, channel, replace(one, addressed=True))
-        asked = [m["content"] for m in server.requests[-1].body["messages"] if m["role"] == "user"]
+    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
+        later = "2026-01-02T09:30:00.000000+00:00"
+        for one in (
+            said(1, "70", "one"),
+            said(2, "70", "two", reply_to="1"),
+            said(3, "70", "three", reply_to="2", date=later),
+        ):
+            await heard(gateway, channel, replace(one, addressed=True))
+    asked = [m["content"] for m in model.requests[-1].body["messages"] if m["role"] == "user"]
     assert asked == [
         "[Thu 2026-01-01]\n[00:00 #1 N70] one",
         "[00:00 #1 N70] two",

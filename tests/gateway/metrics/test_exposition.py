@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio
 import httpx2
-import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
@@ -15,13 +14,11 @@ from channels.message import OutboundMessage
 from gateway.metrics.catalog import MESSAGES, MODEL_CALLS, OWN, PROCESS
 from gateway.metrics.exposition import Exposition
 from gateway.metrics.meters import MAX_UNSENT, Meters, Reading
-from tests.clock import ManualClock
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.metrics.scraping import Samples, key, parsed, scrape
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 OPEN = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 TOKEN = "a-token-of-twenty-letters"
@@ -114,20 +111,21 @@ class Away(PlainChannel):
         return await super().prepare(message)
 
 
-async def test_after_a_restart_only_what_still_happens_is_counted(tmp_path: Path) -> None:
+async def test_after_a_restart_only_what_still_happens_is_counted(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     away, back = Away(), Away()
     back.there.set()
     other = replace(MESSAGE, chat_id="-200", ext_id="-200/1")
-    async with FakeOpenAI() as server:
-        async with gateway_of(tmp_path, server, Brings(away), ACCESS__MODE="open") as gateway:
-            for messages in ([MESSAGE, other], [MESSAGE]):
-                await away.host.accept(messages)
-            await gateway.taken_in()
-            await gateway.parts.dispatcher.idle()
-            before = counts(await scrape(gateway.url))
-        async with gateway_of(tmp_path, server, Brings(back), ACCESS__MODE="open") as gateway:
-            await gateway.idle()
-            after = counts(await scrape(gateway.url))
+    async with gateway_of(tmp_path, model, Brings(away), ACCESS__MODE="open") as gateway:
+        for messages in ([MESSAGE, other], [MESSAGE]):
+            await away.host.accept(messages)
+        await gateway.taken_in()
+        await gateway.parts.dispatcher.idle()
+        before = counts(await scrape(gateway.url))
+    async with gateway_of(tmp_path, model, Brings(back), ACCESS__MODE="open") as gateway:
+        await gateway.idle()
+        after = counts(await scrape(gateway.url))
     assert before == {"new": 2, "repeated": 1, "done": 2, "sent": 0, "answers": 0, "outbox": 2}
     assert after == {"new": 0, "repeated": 0, "done": 0, "sent": 2, "answers": 2, "outbox": 0}
 

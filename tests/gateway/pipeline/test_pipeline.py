@@ -17,8 +17,6 @@ from gateway.hooks.specs import hookimpl
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 
-pytestmark = pytest.mark.anyio
-
 MESSAGE: dict[str, Any] = {"channel": "probe", "chat_id": "1", "content": "hello", "ext_id": "e"}
 
 

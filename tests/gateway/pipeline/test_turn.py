@@ -9,8 +9,8 @@ from agent.turn_log import TurnLog
 from gateway.pipeline.turn import Question, RunningTurns, Turn
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
-from tests.gateway.intake.test_access import MESSAGE
-from tests.gateway.intake.test_entry_meta import row_of
+from tests.kit.plain_channels import MESSAGE
+from tests.kit.rows import row_of
 
 
 def turn(number: int, **changes: str) -> Turn:

@@ -14,8 +14,8 @@ from gateway.app import Gateway
 from gateway.storage.ledger.access import AccessRule
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of, settled, tape_of
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 OWNER = "1"  # writes as the owner; everybody else is a member of the group
 ADMIN = "2"  # by a rule of the owner's

@@ -21,10 +21,10 @@ from gateway.scheduling.commands import Command, Commands, parse_command
 from gateway.scheduling.presses import Presses
 from tape.entry import message
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE
-from tests.gateway.intake.test_entry_meta import row_of
-from tests.gateways import gateway_of, settled, tape_of
-from tests.visitor import visit
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.plain_channels import MESSAGE
+from tests.kit.rows import row_of
+from tests.kit.visitor import visit
 
 
 def test_a_line_is_a_name_words_and_pairs() -> None:
@@ -40,7 +40,6 @@ def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
         parse_command(line)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -64,21 +63,16 @@ def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
     ],
 )
 async def test_a_command_is_answered_without_the_model(
-    tmp_path: Path, line: str, told: str
+    model: FakeOpenAI, tmp_path: Path, line: str, told: str
 ) -> None:
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
+    async with gateway_of(tmp_path, model) as gateway, visit(gateway.url, "Alice") as (alice,):
         answer = await alice.answer(await alice.say(line))
-        assert server.requests == []
+        assert model.requests == []
         await settled(gateway)
     assert told in answer["text"]
     assert answer["role"] == "notice"
 
 
-@pytest.mark.anyio
 async def test_a_search_quotes_what_was_said_with_its_author_time_and_link(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Alice") as (alice,):
         said = await alice.say("the kettle\nis blue", to_agent=False)
@@ -116,7 +110,6 @@ class Denies:
         self.heard.append((name, result[:1], session_id))
 
 
-@pytest.mark.anyio
 async def test_a_plugin_that_denies_a_tool_denies_the_command_too(tmp_path: Path) -> None:
     denies = Denies()
     async with gateway_of(tmp_path, None, denies) as gateway:
@@ -140,7 +133,6 @@ async def count_plums() -> object:
     return {"ripe": 3, "sold": True, "by": ["Ann", "Bob"], "next": None}
 
 
-@pytest.mark.anyio
 async def test_a_plugin_s_tool_answers_a_person_without_json(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, None, Counts()) as gateway:
         said = await _run(gateway, ",plums", Role.OWNER)
@@ -177,7 +169,6 @@ async def ends(how: str) -> object:
     return "x" * 30_000
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("line", "heard"),
     [
@@ -197,7 +188,6 @@ async def test_a_plugin_hears_how_a_command_ended_as_in_a_turn(
     assert ears.heard == [heard]
 
 
-@pytest.mark.anyio
 async def test_a_plugin_that_fails_after_a_tool_does_not_deny_what_was_done(tmp_path: Path) -> None:
     ears = Ends(fails=True)
     async with gateway_of(tmp_path, None, ears) as gateway:
@@ -224,7 +214,6 @@ async def _run(
     return await commands.run(asked)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("role", "kind", "lane"),
     [
@@ -247,7 +236,6 @@ async def test_a_group_s_anchor_is_for_everybody_only_where_an_admin_sets_it(
     assert anchor.payload["state"] == {"summary": "done"}
 
 
-@pytest.mark.anyio
 async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
         told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
@@ -255,7 +243,6 @@ async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) 
     assert told == "only admins may set an anchor here: it affects the whole group"
 
 
-@pytest.mark.anyio
 async def test_an_anchor_of_a_person_rests_on_the_newest_and_not_on_the_whole_tape(
     tmp_path: Path,
 ) -> None:
@@ -269,13 +256,10 @@ async def test_an_anchor_of_a_person_rests_on_the_newest_and_not_on_the_whole_ta
     assert anchor.payload["state"] == {"rests_on": rests}
 
 
-@pytest.mark.anyio
-async def test_a_subagent_is_not_to_be_had_by_a_line(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        assert "a subagent is not available here" in await _run(gateway, ",subagent x", Role.OWNER)
+async def test_a_subagent_is_not_to_be_had_by_a_line(gateway: Gateway) -> None:
+    assert "a subagent is not available here" in await _run(gateway, ",subagent x", Role.OWNER)
 
 
-@pytest.mark.anyio
 async def test_the_owner_searches_another_chat_from_a_private_one(tmp_path: Path) -> None:
     line = ",tape.search plum chat=plain:-200"
     async with gateway_of(tmp_path) as gateway:

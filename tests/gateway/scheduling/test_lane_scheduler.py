@@ -17,9 +17,7 @@ from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.settings.sections import TurnSettings
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
-from tests.gateway.scheduling.test_debounce import asked
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.scheduling.bursts import asked
 
 
 @dataclass

@@ -20,13 +20,11 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import event
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
-from tests.clock import ManualClock
 from tests.contracts.mortal import LastingStore, Moment, MortalStore
-from tests.gateway.intake.test_access import Brings, PlainChannel
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
-from tests.gateways import gateway_of, names, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of, names, tape_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 SESSION = "plain:-100"
 

@@ -13,11 +13,9 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.presses import Presses
 from tape.entry import message
-from tests.gateway.intake.test_access import MESSAGE
-from tests.gateway.intake.test_entry_meta import row_of
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import MESSAGE
+from tests.kit.rows import row_of
 
 CHAT = "plain:-100"
 

@@ -14,8 +14,6 @@ from gateway.hooks.specs import hookimpl
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 from tests.gateway.scheduling.people import ADMIN, OWNER, Group, group
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "7", "8"
 PEOPLE = {"stranger": ANN, "member": ANN, "admin": ADMIN, "owner": OWNER}
 

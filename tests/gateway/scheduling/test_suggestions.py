@@ -12,9 +12,7 @@ from gateway.scheduling.presses import ANSWERED, NOT_YOURS
 from tape.context import LATEST, Message, to_messages, view_entries
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.gateway.scheduling.people import ADMIN, OWNER, Group, group
-from tests.gateways import names, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import names, settled
 
 ANN, BOB, EVE = "7", "8", "9"
 HANDOFF = Call("a", "tape_handoff", '{"name":"task/done","summary":"obey Eve"}')

@@ -11,10 +11,10 @@ import httpx2
 
 from gateway.app import Gateway
 from gateway.settings import load_settings
-from tests.canaries import KEY
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import OUTSIDE, TOKEN
-from tests.gateways import make_environ, running, with_plugins
+from tests.kit.canaries import KEY
+from tests.kit.gateways import make_environ, running, with_plugins
 
 OTHER_KEY = "sk-canary-of-another-server-77aa"
 

@@ -9,18 +9,17 @@ import pytest
 from gateway.embeddings.registry import make_embedder
 from gateway.settings import load_settings
 from tape.errors import EmbedderFailed
-from tests.canaries import KEY
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.setup.desk import OTHER_KEY, save, set_up, stored, try_out
+from tests.kit.canaries import KEY
 
-pytestmark = pytest.mark.anyio
 
-
-async def test_a_stored_key_is_never_sent_to_a_new_address(tmp_path: Path) -> None:
+async def test_a_stored_key_is_never_sent_to_a_new_address(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     async with (
-        FakeOpenAI() as server,
         FakeOpenAI() as other,
-        set_up(tmp_path / "h", stored(server), only=["web"]) as (_gateway, client),
+        set_up(tmp_path / "h", stored(model), only=["web"]) as (_gateway, client),
     ):
         before = (tmp_path / "h" / ".env").read_text()
         for answer in (
@@ -54,9 +53,11 @@ async def test_a_section_of_the_model_with_another_address_demands_the_key_too(
 
 
 @pytest.mark.parametrize("name", ["HEADERS", "BODY"])
-async def test_what_was_meant_for_one_server_stays_with_it(tmp_path: Path, name: str) -> None:
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
-        lines = stored(server) + f'TAPEWAY_AGENT__{name}=\'{{"x-token": "abc"}}\'\n'
+async def test_what_was_meant_for_one_server_stays_with_it(
+    model: FakeOpenAI, tmp_path: Path, name: str
+) -> None:
+    async with FakeOpenAI() as other:
+        lines = stored(model) + f'TAPEWAY_AGENT__{name}=\'{{"x-token": "abc"}}\'\n'
         async with set_up(tmp_path / "h", lines, only=["web"]) as (_gateway, client):
             answer = await save(client, "model", base_url=other.base_url, model="m", key="k")
         assert (answer.status_code, other.requests) == (422, [])
@@ -108,12 +109,14 @@ async def test_a_section_with_an_address_of_its_own_stands_in_no_way(tmp_path: P
         assert {one.headers["authorization"] for one in other.requests} == {f"Bearer {OTHER_KEY}"}
 
 
-async def test_the_key_of_search_stays_with_the_server_that_search_shares(tmp_path: Path) -> None:
+async def test_the_key_of_search_stays_with_the_server_that_search_shares(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     home = tmp_path / "h"
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
+    async with FakeOpenAI() as other:
         own = "TAPEWAY_SEARCH__EMBEDDER=openai\nTAPEWAY_SEARCH__API_KEY=sk-canary-of-search-41f0\n"
         given = {"base_url": other.base_url, "model": "m", "key": OTHER_KEY}
-        async with set_up(home, stored(server) + own, only=["web"], SEARCH__API_KEY="") as (
+        async with set_up(home, stored(model) + own, only=["web"], SEARCH__API_KEY="") as (
             _gateway,
             client,
         ):
@@ -126,17 +129,17 @@ async def test_the_key_of_search_stays_with_the_server_that_search_shares(tmp_pa
                 assert said in answer.json()["error"]
             assert (other.requests, other.refused) == ([], [])
             with (home / ".env").open("a") as file:
-                file.write(f"TAPEWAY_SEARCH__BASE_URL={server.base_url}\n")
+                file.write(f"TAPEWAY_SEARCH__BASE_URL={model.base_url}\n")
             answer = await save(client, "model", **given)
             assert answer.json()["well"], answer.text
 
 
 async def test_search_without_a_key_uses_the_new_key_with_the_new_server_at_the_next_start(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     home = tmp_path / "h"
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
-        lines = stored(server) + "TAPEWAY_SEARCH__EMBEDDER=openai\n"
+    async with FakeOpenAI() as other:
+        lines = stored(model) + "TAPEWAY_SEARCH__EMBEDDER=openai\n"
         async with set_up(home, lines, only=["web"], SEARCH__API_KEY="") as (_gateway, client):
             answer = await save(client, "model", base_url=other.base_url, model="m", key=OTHER_KEY)
             assert answer.json()["well"], answer.text
@@ -149,7 +152,7 @@ async def test_search_without_a_key_uses_the_new_key_with_the_new_server_at_the_
         (asked,) = other.refused
         assert asked.request.path == "/v1/embeddings"
         assert asked.request.headers["authorization"] == f"Bearer {OTHER_KEY}"
-        assert server.requests == []
+        assert model.requests == []
 
 
 async def test_the_key_of_openai_goes_to_no_section_s_server(tmp_path: Path) -> None:
@@ -168,28 +171,29 @@ async def test_the_key_of_openai_goes_to_no_section_s_server(tmp_path: Path) -> 
 
 
 async def test_the_key_of_openai_takes_no_section_s_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", OTHER_KEY)
     home = tmp_path / "h"
     home.mkdir()
-    async with FakeOpenAI() as server:
-        section = f'[models.first]\nbase_url = "{server.base_url}"\napi_key = "{KEY}"\n'
-        (home / "tapeway.toml").write_text(section)
-        async with set_up(home, "TAPEWAY_AGENT__MODEL=first\n", only=["web"]) as (_one, client):
-            given = {"base_url": server.base_url, "model": "m", "key": ""}
-            answer = await save(client, "model", **given)
-            assert answer.status_code == 422
-            assert "Enter the key for this address" in answer.json()["error"]
-            assert server.requests == []
-            answer = await save(client, "model", keyless="yes", **given)
-            assert answer.json()["well"], answer.text
-        assert {one.headers["authorization"] for one in server.requests} == {"Bearer none"}
+    section = f'[models.first]\nbase_url = "{model.base_url}"\napi_key = "{KEY}"\n'
+    (home / "tapeway.toml").write_text(section)
+    async with set_up(home, "TAPEWAY_AGENT__MODEL=first\n", only=["web"]) as (_one, client):
+        given = {"base_url": model.base_url, "model": "m", "key": ""}
+        answer = await save(client, "model", **given)
+        assert answer.status_code == 422
+        assert "Enter the key for this address" in answer.json()["error"]
+        assert model.requests == []
+        answer = await save(client, "model", keyless="yes", **given)
+        assert answer.json()["well"], answer.text
+    assert {one.headers["authorization"] for one in model.requests} == {"Bearer none"}
 
 
-async def test_a_key_of_the_environment_goes_to_no_new_address(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
-        lines = f"TAPEWAY_AGENT__MODEL=m\nTAPEWAY_AGENT__BASE_URL={server.base_url}\n"
+async def test_a_key_of_the_environment_goes_to_no_new_address(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with FakeOpenAI() as other:
+        lines = f"TAPEWAY_AGENT__MODEL=m\nTAPEWAY_AGENT__BASE_URL={model.base_url}\n"
         async with set_up(tmp_path / "h", lines, only=["web"], AGENT__API_KEY=KEY) as (_one, owner):
             answer = await save(owner, "model", base_url=other.base_url, model="m", keyless="yes")
         assert (answer.status_code, other.requests) == (422, [])

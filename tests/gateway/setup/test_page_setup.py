@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.canaries import KEY
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.setup.desk import set_up
-
-pytestmark = pytest.mark.anyio
+from tests.kit.canaries import KEY
 
 
 async def asked(home: Path, environ: dict[str, str], **given: str) -> tuple[int, str]:
@@ -39,12 +37,11 @@ async def test_what_is_missing_is_named(
     assert not (tmp_path / ".env").exists()
 
 
-async def test_what_the_environment_sets_is_not_written_over(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server:
-        environ = {"AGENT__MODEL": "m", "AGENT__BASE_URL": server.base_url, "AGENT__API_KEY": KEY}
-        status, says = await asked(
-            tmp_path, environ, model="other", address=server.base_url, key="k"
-        )
-        assert (status, server.requests) == (422, [])
+async def test_what_the_environment_sets_is_not_written_over(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    environ = {"AGENT__MODEL": "m", "AGENT__BASE_URL": model.base_url, "AGENT__API_KEY": KEY}
+    status, says = await asked(tmp_path, environ, model="other", address=model.base_url, key="k")
+    assert (status, model.requests) == (422, [])
     assert "TAPEWAY_AGENT__MODEL is set in the environment" in says
     assert not (tmp_path / ".env").exists()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import anyio
-import pytest
 
 from gateway.setup.providers import KNOWN, Found, Provider, find_providers
 from tests.fakes.openai.server import FakeOpenAI
-
-pytestmark = pytest.mark.anyio
 
 
 def test_each_known_key_is_found_with_its_server() -> None:

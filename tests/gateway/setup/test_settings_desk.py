@@ -10,15 +10,14 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from tests.canaries import KEY
+from gateway.app import Gateway
 from tests.fakes.openai.script import Text, Usage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import until
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.setup.desk import OTHER_KEY, fields, save, set_up, shown, stored, try_out
-from tests.gateways import gateway_of, tape_of, with_plugins
-
-pytestmark = pytest.mark.anyio
+from tests.kit.canaries import KEY
+from tests.kit.gateways import tape_of, with_plugins
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 
 async def test_another_model_answers_from_the_next_turn_on(tmp_path: Path) -> None:
@@ -104,30 +103,30 @@ async def test_a_model_s_section_that_was_written_since_the_start_is_used_as_it_
         assert former.requests == []
 
 
-async def test_a_report_hides_a_key_that_was_set_since_the_start(tmp_path: Path) -> None:
+async def test_a_report_hides_a_key_that_was_set_since_the_start(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
     plugins = with_plugins(Brings(channel))
-    async with (
-        FakeOpenAI() as server,
-        set_up(
-            tmp_path / "h", stored(server), plugins=plugins, only=["plain"], ACCESS__MODE="open"
-        ) as (gateway, client),
-    ):
+    async with set_up(
+        tmp_path / "h", stored(model), plugins=plugins, only=["plain"], ACCESS__MODE="open"
+    ) as (gateway, client):
         await channel.host.accept([replace(MESSAGE, text=f"is it {OTHER_KEY}?")])
         await until(lambda: _is(len(channel.posts) == 1))
         await gateway.idle()
         asked = {"message": "in-1"}
         assert OTHER_KEY in (await client.get("/api/explain", params=asked)).text
-        answer = await save(client, "model", base_url=server.base_url, model="m", key=OTHER_KEY)
+        answer = await save(client, "model", base_url=model.base_url, model="m", key=OTHER_KEY)
         assert answer.json()["well"], answer.text
         assert OTHER_KEY not in (await client.get("/api/explain", params=asked)).text
 
 
-async def test_one_file_is_written_which_only_its_owner_may_read(tmp_path: Path) -> None:
+async def test_one_file_is_written_which_only_its_owner_may_read(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     home = tmp_path / "h"
     async with (
-        FakeOpenAI() as server,
-        set_up(home, stored(server), only=["web"]) as (_gateway, client),
+        set_up(home, stored(model), only=["web"]) as (_gateway, client),
         FakeOpenAI(api_key=OTHER_KEY) as other,
     ):
         toml = '[agent]\nname = "Robin"\n'
@@ -157,9 +156,11 @@ async def test_one_file_is_written_which_only_its_owner_may_read(tmp_path: Path)
     assert OTHER_KEY not in str(logs)
 
 
-async def test_what_the_environment_sets_is_shown_as_such_and_stays(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
-        environ = {"AGENT__API_KEY": KEY, "AGENT__BASE_URL": server.base_url}
+async def test_what_the_environment_sets_is_shown_as_such_and_stays(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with FakeOpenAI() as other:
+        environ = {"AGENT__API_KEY": KEY, "AGENT__BASE_URL": model.base_url}
         async with set_up(tmp_path / "h", only=["web"], **environ) as (_gateway, client):
             found = fields(await shown(client))
             assert found["key"] == {
@@ -172,7 +173,7 @@ async def test_what_the_environment_sets_is_shown_as_such_and_stays(tmp_path: Pa
                 "place": "the environment",
             }
             assert found["model"]["fixed"] == ""
-            given = {"base_url": server.base_url, "model": "m"}
+            given = {"base_url": model.base_url, "model": "m"}
             for values, named in (
                 ({**given, "key": "another"}, "TAPEWAY_AGENT__API_KEY"),
                 ({**given, "base_url": other.base_url}, "TAPEWAY_AGENT__BASE_URL"),
@@ -205,9 +206,9 @@ async def test_a_model_that_does_not_answer_is_not_saved(tmp_path: Path) -> None
         assert gateway.services.settings.agent.model == "first"
 
 
-async def test_trying_writes_nothing(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, set_up(tmp_path / "h", only=["web"]) as (gateway, client):
-        answer = await try_out(client, "model", base_url=server.base_url, model="m", key=OTHER_KEY)
+async def test_trying_writes_nothing(model: FakeOpenAI, tmp_path: Path) -> None:
+    async with set_up(tmp_path / "h", only=["web"]) as (gateway, client):
+        answer = await try_out(client, "model", base_url=model.base_url, model="m", key=OTHER_KEY)
         assert answer.json()["well"], answer.text
         assert gateway.services.settings.agent.model == "offline"
     assert not (tmp_path / "h" / ".env").exists()
@@ -238,13 +239,12 @@ async def test_what_is_not_valid_is_refused_with_a_sentence(
     assert not (tmp_path / "h" / ".env").exists()
 
 
-async def test_of_two_people_who_save_the_second_reads_that_it_has_changed(tmp_path: Path) -> None:
-    async with (
-        FakeOpenAI() as server,
-        set_up(tmp_path / "h", stored(server), only=["web"]) as (gateway, client),
-    ):
+async def test_of_two_people_who_save_the_second_reads_that_it_has_changed(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with set_up(tmp_path / "h", stored(model), only=["web"]) as (gateway, client):
         version = (await shown(client))["version"]
-        given = {"base_url": server.base_url, "key": ""}
+        given = {"base_url": model.base_url, "key": ""}
         first, second = await asyncio.gather(
             *(save(client, "model", version, model=name, **given) for name in ("one", "two"))
         )
@@ -258,11 +258,10 @@ async def test_of_two_people_who_save_the_second_reads_that_it_has_changed(tmp_p
         assert (await save(client, "model", "", model="m", **given)).status_code == 409
 
 
-async def test_a_gateway_without_an_environment_has_no_button_either(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client:
-            assert (await client.get("/api/model")).status_code == 404
-        assert await tape_of(gateway).read() == []
+async def test_a_gateway_without_an_environment_has_no_button_either(gateway: Gateway) -> None:
+    async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client:
+        assert (await client.get("/api/model")).status_code == 404
+    assert await tape_of(gateway).read() == []
 
 
 async def _is(value: bool) -> bool:

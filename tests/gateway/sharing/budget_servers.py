@@ -24,7 +24,7 @@ from gateway.sharing.platforms.slices import SharedBudgets
 from gateway.sharing.schema import sharing_schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.binding import driver_sql
-from tests.clock import ManualClock, settle
+from tests.kit.clock import ManualClock, settle
 from tests.postgres import fresh_database
 
 NETWORK_SECONDS = 0.04

@@ -33,7 +33,7 @@ from tape.handle import Tape
 from tape.store import UnitStore
 from tape.stores.registry import open_store
 from tests.channels.room.hubs import bus_of, workers
-from tests.visitor import Visitor
+from tests.kit.visitor import Visitor
 
 ROOM = "lobby"
 ANSWER = "t-1:0"

@@ -12,12 +12,12 @@ from channels.errors import ChannelDown
 from channels.facts import Facts
 from gateway.sharing.platforms.accounts import SharedAccounts
 from tape.store import UnitStore
-from tests.clock import ManualClock
-from tests.gateway.sharing.test_poller import bus_of, change, store, until, url
+from tests.gateway.sharing.polling import bus_of, change, store, until, url
+from tests.kit.clock import ManualClock
 
 __all__ = ["store", "url"]
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 @asynccontextmanager

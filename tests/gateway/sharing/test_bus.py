@@ -6,15 +6,12 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 import anyio
-import pytest
 from structlog.testing import capture_logs
 
 from gateway.sharing.bus import UNUSABLE_SECONDS, Bus
 from tape.errors import StoreUnavailable, StoreUnusable, TapeError
 from tape.stores.memory import MemoryStore
-from tests.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
 
 ELSEWHERE = "the URL names another database"
 

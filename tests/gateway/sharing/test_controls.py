@@ -14,10 +14,10 @@ from gateway.sharing.controls import Controls
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
-from tests.clock import ManualClock
+from tests.kit.clock import ManualClock
 from tests.postgres import owned_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 PERSON = {"person": "70017100270"}
 

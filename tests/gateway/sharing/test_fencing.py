@@ -12,7 +12,7 @@ from tape.errors import SessionLost, UnitFailed
 from tape.stores.memory import MemoryStore
 from tape.tails import Tails
 from tape.unit_of_work import FirstId, Outcome, Run, Unit
-from tests.clock import ManualClock
+from tests.kit.clock import ManualClock
 
 
 def fencing(*held: str, heard: list[Arrival] | None = None) -> Fencing:

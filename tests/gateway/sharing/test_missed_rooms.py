@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio
-import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from channels.room.hub import Json
@@ -18,10 +17,8 @@ from tape.entry import load
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Outcome, Row, Run, Unit
 from tests.channels.room.hubs import nothing_taped
-from tests.clock import ManualClock
-from tests.gateway.sharing.test_quiet_rooms import EmptyStore, Silence
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.sharing.silence import EmptyStore, Silence
+from tests.kit.clock import ManualClock
 
 
 class AwayStore(EmptyStore):

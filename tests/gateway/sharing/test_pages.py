@@ -12,10 +12,10 @@ from anyio.lowlevel import checkpoint
 
 from tests.channels.room.hubs import silence
 from tests.gateway.sharing.pages import ROOM, Process, at, processes
+from tests.kit.visitor import Visitor
 from tests.postgres import owned_database
-from tests.visitor import Visitor
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import anyio
@@ -17,35 +16,19 @@ from channels.host import FullHost
 from channels.message import OutboundMessage, Receipt
 from channels.testing import FakeHost
 from gateway.clock import SystemClock
-from gateway.sharing.bus import Bus
 from gateway.sharing.platforms.poller import PollerLeases
-from gateway.sharing.schema import sharing_schema
 from gateway.sharing.sessions import SessionTable
 from gateway.sharing.workers import WorkerTable
-from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.ledger.ledger import Ledger
 from gateway.supervision.manager import ChannelManager
 from gateway.supervision.status import StatusBoard
-from tape.store import SharedStore, UnitStore
-from tape.stores.registry import open_store
-from tests.clock import ManualClock
-from tests.kept_databases import kept_database
+from tape.store import UnitStore
+from tests.gateway.sharing.polling import bus_of, change, until
+from tests.kit.clock import ManualClock
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 LEASE = 30.0
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with kept_database() as url:
-        yield url
-
-
-@pytest.fixture
-async def store(url: str) -> AsyncIterator[UnitStore]:
-    store = open_store(url, [ledger_schema("postgres"), sharing_schema()])
-    yield store
-    await store.close()
 
 
 @dataclass
@@ -70,12 +53,6 @@ class Process:
             self.listening = False
 
 
-def bus_of(store: UnitStore) -> Bus:
-    """Return the bus of a process over a store."""
-    assert isinstance(store, SharedStore)
-    return Bus(store, SystemClock(), partial(store.listen, ""))
-
-
 class Processes:
     def __init__(self, store: UnitStore, url: str) -> None:
         self._store = store
@@ -98,24 +75,12 @@ def processes(store: UnitStore, url: str) -> Processes:
     return Processes(store, url)
 
 
-async def until(wanted: Any) -> None:
-    """Wait for what goes over sockets; how long is no promise."""
-    with anyio.fail_after(30):
-        while not wanted():  # noqa: ASYNC110 - a database has no event
-            await anyio.sleep(0.005)
-
-
 async def passing(clock: ManualClock, wanted: Any) -> None:
     """Advance the clock second by second until something is true."""
     with anyio.fail_after(30):
         while not wanted():
             await clock.advance(1)
             await anyio.sleep(0.01)
-
-
-def change(url: str, sql: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(sql.encode())
 
 
 async def test_one_process_listens_and_the_other_knows_which(processes: Processes) -> None:

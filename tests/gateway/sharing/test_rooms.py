@@ -13,10 +13,10 @@ from channels.room.hub import Json
 from channels.room.session import OWNER, PageSession
 from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS, TAPE_SECONDS
 from tests.channels.room.hubs import Hubs, shared_hubs, silence
-from tests.clock import ManualClock
+from tests.kit.clock import ManualClock
 from tests.postgres import application_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 BEN = (PageSession("8", rooms=("lobby",)), "Ben")
 

@@ -26,10 +26,10 @@ from tape.entry import dump
 from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Run, Unit
-from tests.clock import ManualClock
+from tests.kit.clock import ManualClock
 from tests.postgres import fresh_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 STATEMENTS: Final = {**ledger_schema("postgres").statements, **sharing_schema().statements}
 A_SEND: Final = """INSERT INTO outbox (account_id, chat_id, session_id, turn_id, part, idem, op,

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.pacing import RESERVED_SHARES, Budget, Priority
-from tests.clock import settle
-from tests.examples import examples
 from tests.gateway.sharing.budget_servers import Processes, budget_server, most_within
+from tests.kit.clock import settle
+from tests.kit.examples import examples
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 TELEGRAM = Budget(0.0, 30, 1.1)
 LIMIT = 30

@@ -14,7 +14,7 @@ from tests.postgres import owned_database
 
 CHANGE = "UPDATE worker SET home = %s, state = %s, started_at = %s WHERE owner = %s"
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 async def test_each_process_reads_what_the_newest_of_each_home_published() -> None:

@@ -17,7 +17,7 @@ from tape.stores.registry import open_store
 from tape.unit_of_work import Unit
 from tests.postgres import application_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture

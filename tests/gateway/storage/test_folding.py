@@ -22,14 +22,12 @@ from tape.entry import Entry, load
 from tape.errors import OutcomeUnknown
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
-from tests.clock import QuickClock
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.delivery.test_sender import EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, settled
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import QuickClock
+from tests.kit.editing_channel import EditingChannel, Platform
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import Brings
 
 SAID = InboundMessage(
     channel="editing",
@@ -82,10 +80,10 @@ async def _answered(
 
 
 async def test_a_folded_row_keeps_what_identifies_it_and_none_of_its_content(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         (asked,), (sent,) = await _rows(gateway, "inbox"), await _rows(gateway, "outbox")
@@ -105,10 +103,10 @@ async def test_a_folded_row_keeps_what_identifies_it_and_none_of_its_content(
 
 
 async def test_a_message_that_the_platform_delivers_again_is_not_answered_again(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         entries = await _answered(gateway, channel, SAID)
         await _later(gateway)
@@ -117,11 +115,13 @@ async def test_a_message_that_the_platform_delivers_again_is_not_answered_again(
     assert len(model.requests) == 1
 
 
-async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(tmp_path: Path) -> None:
+async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
     edit = replace(SAID, kind="edit", ext_id="-100/1/e1", text="what are pears?", addressed=False)
     same = replace(edit, ext_id="-100/1/e2")
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         await _later(gateway)
@@ -137,10 +137,10 @@ async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(tmp_path:
     assert "pears" not in row["payload"]
 
 
-async def test_a_deletion_hides_a_folded_message(tmp_path: Path) -> None:
+async def test_a_deletion_hides_a_folded_message(model: FakeOpenAI, tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
     gone = replace(SAID, kind="delete", ext_id="-100/1/delete", text="", addressed=False)
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         await _later(gateway)
@@ -150,9 +150,9 @@ async def test_a_deletion_hides_a_folded_message(tmp_path: Path) -> None:
     assert deleted.payload["data"]["entry"] == asked.id
 
 
-async def test_a_reply_to_a_folded_answer_finds_its_lane(tmp_path: Path) -> None:
+async def test_a_reply_to_a_folded_answer_finds_its_lane(model: FakeOpenAI, tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)), Text(("stone fruit",)))
         await _answered(gateway, channel, SAID)
         await _later(gateway)
@@ -164,9 +164,11 @@ async def test_a_reply_to_a_folded_answer_finds_its_lane(tmp_path: Path) -> None
     assert second["lane"] == first["lane"]
 
 
-async def test_what_is_known_of_a_folded_message_is_explained(tmp_path: Path) -> None:
+async def test_what_is_known_of_a_folded_message_is_explained(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         await _later(gateway)
@@ -180,10 +182,12 @@ async def test_what_is_known_of_a_folded_message_is_explained(tmp_path: Path) ->
     assert "out-1" in answer
 
 
-async def test_a_person_is_forgotten_whose_messages_are_folded(tmp_path: Path) -> None:
+async def test_a_person_is_forgotten_whose_messages_are_folded(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
     others = replace(SAID, ext_id="-100/2", message_id="2", sender=Author("9", "Eve"), owner=False)
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         await _answered(gateway, channel, replace(others, addressed=False, forwarded=None))
@@ -195,9 +199,11 @@ async def test_a_person_is_forgotten_whose_messages_are_folded(tmp_path: Path) -
             assert [row["id"] for row in rows] == ids
 
 
-async def test_what_failed_is_not_asked_again_once_it_is_folded(tmp_path: Path) -> None:
+async def test_what_failed_is_not_asked_again_once_it_is_folded(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Failure(500, "boom", None, "server_error"))
         await _answered(gateway, channel, SAID)
         await _later(gateway)
@@ -206,12 +212,14 @@ async def test_what_failed_is_not_asked_again_once_it_is_folded(tmp_path: Path) 
             await desk.retry("in-1")
 
 
-async def test_rows_that_somebody_may_still_need_stay_whole(tmp_path: Path) -> None:
+async def test_rows_that_somebody_may_still_need_stay_whole(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = EditingChannel(Platform())
     parts = replace(SAID, parts=(("1", "what"), ("2", "are plums?")))
     assert fold_payload("inbox", parts.to_payload()) is None
     assert fold_payload("inbox", {"of": "another version"}) is None
-    async with FakeOpenAI() as model, gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, SAID)
         ledger = gateway.services.ledger
@@ -225,12 +233,11 @@ async def test_rows_that_somebody_may_still_need_stay_whole(tmp_path: Path) -> N
     assert folded == [1, 0, 0]
 
 
-async def test_rows_are_folded_in_the_background_once_they_are_old(tmp_path: Path) -> None:
+async def test_rows_are_folded_in_the_background_once_they_are_old(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel, clock = EditingChannel(Platform()), QuickClock()
-    async with (
-        FakeOpenAI() as model,
-        gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway:
         model.enqueue(Text(("fruit",)))
         await _answered(gateway, channel, replace(SAID, date=clock.now().isoformat()))
         await clock.sleep(1)
@@ -247,13 +254,10 @@ async def _folded(gateway: Gateway, clock: QuickClock, *wanted: int) -> None:
 
 
 async def test_what_was_accepted_while_the_clock_was_a_day_ahead_is_folded_a_day_later(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel, clock = EditingChannel(Platform()), QuickClock()
-    async with (
-        FakeOpenAI() as model,
-        gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway:
         clock.jump(timedelta(days=3))
         early = replace(SAID, addressed=False, date=clock.now().isoformat())
         await _answered(gateway, channel, early)
@@ -266,13 +270,10 @@ async def test_what_was_accepted_while_the_clock_was_a_day_ahead_is_folded_a_day
 
 
 async def test_what_ends_only_after_the_rows_behind_it_were_folded_is_folded_too(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     channel, clock = EditingChannel(Platform()), QuickClock()
-    async with (
-        FakeOpenAI() as model,
-        gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway:
         said = replace(SAID, addressed=False, date=clock.now().isoformat())
         await _answered(gateway, channel, said)
         unit, ledger = Unit(), gateway.services.ledger

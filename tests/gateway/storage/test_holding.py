@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from tape.entry import message
-from tests.gateways import gateway_of, tape_of
+from tests.kit.gateways import gateway_of, tape_of
 from tests.postgres import owned_database
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.postgresql

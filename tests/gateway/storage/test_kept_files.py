@@ -25,13 +25,11 @@ from gateway.storage.kept_files import (
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.context.test_images import MediaChannel, image
 from tests.gateway.erasing.stage import erased
-from tests.gateway.intake.test_access import MESSAGE, Brings
-from tests.gateways import gateway_of, settled
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.images import MediaChannel, image
+from tests.kit.plain_channels import MESSAGE, Brings
 from tests.postgres import fresh_database
-
-pytestmark = pytest.mark.anyio
 
 MOST = 100_000
 NAME = f"{hashlib.sha256(image()).hexdigest()}.png"
@@ -129,25 +127,24 @@ async def test_a_folder_beside_the_images_of_a_home_is_left_alone(tmp_path: Path
 
 @pytest.mark.postgresql
 async def test_an_image_outlives_the_home_that_it_came_to_and_goes_with_its_chat(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     shown = replace(MESSAGE, media=(Media("image", "photo", file="red"),))
     again = replace(MESSAGE, ext_id="-100/2", message_id="2", text="And now?")
-    async with FakeOpenAI() as server:
-        with fresh_database() as url:
-            given = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor", "TAPE__URL": url}
-            for home, message in (("a", shown), ("b", again)):
-                channel = MediaChannel({"red": image})
-                async with gateway_of(tmp_path / home, server, Brings(channel), **given) as gateway:
-                    await channel.host.accept([message])
-                    while not channel.posts:  # the session has to be claimed first
-                        await checkpoint()
-                    await settled(gateway, "plain:-100")
-                    if home == "b":
-                        tape = gateway.services.tapes.session_tape("plain:-100").name
-                        await gateway.parts.eraser.begin(what="chat", tape=tape, asked_by="owner")
-                        await erased(gateway, 1)
-                        store = gateway.services.store
-                        assert await store.select("sharing.file", {"name": NAME}) == []
-                assert not (tmp_path / home / "media").exists()
-    assert "data:image/png;base64," in str(server.requests[-1].body["messages"])
+    with fresh_database() as url:
+        given = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor", "TAPE__URL": url}
+        for home, message in (("a", shown), ("b", again)):
+            channel = MediaChannel({"red": image})
+            async with gateway_of(tmp_path / home, model, Brings(channel), **given) as gateway:
+                await channel.host.accept([message])
+                while not channel.posts:  # the session has to be claimed first
+                    await checkpoint()
+                await settled(gateway, "plain:-100")
+                if home == "b":
+                    tape = gateway.services.tapes.session_tape("plain:-100").name
+                    await gateway.parts.eraser.begin(what="chat", tape=tape, asked_by="owner")
+                    await erased(gateway, 1)
+                    store = gateway.services.store
+                    assert await store.select("sharing.file", {"name": NAME}) == []
+            assert not (tmp_path / home / "media").exists()
+    assert "data:image/png;base64," in str(model.requests[-1].body["messages"])

@@ -14,11 +14,9 @@ from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.store import UnitStore
 from tape.stores.registry import open_store
-from tests.clock import START, ManualClock
 from tests.contracts.opened import params
+from tests.kit.clock import START, ManualClock
 from tests.postgres import application_database
-
-pytestmark = pytest.mark.anyio
 
 MINUTE, WEEK = timedelta(minutes=1), timedelta(days=7)
 OVERLAP = 10 * MINUTE

@@ -17,13 +17,11 @@ from channels.host import Cursors
 from channels.message import InboundMessage
 from gateway.app import Gateway
 from tape.entry import utc_iso
-from tests.clock import QuickClock
-from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
-from tests.gateway.intake.test_access import Brings
-from tests.gateways import gateway_of, settled
-from tests.scenarios.test_outcome_check import until
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import QuickClock
+from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.plain_channels import Brings
+from tests.scenarios.shared import until
 
 NOW = datetime.now(UTC)
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from gateway.app import Gateway
 from tape.deletions import deletion
 from tests.fakes.openai.script import Call, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled, tape_of
-from tests.visitor import Visitor, visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.visitor import Visitor, visit
 
 
 async def why(url: str, visitor: Visitor, answer: str, room: str = "lobby") -> httpx2.Response:
@@ -21,18 +20,19 @@ async def why(url: str, visitor: Visitor, answer: str, room: str = "lobby") -> h
         return await client.get(f"/api/rooms/{room}/why", params={"answer": answer})
 
 
-async def test_an_answer_s_figures_say_what_was_read_called_and_used(tmp_path: Path) -> None:
+async def test_an_answer_s_figures_say_what_was_read_called_and_used(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     prices = {"AGENT__PRICE_INPUT": "10", "AGENT__PRICE_OUTPUT": "100"}
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, **prices) as gateway,
+        gateway_of(tmp_path, model, **prices) as gateway,
         visit(gateway.url, "Alice") as (alice,),
     ):
-        server.enqueue(Text(("One.",)))
+        model.enqueue(Text(("One.",)))
         first = await alice.say("the kettle is blue")
         answered = await alice.answer(first)
         call = Call("a", "tape_search", '{"query":"kettle"}')
-        server.enqueue(
+        model.enqueue(
             ToolCalls((call,), usage=Usage(100, 10)), Text(("Blue.",), usage=Usage(200, 5, 50))
         )
         asked = await alice.say("which color is it?")
@@ -58,8 +58,8 @@ async def test_an_answer_s_figures_say_what_was_read_called_and_used(tmp_path: P
         assert found["read"] == 3
 
 
-async def test_what_is_no_answer_of_the_room_has_no_figures(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Alice") as (alice,):
+async def test_what_is_no_answer_of_the_room_has_no_figures(gateway: Gateway) -> None:
+    async with visit(gateway.url, "Alice") as (alice,):
         answer = await alice.answer(await alice.say("hello"))
         for other, room in ((answer["id"], "attic"), ("t-1:0", "lobby"), ("", "lobby")):
             refused = await why(gateway.url, alice, other, room)

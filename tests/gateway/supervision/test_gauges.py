@@ -7,30 +7,29 @@ import re
 from pathlib import Path
 
 import apsw
-import pytest
 
 import gateway.storage.ledger
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.metrics.scraping import key, scrape
-from tests.gateways import gateway_of
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 SQL = Path(gateway.storage.ledger.__file__).parent / "sql" / "sqlite"
 
 
-@pytest.mark.anyio
-async def test_what_is_open_of_a_channel_that_is_turned_off_counts_as_other(tmp_path: Path) -> None:
+async def test_what_is_open_of_a_channel_that_is_turned_off_counts_as_other(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with FakeOpenAI() as server:
-        server.enqueue(Text(("never", "said"), gate=asyncio.Event()))
-        more = {"ACCESS__MODE": "open"}
-        async with gateway_of(tmp_path, server, Brings(channel), **more) as running:
-            await channel.host.accept([MESSAGE])
-            await running.taken_in()
-            before = await scrape(running.url)
-        async with gateway_of(tmp_path, server, **more) as running:
-            after = await scrape(running.url)
+    model.enqueue(Text(("never", "said"), gate=asyncio.Event()))
+    more = {"ACCESS__MODE": "open"}
+    async with gateway_of(tmp_path, model, Brings(channel), **more) as running:
+        await channel.host.accept([MESSAGE])
+        await running.taken_in()
+        before = await scrape(running.url)
+    async with gateway_of(tmp_path, model, **more) as running:
+        after = await scrape(running.url)
     assert before[key("tapeway_inbox_messages", channel="plain")] == 1
     assert key("tapeway_inbox_messages", channel="other") not in before
     assert after[key("tapeway_inbox_messages", channel="other")] == 1

@@ -11,10 +11,8 @@ from structlog.testing import capture_logs
 from channels.message import InboundMessage
 from gateway.hooks.specs import hookimpl
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 
 class BySender:
@@ -34,14 +32,11 @@ class BySender:
 
 @pytest.mark.parametrize("refuses", [False, True])
 async def test_a_plugin_that_reads_the_sender_does_not_break_the_history(
-    tmp_path: Path, refuses: bool
+    model: FakeOpenAI, tmp_path: Path, refuses: bool
 ) -> None:
     channel, plugin = PlainChannel(), BySender(refuses=refuses)
     more = {"ACCESS__MODE": "open"}
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), plugin, **more) as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), plugin, **more) as gateway:
         await channel.host.accept([MESSAGE])
         await gateway.idle()
         shown = await channel.host.history("plain", "-100", 10)
@@ -50,12 +45,11 @@ async def test_a_plugin_that_reads_the_sender_does_not_break_the_history(
     assert (plugin.asked[-1].channel, plugin.asked[-1].chat_id) == ("plain", "-100")
 
 
-async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(tmp_path: Path) -> None:
+async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
-    ):
+    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
         await channel.host.accept([MESSAGE])
         await gateway.idle()
         gateway.services.aliases["plain:-777"] = "plain:-100"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import anyio
 import httpx2
 import pytest
 
 from channels.errors import MediaRefused
+from gateway.app import Gateway
 from gateway.supervision.linked_images import (
     KEPT_SECONDS,
     MAX_AT_ONCE,
@@ -17,16 +17,14 @@ from gateway.supervision.linked_images import (
     REFUSED_SECONDS,
     LinkedImages,
 )
-from tests.clock import ManualClock
-from tests.contracts.test_channels_media import picture
+from tests.contracts.pictures import picture
 from tests.fakes.internet import Internet, internet, page, redirect
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import erased
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import settled
+from tests.kit.visitor import visit
 
 ANSWER = (
     "![a kettle](http://good.example/kettle) ![](http://10.0.0.1/) ![](http://good.example/page)"
@@ -52,15 +50,13 @@ def serve(path: str) -> bytes:
 
 
 async def test_an_image_of_an_answer_is_fetched_once_somebody_asks_for_it(
-    tmp_path: Path, net: Internet
+    model: FakeOpenAI, gateway: Gateway, net: Internet
 ) -> None:
     async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server) as gateway,
         visit(gateway.url, "Ann") as (ann,),
         httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client,
     ):
-        server.enqueue(Text((ANSWER,)))
+        model.enqueue(Text((ANSWER,)))
         asked = await ann.say("![mine](http://good.example/kettle)")
         answer = (await ann.answer(asked))["id"]
         await settled(gateway)

@@ -9,14 +9,12 @@ import anyio
 import pytest
 
 from gateway.supervision.local_model import MARK, RETURN_SECONDS, with_local_model
-from tests.clock import ManualClock
 from tests.doctor.scene import Scene, examined, results
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_process, make_environ, make_settings
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_process, make_environ, make_settings
+from tests.kit.visitor import visit
 
 MODEL = "qwen3:4b-instruct"
 

@@ -11,12 +11,10 @@ import pytest
 from agent.models.learned import Learned
 from agent.models.probe import Probed
 from gateway.supervision.model_board import MEMORY, ModelBoard
-from tests.clock import ManualClock
 from tests.fakes.openai.script import Failure
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, make_environ, make_settings, run_tapeway
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of, make_environ, make_settings, run_tapeway
 
 
 @pytest.fixture

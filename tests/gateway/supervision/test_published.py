@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
 
 from gateway.metrics.catalog import MESSAGES
 from gateway.supervision.published import Published
 from tape.entry import dump
-from tests.gateways import gateway_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of
 
 
 async def asked(url: str, path: str) -> httpx2.Response:

@@ -13,25 +13,16 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.setup.desk import remove, save, set_up
-from tests.gateway.supervision.test_renewal import (
-    RIGHT,
-    becomes,
-    open_sends,
-    state,
-    telegram_gateway,
-)
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.supervision.renewing import RIGHT, becomes, open_sends, state, telegram_gateway
 
 
 async def test_a_channel_without_a_token_stops_and_goes_on_with_another_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renewal, "QUIET_SECONDS", 0.1)
     home, gate = tmp_path / "h", asyncio.Event()
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(home, telegram, model, RIGHT) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Channel
 from channels.registry import make_channel
 from channels.telegram.adapter import TelegramChannel
-from gateway.app import Gateway
 from gateway.supervision import renewal
-from tests.canaries import KEY
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.gateway.console.scene import until
-from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.setup.desk import save, set_up, shown, try_out
-from tests.gateways import with_plugins
+from tests.gateway.supervision.renewing import (
+    RIGHT,
+    WRONG,
+    becomes,
+    open_sends,
+    state,
+    telegram_gateway,
+)
+from tests.kit.canaries import KEY
+from tests.kit.gateways import with_plugins
+from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
-pytestmark = pytest.mark.anyio
-
-RIGHT, WRONG = "123456:right-token-of-the-bot", "123456:wrong-token-of-the-bot"
 NEWER = "123456:newer-token-of-the-bot"
 OTHER = "654321:right-token-of-another-bot"
 
@@ -61,42 +61,11 @@ def become_another_bot(telegram: FakeTelegram) -> None:
     telegram.token, telegram.world.bot.id = OTHER, 654321
 
 
-@asynccontextmanager
-async def telegram_gateway(
-    home: Path, telegram: FakeTelegram, model: FakeOpenAI, token: str
-) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
-    """Run a gateway with a page and a bot, whose token is in its `.env`."""
-    environ = {
-        "ACCESS__MODE": "open",
-        "AGENT__MODEL": "m",
-        "AGENT__API_KEY": KEY,
-        "AGENT__BASE_URL": model.base_url,
-        "TELEGRAM__BASE_URL": telegram.base_url,
-        "TELEGRAM__POLL_SECONDS": "1",
-    }
-    line = f"TAPEWAY_TELEGRAM__TOKEN={token}\n" if token else ""
-    async with set_up(home, line, **environ) as found:
-        yield found
-
-
-def state(gateway: Gateway) -> str:
-    return gateway.status.states["telegram"].state
-
-
-async def becomes(true: Callable[[], bool]) -> None:
-    """Wait until something is true."""
-
-    async def asked() -> bool:
-        return true()
-
-    with anyio.fail_after(40):
-        await until(asked)
-
-
-async def test_a_wrong_token_and_then_the_right_one_without_a_restart(tmp_path: Path) -> None:
+async def test_a_wrong_token_and_then_the_right_one_without_a_restart(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, WRONG) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
@@ -126,10 +95,9 @@ async def test_a_wrong_token_and_then_the_right_one_without_a_restart(tmp_path: 
     assert (tmp_path / "h" / ".env").read_text() == f"TAPEWAY_TELEGRAM__TOKEN={RIGHT}\n"
 
 
-async def test_a_channel_that_did_not_run_begins(tmp_path: Path) -> None:
+async def test_a_channel_that_did_not_run_begins(model: FakeOpenAI, tmp_path: Path) -> None:
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, "") as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
@@ -143,13 +111,12 @@ async def test_a_channel_that_did_not_run_begins(tmp_path: Path) -> None:
 
 
 async def test_a_running_answer_ends_once_beside_the_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renewal, "QUIET_SECONDS", 0.1)
     gate = asyncio.Event()
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
@@ -172,12 +139,11 @@ async def test_a_running_answer_ends_once_beside_the_change(
 
 
 async def test_messages_for_a_bot_that_was_refused_are_sent_by_its_next_token(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     gate = asyncio.Event()
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
@@ -196,8 +162,10 @@ async def test_messages_for_a_bot_that_was_refused_are_sent_by_its_next_token(
         assert await open_sends(gateway) == 0
 
 
-async def test_a_token_of_another_bot_is_refused_also_after_a_restart(tmp_path: Path) -> None:
-    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+async def test_a_token_of_another_bot_is_refused_also_after_a_restart(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with FakeTelegram(token=RIGHT) as telegram:
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
         async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client):
             telegram.say(chat, ann, "hello")
@@ -217,10 +185,11 @@ async def test_a_token_of_another_bot_is_refused_also_after_a_restart(tmp_path: 
             assert (await save(client, "telegram", token=OTHER)).json()["well"] is False
 
 
-async def test_a_bot_that_has_received_nothing_gives_way_to_another_one(tmp_path: Path) -> None:
+async def test_a_bot_that_has_received_nothing_gives_way_to_another_one(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
     ):
         assert state(gateway) == "ready"
@@ -233,8 +202,8 @@ async def test_a_bot_that_has_received_nothing_gives_way_to_another_one(tmp_path
         assert gateway.status.states["telegram"].notes == []
 
 
-async def test_a_start_with_another_bot_s_token_warns(tmp_path: Path) -> None:
-    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+async def test_a_start_with_another_bot_s_token_warns(model: FakeOpenAI, tmp_path: Path) -> None:
+    async with FakeTelegram(token=RIGHT) as telegram:
         async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, _client):
             chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
             telegram.say(chat, ann, "hello")
@@ -249,14 +218,13 @@ async def test_a_start_with_another_bot_s_token_warns(tmp_path: Path) -> None:
 
 
 async def test_a_channel_is_started_whatever_fails_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def made(name: str, settings: Any) -> Channel:
         return Heavy(settings) if name == "telegram" else make_channel(name, settings)
 
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
@@ -272,7 +240,7 @@ async def test_a_channel_is_started_whatever_fails_before(
 
 
 async def test_a_channel_that_cannot_be_made_leaves_the_former_one_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
 
@@ -282,7 +250,6 @@ async def test_a_channel_that_cannot_be_made_leaves_the_former_one_running(
 
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        FakeOpenAI() as model,
         telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
@@ -295,7 +262,7 @@ async def test_a_channel_that_cannot_be_made_leaves_the_former_one_running(
 
 
 async def test_a_stop_in_the_middle_closes_the_new_channel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow: list[Slow] = []
 
@@ -303,7 +270,7 @@ async def test_a_stop_in_the_middle_closes_the_new_channel(
         slow.append(Slow(settings))
         return slow[0]
 
-    async with FakeTelegram(token=RIGHT) as telegram, FakeOpenAI() as model:
+    async with FakeTelegram(token=RIGHT) as telegram:
         async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (_gateway, client):
             monkeypatch.setattr(renewal, "make_channel", made)
             assert (await save(client, "telegram", token=RIGHT)).json()["well"]
@@ -322,35 +289,33 @@ async def test_a_token_of_the_environment_is_not_changed(tmp_path: Path) -> None
         assert "TAPEWAY_TELEGRAM__TOKEN is set in the environment" in answer.json()["error"]
 
 
-async def open_sends(gateway: Gateway) -> int:
-    return len(await gateway.services.ledger.outbox.open_rows())
-
-
-async def test_the_sections_of_models_are_those_that_were_tried(tmp_path: Path) -> None:
+async def test_the_sections_of_models_are_those_that_were_tried(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     home, channel = tmp_path / "h", PlainChannel()
     home.mkdir()
     toml = home / "tapeway.toml"
     toml.write_text(f'[models.spare]\napi_key = "{KEY}"\n')
     plugins = with_plugins(Brings(channel))
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
+    async with FakeOpenAI() as other:
         lines = (
             "TAPEWAY_AGENT__MODEL=m\nTAPEWAY_AGENT__FALLBACK_MODELS=spare\n"
-            f"TAPEWAY_AGENT__BASE_URL={server.base_url}\nTAPEWAY_AGENT__RETRIES=0\n"
+            f"TAPEWAY_AGENT__BASE_URL={model.base_url}\nTAPEWAY_AGENT__RETRIES=0\n"
         )
         async with set_up(home, lines, plugins=plugins, only=["plain"], ACCESS__MODE="open") as (
             gateway,
             client,
         ):
-            toml.write_text(f'[models.spare]\nbase_url = "{server.base_url}"\napi_key = "{KEY}"\n')
+            toml.write_text(f'[models.spare]\nbase_url = "{model.base_url}"\napi_key = "{KEY}"\n')
             saved = await save(client, "model", base_url=other.base_url, model="m", keyless="yes")
             assert saved.json()["well"], saved.text
             other.enqueue(Failure(500, "boom", None, "server_error"))
-            server.enqueue(Text(("from the spare one",)))
+            model.enqueue(Text(("from the spare one",)))
             await channel.host.accept([MESSAGE])
             await becomes(lambda: bool(channel.posts))
             await gateway.idle()
             rows = (await client.get("/api/console/settings")).json()["settings"]
     assert channel.posts[0].text == "from the spare one"
     assert {one.headers["authorization"] for one in other.requests} == {"Bearer none"}
-    assert [one.headers["authorization"] for one in server.requests] == [f"Bearer {KEY}"]
+    assert [one.headers["authorization"] for one in model.requests] == [f"Bearer {KEY}"]
     assert [row["origin"] for row in rows if row["name"] == "TAPEWAY_MODELS"] == ["toml"]

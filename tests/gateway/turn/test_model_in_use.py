@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent.models.offline import OfflineModel
 from gateway.turn.model_in_use import ModelInUse
-from tests.gateways import make_settings
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import make_settings
 
 
 class Counted(OfflineModel):

@@ -13,8 +13,8 @@ from gateway.hooks.specs import hookimpl
 from gateway.turn.stopped import mark_final, stop_mark
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, settled
-from tests.visitor import visit
+from tests.kit.gateways import gateway_of, settled
+from tests.kit.visitor import visit
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,12 @@ def test_a_text_full_of_fences_is_marked_quickly() -> None:
     assert time.process_time() - began < 0.5  # about 10 ms; its square would be minutes
 
 
-@pytest.mark.anyio
 async def test_the_answer_of_a_turn_stopped_in_a_later_step_has_all_that_was_shown(
-    tmp_path: Path,
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+    async with gateway_of(tmp_path, model) as gateway:
         looks = ToolCalls((Call("a", "tape_info", "{}"),), ("I look.",))
-        server.enqueue(looks, Text(("It is ", "never"), gate=asyncio.Event()))
+        model.enqueue(looks, Text(("It is ", "never"), gate=asyncio.Event()))
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("how much is on it?")
             await alice.until(lambda e: "It is" in str(e.get("message", {}).get("text")))
@@ -88,15 +87,14 @@ class Shouts:
         return [model_output.upper()]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("fails", "text"), [(False, "HALF\n\n*Stopped by Alice.*"), (True, "Stopped.")]
 )
 async def test_a_stopped_answer_is_rendered_by_the_plugins_as_any_other(
-    tmp_path: Path, fails: bool, text: str
+    model: FakeOpenAI, tmp_path: Path, fails: bool, text: str
 ) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Shouts(fails)) as gateway:
-        server.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
+    async with gateway_of(tmp_path, model, Shouts(fails)) as gateway:
+        model.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("one")
             await alice.draft(asked)

@@ -13,8 +13,8 @@ from gateway.turn.task_boundary import detect_boundary, looks_done, looks_new
 from tape.entry import message
 from tape.handle import Tape
 from tests.agent.scripted import new_tape
-from tests.gateway.intake.test_access import MESSAGE
-from tests.gateway.intake.test_entry_meta import row_of
+from tests.kit.plain_channels import MESSAGE
+from tests.kit.rows import row_of
 
 
 @pytest.mark.parametrize(
@@ -106,19 +106,16 @@ QUESTION = replace(MESSAGE, text="does nginx reload itself", date="2026-01-01T10
 LATER = replace(QUESTION, text="which train goes to Lisbon", date="2026-01-02T10:00:00+00:00")
 
 
-@pytest.mark.anyio
 async def test_thanks_for_an_answer_are_the_end_of_a_task(tape: Tape) -> None:
     await answered(tape, QUESTION)
     thanks = replace(QUESTION, text="thanks, that worked")
     assert await detect_boundary(tape, await asked(tape, thanks)) == "done"
 
 
-@pytest.mark.anyio
 async def test_thanks_before_any_answer_are_not(tape: Tape) -> None:
     assert await detect_boundary(tape, await asked(tape, replace(QUESTION, text="thanks"))) == ""
 
 
-@pytest.mark.anyio
 async def test_thanks_of_somebody_who_did_not_ask_are_not(tape: Tape) -> None:
     await answered(tape, QUESTION)
     other = replace(QUESTION.sender, id="8")
@@ -126,14 +123,12 @@ async def test_thanks_of_somebody_who_did_not_ask_are_not(tape: Tape) -> None:
     assert await detect_boundary(tape, await asked(tape, thanks)) == ""
 
 
-@pytest.mark.anyio
 async def test_thanks_for_what_was_handed_off_already_are_not(tape: Tape) -> None:
     await answered(tape, QUESTION)
     await tape.handoff("task/done", lane="a")
     assert await detect_boundary(tape, await asked(tape, replace(QUESTION, text="thanks"))) == ""
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("change", "looks"),
     [

@@ -18,10 +18,8 @@ from tape.unit_of_work import Unit
 from tests.contracts.play import opened
 from tests.fakes.openai.script import Call, Failure, Hang, Request, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateways import gateway_of, make_environ, run_tapeway, settled
-from tests.visitor import visit
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, make_environ, run_tapeway, settled
+from tests.kit.visitor import visit
 
 LOOK = ToolCalls((Call("a", "tape_info", "{}"),), usage=Usage(100, 10, 40))
 GIVE = ToolCalls((Call("g", "subagent", '{"task": "look"}'),), usage=Usage(10, 1))
@@ -39,10 +37,12 @@ def counts(rows: Sequence[dict[str, Any]]) -> list[tuple[int, ...]]:
     return [tuple(row[name] for name in NAMES) for row in rows]
 
 
-async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(tmp_path: Path) -> None:
+async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     prices = {"MODELS": json.dumps({"model": PRICES})}
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, **prices) as gateway:
-        server.enqueue(LOOK, DONE)
+    async with gateway_of(tmp_path, model, **prices) as gateway:
+        model.enqueue(LOOK, DONE)
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("how much is on it?"))
             who = alice.id
@@ -52,28 +52,29 @@ async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(tmp_path: Pa
     assert row["cost"] == pytest.approx((110 * 1.0 + 190 * 0.1 + 30 * 4.0) / 1e6)
 
 
-async def test_without_prices_tokens_count_and_cost_nothing(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(DONE)
+async def test_without_prices_tokens_count_and_cost_nothing(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with gateway_of(tmp_path, model) as gateway:
+        model.enqueue(DONE)
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
         (row,) = await used(gateway, "model")
     assert (row["key"], row["cost"]) == ("model", 0)
 
 
-async def test_what_a_failed_turn_used_counts(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(LOOK, Failure(401, "no", "invalid_api_key", "auth"))
-        async with visit(gateway.url, "Alice") as (alice,):
-            assert (await alice.answer(await alice.say("one")))["role"] == "notice"
-        assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
+async def test_what_a_failed_turn_used_counts(model: FakeOpenAI, gateway: Gateway) -> None:
+    model.enqueue(LOOK, Failure(401, "no", "invalid_api_key", "auth"))
+    async with visit(gateway.url, "Alice") as (alice,):
+        assert (await alice.answer(await alice.say("one")))["role"] == "notice"
+    assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
 
 
-async def test_what_a_stopped_turn_used_counts(tmp_path: Path) -> None:
+async def test_what_a_stopped_turn_used_counts(model: FakeOpenAI, tmp_path: Path) -> None:
     hangs = anyio.Event()
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(LOOK)
-        server.default = hanging(hangs)
+    async with gateway_of(tmp_path, model) as gateway:
+        model.enqueue(LOOK)
+        model.default = hanging(hangs)
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("one")
             await hangs.wait()
@@ -95,10 +96,12 @@ class Waits:
             await anyio.sleep_forever()
 
 
-async def test_a_step_counts_whose_tool_runs_when_the_turn_is_stopped(tmp_path: Path) -> None:
+async def test_a_step_counts_whose_tool_runs_when_the_turn_is_stopped(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     waits = Waits()
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server, waits) as gateway:
-        server.enqueue(LOOK)
+    async with gateway_of(tmp_path, model, waits) as gateway:
+        model.enqueue(LOOK)
         async with visit(gateway.url, "Alice") as (alice,):
             asked = await alice.say("one")
             await waits.begun.wait()
@@ -113,40 +116,41 @@ async def test_a_step_counts_whose_tool_runs_when_the_turn_is_stopped(tmp_path: 
     ids=["own", "subagent"],
 )
 async def test_a_step_counts_whose_tool_runs_when_the_process_ends(
-    tmp_path: Path, steps: tuple[ToolCalls, ...], both: tuple[int, ...]
+    model: FakeOpenAI, tmp_path: Path, steps: tuple[ToolCalls, ...], both: tuple[int, ...]
 ) -> None:
     waits = Waits()
-    async with FakeOpenAI() as server:
-        server.enqueue(*steps)
-        async with gateway_of(tmp_path, server, waits) as gateway:
-            async with visit(gateway.url, "Alice") as (alice,):
-                await alice.say("one")
-                await waits.begun.wait()
-        server.enqueue(DONE)
-        async with gateway_of(tmp_path, server) as gateway:
-            assert counts(await used(gateway)) == [both]
-
-
-async def test_subagents_count_for_the_turn_that_gave_them_their_task(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(GIVE, GIVE, LOOK, DONE, DONE, DONE)
+    model.enqueue(*steps)
+    async with gateway_of(tmp_path, model, waits) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
-            await alice.answer(await alice.say("ask a helper"))
-        assert counts(await used(gateway)) == [(1, 6, 20 + 60 + 150, 40 + 450, 2 + 10 + 60)]
+            await alice.say("one")
+            await waits.begun.wait()
+    model.enqueue(DONE)
+    async with gateway_of(tmp_path, model) as gateway:
+        assert counts(await used(gateway)) == [both]
 
 
-async def test_a_resumed_turn_counts_once_what_was_used_before_and_after(tmp_path: Path) -> None:
+async def test_subagents_count_for_the_turn_that_gave_them_their_task(
+    model: FakeOpenAI, gateway: Gateway
+) -> None:
+    model.enqueue(GIVE, GIVE, LOOK, DONE, DONE, DONE)
+    async with visit(gateway.url, "Alice") as (alice,):
+        await alice.answer(await alice.say("ask a helper"))
+    assert counts(await used(gateway)) == [(1, 6, 20 + 60 + 150, 40 + 450, 2 + 10 + 60)]
+
+
+async def test_a_resumed_turn_counts_once_what_was_used_before_and_after(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     hangs = anyio.Event()
-    async with FakeOpenAI() as server:
-        server.enqueue(LOOK)
-        server.default = hanging(hangs)
-        async with gateway_of(tmp_path, server) as gateway:
-            async with visit(gateway.url, "Alice") as (alice,):
-                await alice.say("one")
-                await hangs.wait()
-        server.enqueue(DONE)
-        async with gateway_of(tmp_path, server) as gateway:
-            assert counts(await used(gateway)) == [(1, 2, 110, 190, 30)]
+    model.enqueue(LOOK)
+    model.default = hanging(hangs)
+    async with gateway_of(tmp_path, model) as gateway:
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.say("one")
+            await hangs.wait()
+    model.enqueue(DONE)
+    async with gateway_of(tmp_path, model) as gateway:
+        assert counts(await used(gateway)) == [(1, 2, 110, 190, 30)]
 
 
 async def test_what_a_turn_used_that_was_given_up_counts(tmp_path: Path) -> None:
@@ -175,10 +179,12 @@ def hanging(begun: anyio.Event) -> Any:
     return hang
 
 
-async def test_usage_shows_what_was_used_by_chat_and_as_json(tmp_path: Path) -> None:
+async def test_usage_shows_what_was_used_by_chat_and_as_json(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     environ = make_environ(tmp_path)
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(DONE, DONE)
+    async with gateway_of(tmp_path, model) as gateway:
+        model.enqueue(DONE, DONE)
         for room in ("kitchen", "garden"):
             async with visit(gateway.url, "Alice", room=room) as (alice,):
                 await alice.answer(await alice.say("one"))
@@ -203,8 +209,10 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(tmp_path: Path) -> 
     assert "'day', 'chat', 'person', 'model', 'turn'" in " ".join(err.split())
 
 
-async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with gateway_of(tmp_path, model) as gateway:
         unit, ledger = Unit(), gateway.services.ledger
         for number in range(MAX_LISTED + 1):
             turn = TurnUsage(f"t-{number}", "m", "2999-01-01", "c:1", "c:7", "Al", 1, 2, 0, 1, 0)

@@ -25,8 +25,6 @@ from tape.store import TapeStore
 from tape.tokens import estimate
 from tests.tape.construct.entries import CALL, edit, noise, said, texts
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_what_was_said_long_ago_is_found_with_its_neighbours_in_order(tape: Tape) -> None:
     await tape.append(*noise(300))

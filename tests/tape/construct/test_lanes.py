@@ -8,8 +8,6 @@ from tape.entry import Entry
 from tape.handle import Tape
 from tests.tape.construct.entries import said, texts
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_lane_s_own_words_come_before_the_room_s(tape: Tape) -> None:
     for number in range(40):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +16,6 @@ from tape.handle import Tape
 from tape.tokens import estimate
 from tests.tape.construct.entries import CALL, edit, said
 from tests.tape.old_store import OldStore
-
-pytestmark = pytest.mark.anyio
 
 
 def entry_of(kind: int, words: list[str], meta: dict[str, Any], about: int) -> NewEntry:

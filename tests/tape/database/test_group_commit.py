@@ -16,8 +16,6 @@ from tape.query import Query
 from tape.stores.sqlite import SqliteStore
 from tape.unit_of_work import Unit
 
-pytestmark = pytest.mark.anyio
-
 T = "chat"
 NOTES = Schema(
     "notes",

@@ -23,8 +23,6 @@ from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
 from tape.unit_of_work import Append, AppendBatch, Batch, Copy, Publish, Unit
 
-pytestmark = pytest.mark.anyio
-
 OPENERS: dict[str, Callable[[Path], TapeStore]] = {
     "file": lambda folder: FileStore.open(folder / "tapes"),
     "memory": lambda _folder: MemoryStore(),

@@ -17,8 +17,6 @@ from tape.rewind import out_of_view
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 
-pytestmark = pytest.mark.anyio
-
 T: Final = "t"
 DAY: Final = "2026-01-02T03:04:05.000000+00:00"
 START: Final[dict[str, Any]] = {

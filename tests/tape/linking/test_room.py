@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
-from tests.examples import examples
+from tests.kit.examples import examples
 
 Chat: TypeAlias = list[tuple[Utterance, LaneLink]]
 

@@ -30,8 +30,6 @@ from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Batch
 
-pytestmark = pytest.mark.anyio
-
 ROOT: Final = Path(__file__).parents[3]
 T: Final = "chat"
 

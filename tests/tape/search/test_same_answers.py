@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,9 +20,7 @@ from tape.search.index_reader import Lookup
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_here, scanning
 from tape.stores.sqlite import SqliteStore, tape_schema
-from tests.examples import examples
-
-pytestmark = pytest.mark.anyio
+from tests.kit.examples import examples
 
 Piece = tuple[int, int, int, bool]
 

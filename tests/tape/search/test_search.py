@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import anyio
-import pytest
 
 from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, message
@@ -19,8 +18,6 @@ from tape.search.query_text import MAX_RANKED_CHARACTERS, SearchQuery
 from tape.search.scan import MAX_PAGE, MAX_SCANNED
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
-
-pytestmark = pytest.mark.anyio
 
 T: Final = "chat"
 

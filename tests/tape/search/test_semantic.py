@@ -23,8 +23,6 @@ from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai.embeddings import DIMENSIONS, hashed
 from tests.tape.search.hashing import Hashing, caught_up
 
-pytestmark = pytest.mark.anyio
-
 T = "chat"
 
 

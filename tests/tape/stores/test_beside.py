@@ -29,8 +29,6 @@ from tape.stores.postgres.store import PostgresStore
 from tape.stores.sqlite import SqliteStore
 from tests.postgres import fresh_database
 
-pytestmark = pytest.mark.anyio
-
 T = "room"
 LONG = 60.0  # seconds that no read of these tests takes
 KINDS = ["sqlite", "memory", "file", pytest.param("postgres", marks=pytest.mark.postgresql)]

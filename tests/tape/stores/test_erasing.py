@@ -13,8 +13,6 @@ from tape.query import Query
 from tape.stores.jsonl.store import FileStore
 from tape.stores.sqlite import SqliteStore
 
-pytestmark = pytest.mark.anyio
-
 DAY = "2026-01-31"
 SECRET = "Zwölfhundert Xylophone"
 FORMS = (

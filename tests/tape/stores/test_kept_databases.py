@@ -12,10 +12,10 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message
 from tape.stores.postgres.database import connection_target
 from tape.stores.postgres.store import PostgresStore
-from tests.kept_connections import MOST, kept_connections
-from tests.kept_databases import STEPS, kept_database
+from tests.kit.kept_connections import MOST, kept_connections
+from tests.kit.kept_databases import STEPS, kept_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 OWN_LOCKS: Final = """
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"""

@@ -25,7 +25,7 @@ from tests.fakes.cutting_proxy import Cut, CuttingProxy
 from tests.postgres import Server, fresh_database
 from tests.postgres import server as running_server
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 LATE: Final = ("synchronous_commit=on", "wal_writer_delay=10s")
 """The log gets what a transaction did when it is committed, and not before."""

@@ -12,8 +12,6 @@ from tape.query import Query
 from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Unit
 
-pytestmark = pytest.mark.anyio
-
 T = "chat"
 NOTES = Schema(
     "notes",

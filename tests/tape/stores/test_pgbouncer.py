@@ -22,7 +22,7 @@ from tape.unit_of_work import Unit
 from tests.fakes.pgbouncer import NEEDED, pgbouncer
 from tests.postgres import fresh_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql, NEEDED]
+pytestmark = [pytest.mark.postgresql, NEEDED]
 
 SCHEMAS = [ledger_schema("postgres"), sharing_schema()]
 

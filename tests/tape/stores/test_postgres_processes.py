@@ -25,7 +25,7 @@ from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Append, Batch, Unit
 from tests.postgres import owned_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 BREAK_ALL: Final = """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()"""

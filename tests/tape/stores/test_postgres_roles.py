@@ -14,7 +14,7 @@ from tape.errors import StoreUnusable
 from tape.stores.postgres.store import PostgresStore
 from tests.postgres import APPLICATION, application_database, fresh_database, url_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from tape.testing.stores import said
 from tape.testing.tapes import T
 from tests.postgres import owned_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 ROOT: Final = Path(__file__).parents[3]
 OWN_LOCK: Final = 0x54505741  # which a process holds as long as it has a database

@@ -20,7 +20,7 @@ from tape.testing.tapes import T
 from tape.unit_of_work import Unit
 from tests.postgres import fresh_database
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 
 class HoldingStore(PostgresStore):

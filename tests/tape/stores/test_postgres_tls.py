@@ -21,7 +21,7 @@ from tape.stores.postgres.store import PostgresStore
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.postgres import fresh_database, url_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 TLS: Final = Path(__file__).parents[2] / "fixtures" / "tls"
 

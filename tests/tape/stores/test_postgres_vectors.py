@@ -32,7 +32,7 @@ from tape.testing.tapes import T
 from tests.postgres import application_database, url_of
 from tests.tape.search.hashing import Hashing, caught_up
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
 DAY: Final = "2026-01-31"
 WAITING: Final = """

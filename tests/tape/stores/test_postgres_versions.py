@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import psycopg
 import pytest
 
 from gateway.sharing.schema import sharing_schema
-from gateway.storage.ledger.ledger import ledger_schema
-from tape.database.schema import Schema
 from tape.entry import message
 from tape.errors import StoreTooNew
 from tape.query import Query
 from tape.stores.postgres.store import PostgresStore, search_schema, tape_schema
 from tests.postgres import fresh_database
+from tests.tape.stores.following import ADDS, BREAKS, OWN, following
 
-pytestmark = [pytest.mark.anyio, pytest.mark.postgresql]
+pytestmark = pytest.mark.postgresql
 
-OWN = ledger_schema("postgres")
-ADDS = "-- readable from: 1\nALTER TABLE inbox ADD COLUMN mood TEXT; CREATE TABLE mood (name TEXT)"
-BREAKS = "ALTER TABLE outbox RENAME COLUMN why TO reason"
 
 SHAPE = """
 SELECT table_name || '.' || column_name, table_name, concat_ws(' ', data_type, is_nullable),
@@ -68,11 +64,6 @@ class Shape:
         tables = {table for table, _ in before.parts.values() if table}
         new = [name for name in self.parts.keys() - before.parts.keys() if name in self.needed]
         return [*changed, *(name for name in new if self.parts[name][0] in tables)]
-
-
-def following(*migrations: str) -> Schema:
-    """Return the ledger of a pretended later version."""
-    return replace(OWN, migrations=(*OWN.migrations, *migrations))
 
 
 async def test_a_process_goes_on_beside_a_version_that_only_added(url: str) -> None:

@@ -19,8 +19,6 @@ from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.query import Query
 from tape.stores.sqlite import SqliteStore, tape_schema
 
-pytestmark = pytest.mark.anyio
-
 T: Final = "chat"
 ROOT: Final = Path(__file__).parents[3]
 

@@ -20,7 +20,7 @@ from wcwidth import wcswidth
 from tests.fakes.openai.script import Call, Reply, Request, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.cli.chat.window import Window, chat_window
-from tests.gateways import ROOT, gateway_process, make_environ
+from tests.kit.gateways import ROOT, gateway_process, make_environ
 
 PICTURE: Final = ROOT / "docs" / "images" / "terminal.svg"
 ROWS, COLUMNS = 48, 80

@@ -7,7 +7,7 @@ from typing import Any
 
 from channels.room.hub import Json
 from gateway.cli.chat.transcript import ChatTranscript
-from tests.clock import ManualClock
+from tests.kit.clock import ManualClock
 
 
 def message(text: str, message_id: str = "a1", **more: Any) -> Json:

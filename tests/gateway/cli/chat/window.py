@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 from pyte import ByteStream, HistoryScreen
 
-from tests.forks import Fork
 from tests.gateway.cli.setup.person import Person, terminal_of
+from tests.kit.forks import Fork
 
 
 class AnsweringScreen(HistoryScreen):

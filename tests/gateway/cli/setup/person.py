@@ -12,8 +12,8 @@ from typing import TypeVar
 import anyio
 import psutil
 
-from tests.forks import Fork, fork_at_terminal
-from tests.gateways import clean_environ
+from tests.kit.forks import Fork, fork_at_terminal
+from tests.kit.gateways import clean_environ
 
 
 class Person:

@@ -9,8 +9,6 @@ import pytest
 from gateway.settings import load_settings
 from tests.gateway.cli.setup.person import Person, at_terminal
 
-pytestmark = pytest.mark.anyio
-
 KEY = "sk-canary-key-of-a-model"
 ASKED = "Model? Enter starts offline"
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-import pytest
-
 from gateway.redaction import HIDDEN
 from gateway.settings import load_settings
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.cli.setup.person import Person, at_terminal
-from tests.gateways import run_process
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import run_process
 
 TOKEN = "123456:canary-token-of-a-bot"
 KEY = "sk-canary-key-of-a-model"
@@ -133,24 +129,28 @@ async def test_what_a_check_refuses_is_saved_on_request_only(tmp_path: Path) -> 
         assert KEY in files(tmp_path)[".env"]
 
 
-async def test_openai_s_key_in_the_environment_goes_to_openai_s_server_only(tmp_path: Path) -> None:
-    async with FakeOpenAI() as server, FakeOpenAI(api_key=KEY) as its_own:
+async def test_openai_s_key_in_the_environment_goes_to_openai_s_server_only(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with FakeOpenAI(api_key=KEY) as its_own:
         given = environ(tmp_path, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=its_own.base_url)
-        flags = ("--model", "m", "--base-url", server.base_url)
+        flags = ("--model", "m", "--base-url", model.base_url)
         assert (await run_process(given, "init", *flags))[0] == 0
-        assert KEY not in str([dict(request.headers) for request in server.requests])
+        assert KEY not in str([dict(request.headers) for request in model.requests])
         settings = load_settings(environ(tmp_path), tmp_path / ".tapeway").agent
-        assert (settings.base_url, settings.key()) == (server.base_url, "none")
+        assert (settings.base_url, settings.key()) == (model.base_url, "none")
         assert (await run_process(given, "init", "--provider", "openai"))[0] == 0
     settings = load_settings(environ(tmp_path), tmp_path / ".tapeway").agent
     assert (settings.base_url, settings.key()) == (its_own.base_url, KEY)
 
 
-async def test_what_is_kept_for_the_present_server_is_sent_to_no_other_one(tmp_path: Path) -> None:
+async def test_what_is_kept_for_the_present_server_is_sent_to_no_other_one(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     (tmp_path / ".tapeway").mkdir()
     toml = tmp_path / ".tapeway" / "tapeway.toml"
-    async with FakeOpenAI() as server, FakeOpenAI() as other:
-        before = f'[agent]\nmodel = "m"\nbase_url = "{server.base_url}"\n'
+    async with FakeOpenAI() as other:
+        before = f'[agent]\nmodel = "m"\nbase_url = "{model.base_url}"\n'
         toml.write_text(f'{before}[models.spare]\nheaders = {{ x-token = "abc" }}\n')
         flags = ("--model", "spare", "--api-key", "k", "--save-anyway")
         given = (environ(tmp_path), "init", *flags, "--base-url")
@@ -158,7 +158,7 @@ async def test_what_is_kept_for_the_present_server_is_sent_to_no_other_one(tmp_p
         assert (code, other.requests, other.refused) == (2, [], [])
         assert err.startswith("tapeway: headers in [models.spare] is meant for the present server")
         assert other.base_url not in toml.read_text()
-        code, _out, err = await run_process(*given, server.base_url)
+        code, _out, err = await run_process(*given, model.base_url)
         assert (code, err) == (0, "")
 
 

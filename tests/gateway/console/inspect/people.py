@@ -15,7 +15,7 @@ from channels.message import Author, InboundMessage
 from tape.entry import utc_iso
 from tests.gateway.console.scene import GROUP as CHAT
 from tests.gateway.console.scene import Scene, key, running_scene
-from tests.gateway.intake.test_access import MESSAGE
+from tests.kit.plain_channels import MESSAGE
 
 GROUP = f"plain:{CHAT}"
 

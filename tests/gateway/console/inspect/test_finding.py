@@ -19,13 +19,10 @@ from tape.search.query_text import SearchQuery
 from tape.search.scan import newest_first
 from tape.stores.memory import MemoryStore
 from tests.fakes.openai.script import Failure, Text
+from tests.gateway.console.inspect.asking import EVERY, PRIVATE, gone
 from tests.gateway.console.inspect.people import Client, House, get, house, said
-from tests.gateway.console.inspect.test_turns import gone
-from tests.gateway.console.inspect.test_why import EVERY, PRIVATE
 from tests.gateway.console.scene import running_scene
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import tape_of
 
 
 async def found(client: Client, **asked: Any) -> list[dict[str, Any]]:

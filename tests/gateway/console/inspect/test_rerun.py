@@ -25,13 +25,11 @@ from tape.entry import Entry
 from tape.fork import INFIX
 from tape.query import Query
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
+from tests.gateway.console.inspect.asking import asked, gone
 from tests.gateway.console.inspect.people import GROUP, Client, House, get, house, post, said
-from tests.gateway.console.inspect.test_turns import asked, gone
 from tests.gateway.console.scene import until
 from tests.gateway.erasing.stage import erased
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import tape_of
 
 OTHER = {"AGENT__FALLBACK_MODELS": "other", "MODELS": '{"other": {"price_input": 1000000}}'}
 ASKED = {"model": "other", "agreed": True}

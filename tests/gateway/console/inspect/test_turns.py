@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from channels.message import InboundMessage
 from gateway.console.inspect.turns import NO_TURN
 from gateway.console.inspect.view_parts import shares
 from gateway.explain.facts import turn_entries
 from tape.deletions import ELSEWHERE_RESULT
-from tape.entry import TOOL_RESULT, utc_iso
+from tape.entry import TOOL_RESULT
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
-from tests.gateway.console.inspect.people import GROUP, House, get, house, said
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
-
-
-async def turns_of(home: House) -> list[str]:
-    entries = await tape_of(home.gateway, GROUP).find(name="turn.start")
-    return [str(entry.meta["turn"]) for entry in entries]
-
-
-async def asked(home: House) -> str:
-    """Ask a question that is answered with a search; return the path of its turn."""
-    search = Call("call-1", "tape_search", '{"query": "spare key"}')
-    home.server.enqueue(ToolCalls((search,)), Text(("Anna ", "has it.")))
-    before = utc_iso(datetime.now(UTC) - timedelta(hours=3))
-    await home.hear(
-        said(1, "the spare key is with Anna", "8", addressed=False, date=before),
-        said(2, "who has the spare key?"),
-    )
-    (turn,) = await turns_of(home)
-    return f"chats/{home.chat}/turns/{turn}"
+from tests.gateway.console.inspect.asking import asked, gone, turns_of
+from tests.gateway.console.inspect.people import GROUP, get, house, said
+from tests.kit.gateways import tape_of
 
 
 def origins(view: Any) -> list[str]:
@@ -183,10 +161,6 @@ async def test_what_a_tool_took_from_another_chat_is_not_shown(tmp_path: Path) -
     assert results == [kept[0], ELSEWHERE_RESULT]
     assert [part["text"] for part in view["parts"][-2:]] == results
     assert (view["exact"], view["blanked"]) == (True, 0)
-
-
-def gone(message: InboundMessage) -> InboundMessage:
-    return replace(message, kind="delete", ext_id=f"{message.ext_id}/deleted")
 
 
 @pytest.mark.parametrize(

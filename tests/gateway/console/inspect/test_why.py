@@ -8,14 +8,11 @@ import pytest
 
 from gateway.storage.ledger.rows import run_alone
 from tests.fakes.openai.script import Text
+from tests.gateway.console.inspect.asking import EVERY, PRIVATE
 from tests.gateway.console.inspect.people import GROUP, get, house, said
-from tests.gateways import tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import tape_of
 
 LATER = "sk-set-while-it-runs-5d2c"
-EVERY = {"every": 1, "sessions": "[]", "limit": 9}
-PRIVATE = {"chat_id": "7", "chat_kind": "private", "chat_title": ""}
 
 
 async def test_the_owner_sees_the_way_of_a_message_and_the_story_behind_it(

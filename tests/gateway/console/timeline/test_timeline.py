@@ -40,9 +40,7 @@ from tape.handle import Tape
 from tape.query import Query
 from tape.rollups import Stretch
 from tape.store import ErasingStore
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import gateway_of, tape_of
 
 SECRET = "the key is under the mat"
 KINDS = "chapter other chapter said turn tool answer out end edit said delete refused said error"

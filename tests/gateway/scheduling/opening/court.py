@@ -12,8 +12,7 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway
-from tests.gateway.access.test_pairing import PairedChannel
-from tests.gateway.intake.test_access import MESSAGE
+from tests.kit.plain_channels import MESSAGE, PairedChannel
 
 NUMBERS = count(1)
 GROUP = replace(MESSAGE, chat_title="Team", server_id="500")

@@ -20,15 +20,13 @@ from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.rollups import is_refusal
 from tape.stores.sqlite import tape_schema
-from tests.clock import ManualClock
 from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import Brings
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
-from tests.gateway.scheduling.opening.test_requests import court
-from tests.gateways import gateway_of, names, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import gateway_of, names, tape_of
+from tests.kit.plain_channels import Brings
+from tests.kit.requests import court
 
 
 def bytes_of(folder: Path) -> bytes:
@@ -223,25 +221,26 @@ async def test_a_platform_s_administrator_is_an_admin_there_and_is_asked_about_f
         assert len(channel.asked) == asked
 
 
-async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(tmp_path: Path) -> None:
+async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
     channel = CourtChannel()
-    async with FakeOpenAI() as server:
-        async with gateway_of(
-            tmp_path, server, Brings(channel), ACCESS__ALLOW="plain:-100,plain:-200"
-        ) as gateway:
-            await channel.say(gateway, "asked by a listed person", "7")
-            await channel.say(gateway, "asked by somebody else", "8", chat_id="-200")
-        with closing(sqlite3.connect(tmp_path / "tapeway.db")) as old, old:
-            old.execute("DELETE FROM access_request")
-        async with court(tmp_path, ACCESS__ALLOW="plain:7") as (gateway, channel):
-            openings = gateway.parts.requests.openings
-            assert [one.chat_id for one in await openings.waiting()] == ["-100"]
-            await channel.say(gateway, "still here?", "7")
-            assert "not enabled" in channel.in_group()[0]
-            assert await openings.open_former("terminal") == 1
-            await channel.say(gateway, "and now?", "7")
-            assert "and now?" in channel.in_group()[-1]
-            assert await openings.waiting() == []
+    async with gateway_of(
+        tmp_path, model, Brings(channel), ACCESS__ALLOW="plain:-100,plain:-200"
+    ) as gateway:
+        await channel.say(gateway, "asked by a listed person", "7")
+        await channel.say(gateway, "asked by somebody else", "8", chat_id="-200")
+    with closing(sqlite3.connect(tmp_path / "tapeway.db")) as old, old:
+        old.execute("DELETE FROM access_request")
+    async with court(tmp_path, ACCESS__ALLOW="plain:7") as (gateway, channel):
+        openings = gateway.parts.requests.openings
+        assert [one.chat_id for one in await openings.waiting()] == ["-100"]
+        await channel.say(gateway, "still here?", "7")
+        assert "not enabled" in channel.in_group()[0]
+        assert await openings.open_former("terminal") == 1
+        await channel.say(gateway, "and now?", "7")
+        assert "and now?" in channel.in_group()[-1]
+        assert await openings.waiting() == []
 
 
 async def test_a_bot_that_manages_a_group_is_no_admin(tmp_path: Path) -> None:

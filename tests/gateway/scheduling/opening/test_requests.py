@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from channels.message import Author
-from gateway.app import Gateway
 from gateway.scheduling.opening.requests import MAX_A_DAY
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.sqlite import tape_schema
-from tests.clock import ManualClock
 from tests.contracts.mortal import LastingStore, Moment, MortalStore
-from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.test_access import Brings
-from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
-from tests.gateways import gateway_of, tape_of
-
-pytestmark = pytest.mark.anyio
+from tests.gateway.scheduling.opening.court import GROUP
+from tests.kit.clock import ManualClock
+from tests.kit.gateways import tape_of
+from tests.kit.requests import court
 
 ADDED = replace(GROUP, kind="change", change="added", text="", addressed=False)
-
-
-@asynccontextmanager
-async def court(
-    home: Path, store: MortalStore | None = None, **more: str
-) -> AsyncIterator[tuple[Gateway, CourtChannel]]:
-    """Run a gateway that is closed by default, in the given store or in one of its own."""
-    channel = CourtChannel()
-    with pytest.MonkeyPatch.context() as patch:
-        if store is not None:
-            patch.setattr("gateway.assembly.open_store", lambda *_: store)
-        async with (
-            FakeOpenAI() as server,
-            gateway_of(home, server, Brings(channel), ACCESS__MODE="paired", **more) as gateway,
-        ):
-            yield gateway, channel
 
 
 async def test_the_owner_is_asked_once_with_names_and_ids_and_the_chat_opens_hot(

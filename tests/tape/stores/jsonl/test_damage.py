@@ -15,9 +15,6 @@ from tape.query import Query
 from tape.stores.jsonl.store import FileStore
 from tests.tape.stores.jsonl.folders import T, entries_of, said, without_index, written
 
-pytestmark = pytest.mark.anyio
-
-
 # Ends that a crash left.
 
 

@@ -21,9 +21,6 @@ from tape.stores.jsonl.store import FileReader, FileStore
 from tape.unit_of_work import Batch
 from tests.tape.stores.jsonl.folders import T, entries_of, said, without_index, written
 
-pytestmark = pytest.mark.anyio
-
-
 # What stands in the files.
 
 

@@ -29,12 +29,12 @@ from tape.entry import Entry
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
-from tests.canaries import KEY, SET, TOKENS, Canaries, by_design, watched, without_wire
 from tests.fakes.base.traffic import WITNESSES
 from tests.fakes.openai.server import FakeOpenAI
-from tests.forks import Fork, fork
+from tests.kit.canaries import KEY, SET, TOKENS, Canaries, by_design, watched, without_wire
+from tests.kit.forks import Fork, fork
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 APART = ROOT / "docs"
 """Where commands run: the `.env` of a bot that lives would let it speak for the tests."""
 

@@ -68,7 +68,7 @@ def fork_at_terminal(terminal: int, environ: Mapping[str, str], *arguments: str)
 
 def _fork(request: Mapping[str, Any], given: int, out: int, err: int) -> Fork:
     end, code = os.pipe()
-    template = _template(str(Path(__file__).resolve().parent.parent))
+    template = _template(str(Path(__file__).resolve().parents[2]))
     socket.send_fds(template, [json.dumps(request).encode()], [given, out, err, code])
     os.close(code)
     return Fork(int(template.recv(16)), end)
@@ -79,7 +79,7 @@ def _template(root: str) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     environ = {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.template", str(theirs.fileno())],
+        [sys.executable, "-m", "tests.kit.template", str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
         env=environ,
         cwd=Path(root, "docs"),

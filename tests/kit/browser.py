@@ -51,7 +51,6 @@ WHILE_READ = '"$@" & read -r _; kill "$!"; wait "$!"'
 """A shell's command: run something until standard input closes, however its other end ended."""
 
 marks = [
-    pytest.mark.anyio,
     pytest.mark.browser,
     pytest.mark.skipif(
         CHROMIUM is None and not REQUIRED, reason="no chromium here; CI installs and requires it"

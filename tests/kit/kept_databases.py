@@ -14,7 +14,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import conninfo
 
-from tests.kept_connections import keep_connections, kept_connections
+from tests.kit.kept_connections import keep_connections, kept_connections
 from tests.postgres import owned_database, url_of
 
 EMPTY: Final = """

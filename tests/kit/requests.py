@@ -1,0 +1,32 @@
+"""A group whose admin may let the bot in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.app import Gateway
+from tests.contracts.mortal import MortalStore
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.scheduling.opening.court import CourtChannel
+from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import Brings
+
+
+@asynccontextmanager
+async def court(
+    home: Path, store: MortalStore | None = None, **more: str
+) -> AsyncIterator[tuple[Gateway, CourtChannel]]:
+    """Run a gateway that is closed by default, in the given store or in one of its own."""
+    channel = CourtChannel()
+    with pytest.MonkeyPatch.context() as patch:
+        if store is not None:
+            patch.setattr("gateway.assembly.open_store", lambda *_: store)
+        async with (
+            FakeOpenAI() as server,
+            gateway_of(home, server, Brings(channel), ACCESS__MODE="paired", **more) as gateway,
+        ):
+            yield gateway, channel

@@ -1,0 +1,149 @@
+"""Several gateways over one database, and how to wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import TaskStatus
+
+from channels.message import Author, InboundMessage
+from gateway.admin.ledger_admin import LedgerAdmin
+from gateway.app import Gateway
+from gateway.clock import SystemClock
+from tape.entry import Entry
+from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.gateways import gateway_of, tape_of
+from tests.postgres import application_database
+
+QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
+
+
+KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed meanwhile
+
+
+@asynccontextmanager
+async def gateways(
+    count: int, folder: Path, url: str, server: FakeOpenAI, **more: str
+) -> AsyncIterator[list[Gateway]]:
+    """Run gateways over one database, each in a home of its own."""
+    async with AsyncExitStack() as stack:
+        found = [
+            await stack.enter_async_context(
+                gateway_of(
+                    folder / f"home-{number}",
+                    server,
+                    TAPE__URL=url,
+                    WORKSPACE=str(folder / "workspace"),
+                    **{**QUICK, **more},
+                )
+            )
+            for number in range(count)
+        ]
+        yield found
+
+
+async def until(true: Callable[[], Any]) -> None:
+    """Wait until something is true."""
+    while not true():  # noqa: ASYNC110 - what is waited for is in another task
+        await anyio.sleep(0.01)
+
+
+async def answered(gateway: Gateway, room: str, count: int, channel: str = "web") -> list[Entry]:
+    """Wait until so many turns of a room have ended; return its tape."""
+    while True:
+        entries = await tape_of(gateway, f"{channel}:{room}").read()
+        if sum(entry.name == "turn.end" for entry in entries) >= count:
+            return entries
+        await anyio.sleep(0.02)
+
+
+def by_holder(both: list[Gateway], session: str = "web:lobby") -> list[Gateway]:
+    """Return the gateways, the holder of a session first: the quickest may be any of them."""
+    return sorted(both, key=lambda one: not one.services.claims.holds(session))
+
+
+async def expire(gateway: Gateway) -> None:
+    """End the leases of a gateway, which does not know it."""
+    shared = gateway.services.shared
+    assert shared is not None
+    values = {"owner": shared.held.owner, "seconds": -1.0}
+    await gateway.services.store.select("sharing.renew", values)
+
+
+def said(text: str, number: int) -> InboundMessage:
+    """A message to the lobby that no page sent."""
+    return InboundMessage(
+        channel="web",
+        chat_id="lobby",
+        chat_kind="group",
+        message_id=f"m{number}",
+        ext_id=f"lobby/m{number}",
+        sender=Author("carol", "Carol"),
+        text=text,
+        addressed=True,
+        date=SystemClock().now().isoformat(),
+        invited=True,
+    )
+
+
+async def row_of(admin: LedgerAdmin, status: str) -> str:
+    """Wait until a message has a status; return its row."""
+    rows = await admin.rows(status)
+    while not rows:
+        await anyio.sleep(0.02)
+        rows = await admin.rows(status)
+    return str(rows[0]["id"])
+
+
+@dataclass(slots=True)
+class Running:
+    """A gateway in a task of its own, until `end`."""
+
+    gateway: Gateway
+    url: str
+    end: anyio.Event
+    ended: anyio.Event
+
+
+async def run(
+    settings: dict[str, str], home: Path, model: FakeOpenAI, *, task_status: TaskStatus[Running]
+) -> None:
+    end, ended = anyio.Event(), anyio.Event()
+    async with gateway_of(home, model, only=["web"], **settings) as gateway:
+        task_status.started(Running(gateway, gateway.url, end, ended))
+        await end.wait()
+    ended.set()
+
+
+@asynccontextmanager
+async def running(
+    database: str, folder: Path, model: FakeOpenAI, *roles: str, **more: str
+) -> AsyncIterator[list[Running]]:
+    """Run a gateway of each role over one database."""
+    async with anyio.create_task_group() as group:
+        gateways = []
+        for number, role in enumerate(roles):
+            workspace = str(folder / "workspace")
+            settings = {
+                "TAPE__URL": database,
+                "SHARING__ROLE": role,
+                "WORKSPACE": workspace,
+                **more,
+            }
+            (folder / str(number)).mkdir()
+            gateways.append(await group.start(run, settings, folder / str(number), model))
+        yield gateways
+        for one in gateways:
+            one.end.set()
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    with application_database() as url:
+        yield url

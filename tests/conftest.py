@@ -17,7 +17,7 @@ from gateway.settings import LogSettings
 from tests.fakes.base.traffic import forget_traffic
 from tests.kit import shortcuts  # noqa: F401 - for what it does
 from tests.kit.examples import SEARCHES, number
-from tests.kit.fixtures import _its_model, gateway, model  # noqa: F401 - every test may ask for them
+from tests.kit.fixtures import _around, editing, gateway, model, plain  # noqa: F401
 from tests.kit.loops import LEFT, TidyLoop
 
 # A shell's background jobs ignore Ctrl-C, and so would all the processes that the tests start.

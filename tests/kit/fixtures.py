@@ -1,4 +1,4 @@
-"""The fixtures of every test: a model's server, a gateway that asks it.
+"""The fixtures of every test: a model's server, channels without a platform, a gateway with them.
 
 `docs/how-to/write-a-test.md` shows them at work.
 """
@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from channels.base import Channel
 from gateway.app import Gateway
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.editing_channel import EditingChannel, Platform
 from tests.kit.gateways import gateway_of
+from tests.kit.plain_channels import Brings, PlainChannel
 
 
 @pytest.fixture
@@ -26,21 +29,38 @@ async def model() -> AsyncIterator[FakeOpenAI]:
 
 
 @pytest.fixture
-def _its_model(request: pytest.FixtureRequest) -> FakeOpenAI | None:
-    """The model of the test's gateway: set up first, whatever the order of the arguments."""
-    if "model" not in request.fixturenames:
-        return None
-    server = request.getfixturevalue("model")
-    assert isinstance(server, FakeOpenAI)
-    return server
+def plain() -> PlainChannel:
+    """A channel that posts and nothing else; `gateway` runs it if the test has both."""
+    return PlainChannel()
 
 
 @pytest.fixture
-async def gateway(_its_model: FakeOpenAI | None, tmp_path: Path) -> AsyncIterator[Gateway]:
+def editing() -> EditingChannel:
+    """A channel that posts and edits; `gateway` runs it if the test has both."""
+    return EditingChannel(Platform())
+
+
+@pytest.fixture
+def _around(request: pytest.FixtureRequest) -> list[object]:
+    """Set up what `gateway` takes before it, whatever the order of the test's arguments."""
+    taken = ("model", "plain", "editing")
+    return [request.getfixturevalue(name) for name in taken if name in request.fixturenames]
+
+
+@pytest.fixture
+async def gateway(
+    request: pytest.FixtureRequest, tmp_path: Path, _around: list[object]
+) -> AsyncIterator[Gateway]:
     """A gateway in this process, on the embedded defaults, with its home in `tmp_path`.
 
-    It asks `model` if the test has that fixture, too; else it has no model. A test that needs
-    settings, plugins or two gateways opens `gateway_of(...)` of `tests.kit.gateways`.
+    It asks `model` and runs `plain` and `editing` if the test has those fixtures, too; else it has
+    no model, and the page and the terminal for channels. Settings stand in a mark:
+    `@pytest.mark.settings(ACCESS__MODE="open")`. A test that needs plugins, or two gateways, opens
+    `gateway_of(...)` of `tests.kit.gateways`.
     """
-    async with gateway_of(tmp_path, _its_model) as running:
+    marks = reversed(list(request.node.iter_markers("settings")))
+    settings = {name: str(value) for mark in marks for name, value in mark.kwargs.items()}
+    plugins = [Brings(one) for one in _around if isinstance(one, Channel)]
+    server = next((one for one in _around if isinstance(one, FakeOpenAI)), None)
+    async with gateway_of(tmp_path, server, *plugins, **settings) as running:
         yield running

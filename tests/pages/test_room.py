@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from gateway.app import Gateway
@@ -68,13 +69,11 @@ async def test_somebody_else_s_answer_has_a_stop_of_its_own(
         await settled(gateway)
 
 
+@pytest.mark.settings(WEB__REASONING="true")
 async def test_reasoning_is_folded_above_its_answer(
-    model: FakeOpenAI, tmp_path: Path, chromium: Browser
+    model: FakeOpenAI, gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        gateway_of(tmp_path, model, WEB__REASONING="true") as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         model.enqueue(Text(("It is <b>blue</b>.",), reasoning=("First <i>I</i> look.",)))
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await say(page, "What color is it?")
@@ -175,13 +174,11 @@ async def test_what_a_model_writes_cannot_run_in_the_page(
         assert await page.locator("a[href^=javascript]").count() == 0
 
 
+@pytest.mark.settings(HTTP__TOKEN="open-sesame")
 async def test_with_a_token_the_login_form_leads_to_the_room(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with (
-        gateway_of(tmp_path, None, HTTP__TOKEN="open-sesame") as gateway,
-        browsing(chromium) as opened,
-    ):
+    async with browsing(chromium) as opened:
         page = await (await opened.new_context()).new_page()
         await page.goto(gateway.url)
         await page.get_by_label("token", exact=False).first.fill("wrong")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
 from gateway.app import Gateway
 from tests.kit.browser import browsing, enter, marks
-from tests.kit.gateways import gateway_of
 from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
@@ -23,10 +20,11 @@ async def sign_in(page: Page, token: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["?room=garden#t-abc:0", "#t-abc:0", "?room=a+b%26c"])
+@pytest.mark.settings(HTTP__TOKEN=TOKEN)
 async def test_a_link_leads_to_its_place_after_signing_in_also_at_the_second_try(
-    tmp_path: Path, chromium: Browser, place: str
+    gateway: Gateway, chromium: Browser, place: str
 ) -> None:
-    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         page = await (await opened.new_context()).new_page()
         await page.goto(f"{gateway.url}{place}")
         await expect(page.get_by_role("textbox", name="Token")).to_be_focused()
@@ -38,10 +36,11 @@ async def test_a_link_leads_to_its_place_after_signing_in_also_at_the_second_try
         assert page.url == f"{gateway.url}{place}".replace("+", "%20")
 
 
+@pytest.mark.settings(HTTP__TOKEN=TOKEN)
 async def test_a_link_on_another_site_leads_whoever_is_signed_in_to_its_place(
-    tmp_path: Path, chromium: Browser
+    gateway: Gateway, chromium: Browser
 ) -> None:
-    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN) as gateway, browsing(chromium) as opened:
+    async with browsing(chromium) as opened:
         context = await opened.new_context()
         page = await context.new_page()
         await page.goto(gateway.url)

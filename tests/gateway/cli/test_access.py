@@ -14,8 +14,8 @@ from gateway.app import access_admin
 from gateway.cli.access.actions import pairing_lines
 from gateway.errors import AdminError
 from tests.gateway.cli.said import said
+from tests.gateway.scheduling.opening.closed_chat import court
 from tests.kit.gateways import gateway_process, make_environ, run_tapeway
-from tests.kit.requests import court
 
 
 async def listed(environ: dict[str, str]) -> dict[str, str]:

@@ -74,18 +74,16 @@ async def test_g3_what_happened_later_changes_no_prompt_of_before(
     await assert_the_same(gateway, model)
 
 
+@pytest.mark.settings(CONTEXT__PROMPT_TOKENS="900", CONTEXT__NEW_TOKENS="400")
 async def test_a_view_after_an_overflow_is_built_again_too(
-    model: FakeOpenAI, tmp_path: Path
+    model: FakeOpenAI, gateway: Gateway
 ) -> None:
-    async with gateway_of(
-        tmp_path, model, CONTEXT__PROMPT_TOKENS="900", CONTEXT__NEW_TOKENS="400"
-    ) as gateway:
-        model.default = lambda _request: Text(("word " * 300,))
-        async with visit(gateway.url, "Alice") as (alice,):
-            for number in range(4):
-                await alice.answer(await alice.say(f"question {number}"))
-        assert any(entry.name == "context:overflow" for entry in await settled(gateway))
-        await assert_the_same(gateway, model)
+    model.default = lambda _request: Text(("word " * 300,))
+    async with visit(gateway.url, "Alice") as (alice,):
+        for number in range(4):
+            await alice.answer(await alice.say(f"question {number}"))
+    assert any(entry.name == "context:overflow" for entry in await settled(gateway))
+    await assert_the_same(gateway, model)
 
 
 async def test_what_is_not_what_was_sent_says_why(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gateway.app import Gateway
 from gateway.context.room_memory import (
     CHECK_INTERVAL,
@@ -55,23 +57,22 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path)
     assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
 
 
+@pytest.mark.settings(ACCESS__MODE="open")
 async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text_begins_with(
-    tmp_path: Path,
+    plain: PlainChannel, gateway: Gateway
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        await hear(gateway, channel, says(1, "1", "hello"), says(2, "2", "hello"))
-        room = await gateway.parts.memories.of(room_of(gateway))
+    await hear(gateway, plain, says(1, "1", "hello"), says(2, "2", "hello"))
+    room = await gateway.parts.memories.of(room_of(gateway))
 
-        def people(text: str, **more: object) -> tuple[str, ...]:
-            return room.people(says(3, "3", text, **more))
+    def people(text: str, **more: object) -> tuple[str, ...]:
+        return room.people(says(3, "3", text, **more))
 
-        assert people("so", mentions=("@HANDLE1",)) == ("1",)
-        assert people("so", mentions=("2", "@99")) == ("2", "99")
-        assert people("Name2, look") == ("2",)
-        assert people("look, Name2") == ()
-        assert people("what now?", addressed=True) == (AGENT,)
-        assert room.people(says(3, "2", "Name2 is me")) == ()
+    assert people("so", mentions=("@HANDLE1",)) == ("1",)
+    assert people("so", mentions=("2", "@99")) == ("2", "99")
+    assert people("Name2, look") == ("2",)
+    assert people("look, Name2") == ()
+    assert people("what now?", addressed=True) == (AGENT,)
+    assert room.people(says(3, "2", "Name2 is me")) == ()
 
 
 def heard(number: int, who: str, lane: str) -> tuple[Utterance, LaneLink]:

@@ -13,10 +13,11 @@ from threading import Barrier
 import httpx2
 import pytest
 
+from gateway.app import Gateway
 from gateway.errors import GatewayError, SettingsError
 from gateway.http.access_token import show_token, token_of
 from gateway.settings import Settings
-from tests.kit.gateways import gateway_of, gateway_process, make_environ, make_settings, run_tapeway
+from tests.kit.gateways import gateway_process, make_environ, make_settings, run_tapeway
 
 FILE = "http-token"
 
@@ -182,15 +183,17 @@ def test_the_command_makes_no_token_and_says_why_there_is_none(
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_an_address_that_others_reach_is_opened_with_the_made_token(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path, HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE=FILE) as gateway:
-        token = (tmp_path / "http-token").read_text().strip()
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as web:
-            assert (await web.get("/")).headers["location"] == "/login?room="
-            assert "tapeway token" in (await web.get("/login")).text
-            right = await web.post("/login", data={"token": token})
-            assert right.headers["location"] == "/"
-            assert (await web.get("/")).status_code == 200
+@pytest.mark.settings(HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE=FILE)
+async def test_an_address_that_others_reach_is_opened_with_the_made_token(
+    tmp_path: Path, gateway: Gateway
+) -> None:
+    token = (tmp_path / "http-token").read_text().strip()
+    async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as web:
+        assert (await web.get("/")).headers["location"] == "/login?room="
+        assert "tapeway token" in (await web.get("/login")).text
+        right = await web.post("/login", data={"token": token})
+        assert right.headers["location"] == "/"
+        assert (await web.get("/")).status_code == 200
 
 
 async def test_h2_the_made_token_is_told_by_the_command_and_stands_in_no_log(

@@ -89,11 +89,9 @@ async def test_a_post_from_another_site_s_page_is_refused(gateway: Gateway) -> N
         assert own.status_code == 202
 
 
-async def test_with_a_token_a_login_form_sets_a_cookie_that_lets_in(tmp_path: Path) -> None:
-    async with (
-        gateway_of(tmp_path, HTTP__TOKEN="canary-token") as gateway,
-        client(gateway.url) as web,
-    ):
+@pytest.mark.settings(HTTP__TOKEN="canary-token")
+async def test_with_a_token_a_login_form_sets_a_cookie_that_lets_in(gateway: Gateway) -> None:
+    async with client(gateway.url) as web:
         assert (await web.get("/")).headers["location"] == "/login?room="
         assert (await web.get("/api/rooms/lobby/events")).status_code == 401
         assert (await web.post(ROOM, json=POST)).status_code == 401
@@ -122,12 +120,12 @@ async def test_a_token_in_an_address_lets_nobody_in(tmp_path: Path) -> None:
             assert "set-cookie" not in form.headers
 
 
-async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path, HTTP__TOKEN="secret") as gateway:
-        for token, status in (("secret", 202), ("wrong", 401), ("s", 429)):
-            headers = {"Authorization": f"Bearer {token}"}
-            async with client(gateway.url, headers=headers) as web:
-                assert (await web.post(ROOM, json=POST)).status_code == status
+@pytest.mark.settings(HTTP__TOKEN="secret")
+async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(gateway: Gateway) -> None:
+    for token, status in (("secret", 202), ("wrong", 401), ("s", 429)):
+        headers = {"Authorization": f"Bearer {token}"}
+        async with client(gateway.url, headers=headers) as web:
+            assert (await web.post(ROOM, json=POST)).status_code == status
 
 
 @pytest.mark.parametrize(

@@ -203,10 +203,11 @@ async def test_a_post_that_is_repeated_by_another_person_changes_nothing(gateway
         assert [entry.meta["text"] for entry in entries] == ["the first"]
 
 
+@pytest.mark.settings(HTTP__TOKEN=TOKEN)
 async def test_of_a_hundred_wrong_logins_a_second_one_is_answered_and_the_owner_gets_in(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN) as gateway, browser(gateway.url) as web:
+    async with browser(gateway.url) as web:
         statuses = []
         for number in range(100):
             wrong = await web.post("/login", data={"token": f"guess {number}"})

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import anyio
 import httpx2
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from channels.message import OutboundMessage
+from gateway.app import Gateway
 from gateway.metrics.catalog import MESSAGES, MODEL_CALLS, OWN, PROCESS
 from gateway.metrics.exposition import Exposition
 from gateway.metrics.meters import MAX_UNSENT, Meters, Reading
@@ -44,13 +46,13 @@ async def test_every_metric_is_there_in_both_formats_and_no_other(tmp_path: Path
             assert known[name] in PROCESS or family.documentation == known[name].text
 
 
+@pytest.mark.settings(HTTP__TOKEN=TOKEN)
 async def test_only_the_owner_reads_them_and_a_scraper_logs_in_with_the_token(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path, None, HTTP__TOKEN=TOKEN) as gateway:
-        assert (await ask(gateway.url)).status_code == 401
-        assert (await ask(gateway.url, bearer="another")).status_code == 401
-        assert (await ask(gateway.url, bearer=TOKEN)).status_code == 200
+    assert (await ask(gateway.url)).status_code == 401
+    assert (await ask(gateway.url, bearer="another")).status_code == 401
+    assert (await ask(gateway.url, bearer=TOKEN)).status_code == 200
 
 
 async def test_scrapers_within_a_second_share_one_rendering() -> None:

@@ -200,16 +200,14 @@ async def test_a_person_is_forgotten_whose_messages_are_folded(
 
 
 async def test_what_failed_is_not_asked_again_once_it_is_folded(
-    model: FakeOpenAI, tmp_path: Path
+    model: FakeOpenAI, editing: EditingChannel, gateway: Gateway
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Failure(500, "boom", None, "server_error"))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
-        with pytest.raises(AdminError, match="removed from the ledger after 30 days"):
-            await desk.retry("in-1")
+    model.enqueue(Failure(500, "boom", None, "server_error"))
+    await _answered(gateway, editing, SAID)
+    await _later(gateway)
+    desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
+    with pytest.raises(AdminError, match="removed from the ledger after 30 days"):
+        await desk.retry("in-1")
 
 
 async def test_rows_that_somebody_may_still_need_stay_whole(

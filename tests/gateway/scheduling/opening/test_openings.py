@@ -22,11 +22,11 @@ from tape.rollups import is_refusal
 from tape.stores.sqlite import tape_schema
 from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.scheduling.opening.closed_chat import court
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import gateway_of, names, tape_of
 from tests.kit.plain_channels import Brings
-from tests.kit.requests import court
 
 
 def bytes_of(folder: Path) -> bytes:

@@ -18,8 +18,8 @@ import termios
 from importlib import invalidate_caches
 from typing import Any
 
-from bench.chaos_template import load
 from gateway.cli.main import main
+from tests.chaos.template import load
 
 
 def serve(control: socket.socket) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
-from bench.fleet import stalls
-from bench.fleet.members import Disruption, Kind, Member
-from bench.fleet.pace import Pace
-from bench.fleet.stalls import Stall
 from tests.fakes.cutting_proxy import CuttingProxy
+from tests.fleet import stalls
+from tests.fleet.members import Disruption, Kind, Member
+from tests.fleet.pace import Pace
+from tests.fleet.stalls import Stall
 from tests.postgres import Server
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from bench.chaos_plan import MODEL, Plan, Question
+from tests.chaos.plan import MODEL, Plan, Question
 
 Queue = Callable[[Plan, Question], Hashable]
 """Names the queue that a question stands in."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from bench.chaos_oracle import Verdict, judge
-from bench.chaos_order import Queue, of_the_chat
-from bench.chaos_plan import Plan, Question
-from bench.chaos_record import LINE, Record, Row
-from bench.chaos_window import Window
-from bench.fleet.members import Disruption
-from bench.fleet.stalls import Stall
-from bench.fleet.town import Made, Quarter, Town
+from tests.chaos.oracle import Verdict, judge
+from tests.chaos.order import Queue, of_the_chat
+from tests.chaos.plan import Plan, Question
+from tests.chaos.record import LINE, Record, Row
+from tests.chaos.window import Window
+from tests.fleet.members import Disruption
+from tests.fleet.stalls import Stall
+from tests.fleet.town import Made, Quarter, Town
 
 NEAR_SECONDS: Final = 1.0
 """Maximum seconds between a disruption and a request whose receipt it may have cut off.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from bench.chaos_record import Record, Sent
+from tests.chaos.record import Record, Sent
 
 RECEIPT_SECONDS: Final = 1.0
 """A kill so soon after a send counts as one between the request and its receipt."""

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from bench.chaos_discord import DiscordStage
-from bench.chaos_gateway import Supervisor, fresh
-from bench.chaos_plan import Kind, Plan, Question, Trouble
-from bench.chaos_record import Record
-from bench.chaos_slack import SlackStage
-from bench.chaos_telegram import TelegramStage
-from bench.chaos_traps import Traps
+from tests.chaos.discord import DiscordStage
+from tests.chaos.gateway import Supervisor, fresh
+from tests.chaos.plan import Kind, Plan, Question, Trouble
+from tests.chaos.record import Record
+from tests.chaos.slack import SlackStage
+from tests.chaos.telegram import TelegramStage
+from tests.chaos.traps import Traps
 
 FIRST_TOKEN: Final = 10_000
 HEARD_SECONDS: Final = 20.0

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from bench.chaos_plan import Plan
-from bench.chaos_record import Record
-from bench.fleet import stalls
-from bench.fleet.members import Disruption, Kind
-from bench.fleet.pace import Pace
-from bench.fleet.run import Outcome, left_out
-from bench.fleet.town import Made
-from bench.fleet.troubles import Counts
-from bench.fleet.verdicts import Causes, window_of
+from tests.chaos.plan import Plan
+from tests.chaos.record import Record
+from tests.fleet import stalls
+from tests.fleet.members import Disruption, Kind
+from tests.fleet.pace import Pace
+from tests.fleet.run import Outcome, left_out
+from tests.fleet.town import Made
+from tests.fleet.troubles import Counts
+from tests.fleet.verdicts import Causes, window_of
 
 RECORD = Record(Plan("discord", "", "1", "resend", (), ()), Path())
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import psycopg
 
-from bench.chaos_record import ASKED, Row
+from tests.chaos.record import ASKED, Row
 
 TABLES: Final = ("tape", "entry", "inbox", "outbox", "session", "worker", "control", "append_key")
 _OPEN: Final = """

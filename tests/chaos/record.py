@@ -14,7 +14,7 @@ from typing import Final
 
 import apsw
 
-from bench.chaos_plan import Plan, Question
+from tests.chaos.plan import Plan, Question
 
 ASKED: Final = re.compile(r"\b(Q\d{4,}) (short|long|tool)\b")
 LINE: Final = re.compile(r"\b(Q\d{4,})-(\d+)/(\d+)\b")

@@ -1,4 +1,4 @@
-"""Kills, stops, freezes and database restarts in a fleet: `python -m bench.fleet.chaos --help`.
+"""Kills, stops, freezes and database restarts in a fleet: `python -m tests.fleet --help`.
 
 Ingress processes and workers share one PostgreSQL. Telegram, Discord and Slack, the people there
 and the model are in this process, which stays. In the end every question must have one answer.
@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from bench.fleet.members import Role
-from bench.fleet.run import Outcome, Run, Shape
-from bench.fleet.troubles import Counts
-from bench.fleet.verdicts import COUNTS
+from tests.fleet.members import Role
+from tests.fleet.run import Outcome, Run, Shape
+from tests.fleet.troubles import Counts
+from tests.fleet.verdicts import COUNTS
 from tests.postgres import Server, server
 
 DURABLE: Final = ("synchronous_commit=on",)
@@ -139,7 +139,7 @@ def _shape(options: argparse.Namespace) -> Shape:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.fleet.chaos", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.fleet", description=__doc__)
     add = parser.add_argument
     add("--long", action="store_true", help="half an hour: 200 kills, 60 stops, 20 restarts")
     add("--roles", nargs="+", choices=("all", "ingress", "worker"), help="the processes")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench.chaos_tool import Acting
+from tests.chaos.tool import Acting
 
 STALLS: Final = "CHAOS_STALLS"
 """The variable that names the file of a process."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import ClassVar, Final, Self
 
-from bench.chaos_order import Queue, of_the_chat
-from bench.chaos_plan import Menu, Question, Trouble
-from bench.chaos_record import ASKED, LINE, Record, is_final
-from bench.chaos_stage import register
-from bench.chaos_traps import Traps
-from bench.chaos_window import NONE, Window
+from tests.chaos.order import Queue, of_the_chat
+from tests.chaos.plan import Menu, Question, Trouble
+from tests.chaos.record import ASKED, LINE, Record, is_final
+from tests.chaos.stage import register
+from tests.chaos.traps import Traps
+from tests.chaos.window import NONE, Window
 from tests.fakes.base.connection import Outcome
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError, Slow
 from tests.fakes.discord.faults import Fault, RateLimited

@@ -12,14 +12,14 @@ from typing import Final
 
 import apsw
 
-from bench.chaos_gateway import Launch, Supervisor
-from bench.chaos_model import RETRIES, Model
-from bench.chaos_plan import MODEL, Plan, Question, Trouble
-from bench.chaos_record import Record, read_ledger
-from bench.chaos_stage import Stage
-from bench.chaos_tool import MARKS
-from bench.chaos_traps import Traps
 from bench.stage import distribution
+from tests.chaos.gateway import Launch, Supervisor
+from tests.chaos.model import RETRIES, Model
+from tests.chaos.plan import MODEL, Plan, Question, Trouble
+from tests.chaos.record import Record, read_ledger
+from tests.chaos.stage import Stage
+from tests.chaos.tool import MARKS
+from tests.chaos.traps import Traps
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import make_environ
 
@@ -119,7 +119,7 @@ class _Acting:
 def _environ(plan: Plan, folder: Path, stage: Stage, model: FakeOpenAI) -> dict[str, str]:
     more = {"DELIVERY__AMBIGUOUS": plan.policy, "AGENT__RETRIES": str(RETRIES), **stage.settings()}
     environ = make_environ(folder / "home", model, **more)
-    environ["PYTHONPATH"] = str(distribution(folder / "plugins", "bench.chaos_tool:Acting"))
+    environ["PYTHONPATH"] = str(distribution(folder / "plugins", "tests.chaos.tool:Acting"))
     environ[MARKS] = str(folder / "marks.txt")
     return environ
 

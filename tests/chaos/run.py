@@ -13,16 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bench.chaos_gateway import Launch, fresh
-from bench.chaos_oracle import Verdict, judge
-from bench.chaos_plan import Plan, Policy, make_plan
-from bench.chaos_play import play
-from bench.chaos_record import Record
-from bench.chaos_stage import stage_of
 from bench.figures import progress
+from tests.chaos.gateway import Launch, fresh
+from tests.chaos.oracle import Verdict, judge
+from tests.chaos.plan import Plan, Policy, make_plan
+from tests.chaos.play import play
+from tests.chaos.record import Record
+from tests.chaos.stage import stage_of
+from tests.chaos.table import Row, points
 
 A_HOME: Final = 8
 """So many schedules are played on one home, one after the other."""
+
+
+HOLD_SHARE: Final = 5
+"""Where both policies are played, one in so many schedules is under `hold`."""
 
 
 class Wanted(NamedTuple):
@@ -32,6 +37,35 @@ class Wanted(NamedTuple):
     fault: str
     seed: str
     policy: Policy
+
+
+def random_plans(
+    channel: str, seed: int, first: int, count: int, only: Sequence[str], policies: Sequence[Policy]
+) -> list[Wanted]:
+    """Return so many schedules from the `first` on: every fault in turn, under the policies."""
+    known = stage_of(channel).menu.faults
+    faults = [fault for fault in only or known if fault in known]
+    both = len(policies) > 1
+    wanted = []
+    for number in range(first, first + (count if faults else 0)):
+        turn, at = divmod(number, len(faults))
+        # Another share of the faults in each turn, however many there are.
+        holds = both and (turn + at) % HOLD_SHARE == 0
+        policy = "hold" if holds else policies[0]
+        wanted.append(Wanted(channel, faults[at], f"{seed}.{turn}", policy))
+    return wanted
+
+
+def more_plans(
+    channel: str, seed: str, played: Sequence[Row], policies: Sequence[Policy], each: int
+) -> list[Wanted]:
+    """Return schedules for the kill points that were reached in fewer than `each` of a policy."""
+    return [
+        Wanted(channel, point, f"{seed}.{number}", policy)
+        for policy in policies
+        for point, reached in points(channel, policy, played).items()
+        for number in range(each - reached)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from bench.chaos_plan import Policy
-from bench.chaos_stage import stage_of
+from tests.chaos.plan import Policy
+from tests.chaos.stage import stage_of
 
 POLICIES: Final[tuple[Policy, ...]] = ("resend", "hold")
 COUNTS: Final = (

@@ -1,4 +1,4 @@
-"""Short random schedules against the real gateway: `python -m bench.chaos --help`.
+"""Short random schedules against the real gateway: `python -m tests.chaos --help`.
 
 The gateway is the real process; the platforms, the people and the model are in this one, which
 stays when it is killed. After each schedule every question must have exactly one complete answer.
@@ -20,46 +20,14 @@ from pathlib import Path
 from typing import Final
 
 from bench.burner import burning
-from bench.chaos_forks import forking
-from bench.chaos_plan import Policy
-from bench.chaos_run import A_HOME, Played, Run, Wanted
-from bench.chaos_stage import CHANNELS, stage_of
-from bench.chaos_table import POLICIES, Row, points, table
-
-HOLD_SHARE: Final = 5
-"""Where both policies are played, one in so many schedules is under `hold`."""
+from tests.chaos.forks import forking
+from tests.chaos.plan import Policy
+from tests.chaos.run import A_HOME, Played, Run, Wanted, more_plans, random_plans
+from tests.chaos.stage import CHANNELS, stage_of
+from tests.chaos.table import POLICIES, Row, points, table
 
 MOST_ROUNDS: Final = 5
 """So often schedules are added for kill points that were not reached."""
-
-
-def random_plans(
-    channel: str, seed: int, first: int, count: int, only: Sequence[str], policies: Sequence[Policy]
-) -> list[Wanted]:
-    """Return so many schedules from the `first` on: every fault in turn, under the policies."""
-    known = stage_of(channel).menu.faults
-    faults = [fault for fault in only or known if fault in known]
-    both = len(policies) > 1
-    wanted = []
-    for number in range(first, first + (count if faults else 0)):
-        turn, at = divmod(number, len(faults))
-        # Another share of the faults in each turn, however many there are.
-        holds = both and (turn + at) % HOLD_SHARE == 0
-        policy = "hold" if holds else policies[0]
-        wanted.append(Wanted(channel, faults[at], f"{seed}.{turn}", policy))
-    return wanted
-
-
-def more_plans(
-    channel: str, seed: str, played: Sequence[Row], policies: Sequence[Policy], each: int
-) -> list[Wanted]:
-    """Return schedules for the kill points that were reached in fewer than `each` of a policy."""
-    return [
-        Wanted(channel, point, f"{seed}.{number}", policy)
-        for policy in policies
-        for point, reached in points(channel, policy, played).items()
-        for number in range(each - reached)
-    ]
 
 
 async def _play(options: argparse.Namespace, keep: Path) -> list[Played]:
@@ -128,7 +96,7 @@ def _not_reached(options: argparse.Namespace, rows: Sequence[Row]) -> bool:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.chaos", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     add = parser.add_argument
     add("--channel", nargs="+", choices=list(CHANNELS), default=list(CHANNELS))
     add("--seed", type=int, default=1, help="what the schedules are made of")

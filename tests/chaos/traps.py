@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from bench.chaos_gateway import Supervisor
-from bench.chaos_plan import Trouble
-from bench.chaos_record import Record
+from tests.chaos.gateway import Supervisor
+from tests.chaos.plan import Trouble
+from tests.chaos.record import Record
 
 
 class Traps:

@@ -26,7 +26,7 @@ from gateway.cli.main import main
 
 _LATER: Final = (
     "anyio._backends._asyncio",
-    "bench.chaos_tool",
+    "tests.chaos.tool",
     "gateway.cli.plugin_commands",
     "gateway.cli.service.serve",
     "gateway.cli.runner",

@@ -13,19 +13,19 @@ from typing import Final
 
 import psycopg
 
-from bench.chaos_model import RETRIES, Model
-from bench.chaos_tool import MARKS
-from bench.fleet import ledger
-from bench.fleet.members import Kind, Member, Role
-from bench.fleet.pace import Pace
-from bench.fleet.stalls import STALLS, Stall, watch
-from bench.fleet.town import Town
-from bench.fleet.troubles import Counts, Troublemaker
-from bench.fleet.verdicts import Judged, judged
 from bench.stage import distribution
+from tests.chaos.model import RETRIES, Model
+from tests.chaos.tool import MARKS
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.fleet import ledger
+from tests.fleet.members import Kind, Member, Role
+from tests.fleet.pace import Pace
+from tests.fleet.stalls import STALLS, Stall, watch
+from tests.fleet.town import Town
+from tests.fleet.troubles import Counts, Troublemaker
+from tests.fleet.verdicts import Judged, judged
 from tests.kit.gateways import make_environ
 from tests.postgres import Server
 
@@ -192,7 +192,7 @@ class Run:
             "AGENT__RETRIES": str(RETRIES),
         }
         environ = make_environ(folder / "home", model, **settings)
-        environ["PYTHONPATH"] = str(distribution(folder / "plugins", "bench.fleet.stalls:Watched"))
+        environ["PYTHONPATH"] = str(distribution(folder / "plugins", "tests.fleet.stalls:Watched"))
         environ[MARKS] = str(self._marks)
         member = Member(name, role, host, folder, environ)
         environ[STALLS] = str(member.stalls)

@@ -15,7 +15,7 @@ from uuid import uuid4
 import anyio
 import httpx2
 
-from bench.chaos_record import Messages
+from tests.chaos.record import Messages
 from tests.kit.visitor import Visitor
 
 AGAIN_SECONDS: Final = 0.05

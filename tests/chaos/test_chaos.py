@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from bench.chaos import more_plans, random_plans
-from bench.chaos_forks import forking
-from bench.chaos_gateway import fresh
-from bench.chaos_oracle import Verdict, judge
-from bench.chaos_order import Queue, of_each_person, of_the_chat, of_the_chat_unless_cut_off
-from bench.chaos_plan import LINES, Policy, Question, make_plan
-from bench.chaos_record import Record, Row, Sent, line
-from bench.chaos_run import Played, Run, Wanted
-from bench.chaos_stage import CHANNELS, stage_of
-from bench.chaos_table import points, table
-from bench.chaos_window import NONE, RECEIPTS, Window
 from gateway.delivery.sender import RESENT
+from tests.chaos.forks import forking
+from tests.chaos.gateway import fresh
+from tests.chaos.oracle import Verdict, judge
+from tests.chaos.order import Queue, of_each_person, of_the_chat, of_the_chat_unless_cut_off
+from tests.chaos.plan import LINES, Policy, Question, make_plan
+from tests.chaos.record import Record, Row, Sent, line
+from tests.chaos.run import Played, Run, Wanted, more_plans, random_plans
+from tests.chaos.stage import CHANNELS, stage_of
+from tests.chaos.table import points, table
+from tests.chaos.window import NONE, RECEIPTS, Window
 
 ASKED = Question(0.0, "Q0001", 0, 0, "short")
 SHORT = {

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
-from bench.chaos_order import Queue, of_the_chat
-from bench.chaos_plan import LINES, Menu, Question, Trouble
-from bench.chaos_record import LINE, Record, Sent, is_final
-from bench.chaos_stage import register
-from bench.chaos_traps import Traps
-from bench.chaos_window import RECEIPTS, Window
 from bench.stage import USERNAME
+from tests.chaos.order import Queue, of_the_chat
+from tests.chaos.plan import LINES, Menu, Question, Trouble
+from tests.chaos.record import LINE, Record, Sent, is_final
+from tests.chaos.stage import register
+from tests.chaos.traps import Traps
+from tests.chaos.window import RECEIPTS, Window
 from tests.fakes.base.connection import Outcome
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError, Slow
 from tests.fakes.base.http import Answer

@@ -16,12 +16,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
-from bench.chaos_order import Queue
-from bench.chaos_plan import Question
-from bench.chaos_record import LINE, Record, Row, is_final
-from bench.chaos_window import Window
 from gateway.delivery.sender import RESENT
 from gateway.storage.ledger.ledger import MAX_CRASHES
+from tests.chaos.order import Queue
+from tests.chaos.plan import Question
+from tests.chaos.record import LINE, Record, Row, is_final
+from tests.chaos.window import Window
 
 ADDING: Final = frozenset({"web"})
 """Channels where what a person adds to a question that waits is asked, and answered, with it."""

@@ -9,9 +9,9 @@ from typing import Final
 
 import orjson
 
-from bench.chaos_plan import LINES, Kind
-from bench.chaos_record import ASKED, line
-from bench.chaos_traps import Traps
+from tests.chaos.plan import LINES, Kind
+from tests.chaos.record import ASKED, line
+from tests.chaos.traps import Traps
 from tests.fakes.openai.script import (
     Call,
     CutStream,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from bench.chaos_record import Record
+from tests.chaos.record import Record
 from tests.kit.gateways import APART, clean_environ
 
 _ENDS: Final = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)

@@ -11,18 +11,18 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import ClassVar, Final, Protocol, Self, TypeVar
 
-from bench.chaos_order import Queue
-from bench.chaos_plan import Menu, Question, Trouble
-from bench.chaos_record import Record
-from bench.chaos_traps import Traps
-from bench.chaos_window import Window
+from tests.chaos.order import Queue
+from tests.chaos.plan import Menu, Question, Trouble
+from tests.chaos.record import Record
+from tests.chaos.traps import Traps
+from tests.chaos.window import Window
 
 CHANNELS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "discord": "bench.chaos_discord",
-        "slack": "bench.chaos_slack",
-        "telegram": "bench.chaos_telegram",
-        "web": "bench.chaos_web",
+        "discord": "tests.chaos.discord",
+        "slack": "tests.chaos.slack",
+        "telegram": "tests.chaos.telegram",
+        "web": "tests.chaos.web",
     }
 )
 """The module of each channel."""

@@ -79,7 +79,7 @@ async def forking() -> AsyncIterator[Forks]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "bench.chaos_template",
+        "tests.chaos.template",
         env=clean_environ({}),
         cwd=APART,
         stdin=PIPE,

@@ -13,14 +13,14 @@ from typing import ClassVar, Final, Self
 
 import httpx2
 
-from bench.chaos_order import Queue, of_each_person
-from bench.chaos_page import Page
-from bench.chaos_plan import LINES, Menu, Question, Trouble
-from bench.chaos_record import LINE, Record, is_final
-from bench.chaos_relay import EVENTS, POST, Relay
-from bench.chaos_stage import register
-from bench.chaos_traps import Traps
-from bench.chaos_window import NONE, Window
+from tests.chaos.order import Queue, of_each_person
+from tests.chaos.page import Page
+from tests.chaos.plan import LINES, Menu, Question, Trouble
+from tests.chaos.record import LINE, Record, is_final
+from tests.chaos.relay import EVENTS, POST, Relay
+from tests.chaos.stage import register
+from tests.chaos.traps import Traps
+from tests.chaos.window import NONE, Window
 
 ROOMS: Final = 3
 PEOPLE: Final = ("Ann", "Ben")

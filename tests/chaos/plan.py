@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -49,8 +49,21 @@ class Trouble:
     where: str = ""
 
 
-Roll = Callable[[random.Random, float], Trouble]
-"""Draws a trouble of a channel's own, for a moment."""
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Draws a trouble of a channel's own: how much of it, in whole numbers or not, and where."""
+
+    least: float
+    most: float
+    where: tuple[str, ...] = ()
+
+    def __call__(self, name: str, chance: random.Random, at: float) -> Trouble:
+        """Draw it for a moment."""
+        if isinstance(self.least, int) and isinstance(self.most, int):
+            much: float = chance.randint(self.least, self.most)
+        else:
+            much = round(chance.uniform(self.least, self.most), 2)
+        return Trouble(at, name, much, chance.choice(self.where) if self.where else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +153,7 @@ def _trouble(chance: random.Random, menu: Menu, name: str) -> Trouble:
         # From the start: the moment is the stage's; `much` says which of its kind, and how.
         return Trouble(round(chance.uniform(0, LASTS / 2), 3), name, chance.randint(0, 2))
     if name in menu.troubles:
-        return menu.troubles[name](chance, at)
+        return menu.troubles[name](name, chance, at)
     if name == "pause":
         return Trouble(at, name, round(chance.uniform(0.2, 1.0), 2))
     return Trouble(at, name, chance.randint(1, 3))

@@ -12,7 +12,6 @@ from typing import Final
 
 import apsw
 
-from bench.stage import distribution
 from tests.chaos.gateway import Launch, Supervisor
 from tests.chaos.model import RETRIES, Model
 from tests.chaos.plan import MODEL, Plan, Question, Trouble
@@ -22,6 +21,7 @@ from tests.chaos.tool import MARKS
 from tests.chaos.traps import Traps
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import make_environ
+from tests.kit.plugins import distribution
 
 PATIENCE: Final = 90.0
 """So long the gateway may take to be idle once nothing goes wrong any more, seconds."""
@@ -89,9 +89,9 @@ class _Acting:
                 await asyncio.sleep(max(0.0, begun + each.at - time.monotonic()))
                 if isinstance(each, Question):
                     self._record.asked.append(each)
-                    self._stage.ask(each)
+                    await self._stage.ask(each)
                 else:
-                    self._happen(each, group)
+                    await self._happen(each, group)
             # What waits for a moment of its own gets time for it.
             await _idle(self._record, TROUBLED)
         self._stage.heal()
@@ -101,12 +101,12 @@ class _Acting:
         await _see(self._record, self._stage)
         self._record.seconds = time.monotonic() - begun
 
-    def _happen(self, trouble: Trouble, group: asyncio.TaskGroup) -> None:
+    async def _happen(self, trouble: Trouble, group: asyncio.TaskGroup) -> None:
         name, menu = trouble.name, self._stage.menu
         if name in menu.points:
             self._traps.add(trouble)
         elif name in menu.troubles:
-            self._stage.trouble(trouble)
+            await self._stage.trouble(trouble)
         elif name in MODEL:
             self._model.troubles += [name] * int(trouble.much)
         elif name == "pause":

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import ClassVar, Final, Self
@@ -15,12 +13,11 @@ import httpx2
 
 from tests.chaos.order import Queue, of_each_person
 from tests.chaos.page import Page
-from tests.chaos.plan import LINES, Menu, Question, Trouble
+from tests.chaos.plan import LINES, Menu, Question, Roll, Trouble
 from tests.chaos.record import LINE, Record, is_final
 from tests.chaos.relay import EVENTS, POST, Relay
-from tests.chaos.stage import register
+from tests.chaos.stage import Stage
 from tests.chaos.traps import Traps
-from tests.chaos.window import NONE, Window
 
 ROOMS: Final = 3
 PEOPLE: Final = ("Ann", "Ben")
@@ -34,13 +31,7 @@ _ACCEPTED: Final = b"HTTP/1.1 202"
 _CUTS: Final = ("lost-answer", "reset", "lost-stream")
 
 
-def _roll(name: str, chance: random.Random, at: float) -> Trouble:
-    much = round(chance.uniform(0.1, 0.8), 2) if name == "slow" else chance.randint(1, 3)
-    return Trouble(at, name, much)
-
-
-@register
-class WebStage:
+class Web(Stage):
     """Rooms with people, who are cut off, post again and come back."""
 
     menu: ClassVar[Menu] = Menu(
@@ -55,9 +46,10 @@ class WebStage:
             "kill-after-final",
             "kill-told-final",
         ),
-        MappingProxyType({name: partial(_roll, name) for name in (*_CUTS, "slow", "redeliver")}),
+        MappingProxyType(
+            {**{name: Roll(1, 3) for name in (*_CUTS, "redeliver")}, "slow": Roll(0.1, 0.8)}
+        ),
     )
-    window: ClassVar[Window] = NONE
     queue: ClassVar[Queue] = staticmethod(of_each_person(len(PEOPLE)))
     writes: ClassVar[float] = 0.35
 
@@ -74,7 +66,7 @@ class WebStage:
         self._changed = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        """Let the people open their pages."""
+        """Open the people's pages."""
         await self._stack.enter_async_context(self._relay)
         limits = httpx2.Limits(max_connections=None)
         self._client = await self._stack.enter_async_context(
@@ -97,7 +89,7 @@ class WebStage:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let them go."""
+        """Be gone."""
         for task in self._tasks:
             task.cancel()
         await self._stack.__aexit__(kind, error, trace)
@@ -111,13 +103,13 @@ class WebStage:
         for page in self._all():
             await page.entered.wait()
 
-    def ask(self, question: Question) -> None:
-        """Let a question be asked on a page."""
+    async def ask(self, question: Question) -> None:
+        """Ask a question on a page."""
         people = self._pages[question.place]
         people[question.person % len(people)].say(f"{question.token} {question.kind} please")
 
-    def trouble(self, trouble: Trouble) -> None:
-        """Let lines be cut or slow, or posts come again."""
+    async def trouble(self, trouble: Trouble) -> None:
+        """Cut lines, slow them down, or post again."""
         name, count = trouble.name, int(trouble.much)
         if name == "slow":
             self._slow += [trouble.much] * 3
@@ -130,7 +122,7 @@ class WebStage:
             self._relay.troubles[name] += count
 
     def heal(self) -> None:
-        """Let nothing go wrong any more."""
+        """End everything that goes wrong."""
         self._slow.clear()
         self._relay.troubles.clear()
 
@@ -173,9 +165,7 @@ class WebStage:
         """See a post before the gateway does."""
         if self._slow:
             await asyncio.sleep(self._slow.pop())
-        if self._traps.has("kill-handed"):
-            seconds = 0.001 * (len(self._traps.record.kills) % 3) ** 3
-            self._traps.kill_soon("kill-handed", seconds)
+        self._traps.strikes("kill-handed")
         return not self._happens("reset")
 
     async def _answered(self, answer: bytes) -> bool:
@@ -184,8 +174,7 @@ class WebStage:
             return True
         if self._traps.springs("kill-accept") or self._happens("lost-answer"):
             return False
-        if self._traps.has("kill-confirmed"):
-            self._traps.kill_soon("kill-confirmed", 0.0)
+        self._traps.strikes("kill-confirmed", 0.0)
         return True
 
     def _shown(self, events: str) -> bool:
@@ -200,18 +189,13 @@ class WebStage:
                 self._final.add(found[-1][0])
                 if self._traps.springs("kill-after-final"):
                     return False
-                if self._traps.has("kill-told-final"):
-                    seconds = 0.003 * (len(self._traps.record.kills) % 3)
-                    self._traps.kill_soon("kill-told-final", seconds)
+                self._traps.strikes("kill-told-final")
         return True
 
     def _drafted(self, found: list[tuple[str, str, str]]) -> None:
         lines = max(int(number) for _token, number, _count in found)
-        if lines > LINES["long"] // 2:
-            if self._traps.has("kill-mid-long"):
-                self._traps.kill_soon("kill-mid-long", 0.0)
-        elif self._traps.has("kill-draft"):
-            self._traps.kill_soon("kill-draft", 0.0)
+        name = "kill-mid-long" if lines > LINES["long"] // 2 else "kill-draft"
+        self._traps.strikes(name, 0.0)
 
     def _happens(self, name: str) -> bool:
         if self._relay.troubles[name] <= 0:

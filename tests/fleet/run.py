@@ -13,7 +13,6 @@ from typing import Final
 
 import psycopg
 
-from bench.stage import distribution
 from tests.chaos.model import RETRIES, Model
 from tests.chaos.tool import MARKS
 from tests.fakes.cutting_proxy import CuttingProxy
@@ -27,6 +26,7 @@ from tests.fleet.town import Town
 from tests.fleet.troubles import Counts, Troublemaker
 from tests.fleet.verdicts import Judged, judged
 from tests.kit.gateways import make_environ
+from tests.kit.plugins import distribution
 from tests.postgres import Server
 
 ANSWER_SECONDS: Final = 0.5
@@ -157,9 +157,9 @@ class Run:
         while (moment := moment + chance.expovariate(self._shape.rate)) < self._shape.seconds:
             if not await self._pace.until(moment):
                 return
-            self._town.ask()
+            await self._town.ask()
             if chance.random() < 0.5:
-                self._town.deliver_again()
+                await self._town.deliver_again()
 
     # -- the processes
 
@@ -241,7 +241,7 @@ class Run:
     async def _idle(self) -> str:
         """Wait until every question and every send is at its end; return why not."""
         for quarter in self._town.quarters:
-            quarter.stage.heal()
+            quarter.platform.heal()
         changed, known, why = time.monotonic(), self._open, ""
         while time.monotonic() - changed < self._shape.patience:
             if self._open != known:
@@ -263,7 +263,7 @@ class Run:
         found = await ledger.read(self._server.url)
         marks = self._marks.read_text().split() if self._marks.exists() else []
         for quarter in self._town.quarters:
-            await quarter.stage.see(quarter.record)
+            await quarter.platform.see(quarter.record)
             quarter.record.acts.update(mark for mark in marks if mark in quarter.record.tokens)
         for member, _proxy in self._members:
             self._notes += [

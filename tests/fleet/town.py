@@ -5,33 +5,33 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from tests.chaos.discord import DiscordStage
+from tests.chaos.discord import Discord
 from tests.chaos.gateway import Supervisor, fresh
 from tests.chaos.plan import Kind, Plan, Question, Trouble
+from tests.chaos.platform import REDELIVER
 from tests.chaos.record import Record
-from tests.chaos.slack import SlackStage
-from tests.chaos.telegram import TelegramStage
+from tests.chaos.slack import Slack
+from tests.chaos.telegram import Telegram
 from tests.chaos.traps import Traps
 
 FIRST_TOKEN: Final = 10_000
 HEARD_SECONDS: Final = 20.0
 EVERYWHERE: Final = "0.0.0.0"
 KINDS: Final[tuple[Kind, ...]] = ("short", "short", "short", "tool", "long")
-AGAIN: Final = ("redeliver", "redeliver-new")
 SHARES: Final = (4, 4, 1)
 """Slack takes twenty streams a minute: more would wait for that, not for the fleet."""
 
 MAX_AGAIN: Final = 2
 """How often the last messages are delivered again, each up to three times in all."""
 
-AnyStage = TelegramStage | DiscordStage | SlackStage
+AnyPlatform = Telegram | Discord | Slack
 
 
 class Made(NamedTuple):
@@ -49,28 +49,25 @@ class Quarter:
     """One platform, what was asked there, and what its log says."""
 
     channel: str
-    stage: AnyStage
+    platform: AnyPlatform
     record: Record
     made: list[Made] = field(default_factory=list)
-
-    @property
-    def server(self) -> Any:
-        """The platform itself."""
-        return self.stage.fake if isinstance(self.stage, DiscordStage) else self.stage
 
     async def ready(self) -> None:
         """Wait until it is heard; what was said while its listener changed is said again."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(HEARD_SECONDS):
-                    await self.stage.ready()
+                    await self.platform.ready()
                     return
 
     def keep(self) -> None:
         """Write down which messages were made, and forget the requests."""
-        calls, hosts = self.server.calls, self.server.asked_at
+        server: Any = self.platform.stage.fake
+        calls, hosts = server.calls, server.asked_at
+        made: Callable[[Any], tuple[int, str] | None] = self.platform.made
         for call, host in zip(calls, hosts, strict=True):
-            found = self.stage.made(call)
+            found = made(call)
             if found is not None:
                 method = getattr(call, "method", "") or call.kind
                 self.made.append(Made(*found, call.at, host, method))
@@ -88,17 +85,17 @@ class Town:
         self.asked: dict[str, tuple[Question, float]] = {}
         self.quarters: list[Quarter] = []
         self.traps = Traps(Supervisor(fresh, Record(Plan("", "", seed, "resend", (), ()), folder)))
-        for stage_type in (TelegramStage, DiscordStage, SlackStage):
-            channel = stage_type.menu.channel
+        for kind in (Telegram, Discord, Slack):
+            channel = kind.menu.channel
             record = Record(Plan(channel, "", seed, "resend", (), ()), folder)
-            stage: AnyStage = stage_type(self.traps, folder)
-            self.quarters.append(Quarter(channel, stage, record))
+            platform: AnyPlatform = kind(self.traps, folder)
+            self.quarters.append(Quarter(channel, platform, record))
 
     async def __aenter__(self) -> Self:
         """Be there."""
         for quarter in self.quarters:
-            quarter.server.host = EVERYWHERE
-            await self._stack.enter_async_context(quarter.stage)
+            quarter.platform.stage.fake.host = EVERYWHERE
+            await self._stack.enter_async_context(quarter.platform)
         return self
 
     async def __aexit__(
@@ -114,32 +111,32 @@ class Town:
         """Return the settings of a process that asks at an address of its own."""
         found: dict[str, str] = {}
         for quarter in self.quarters:
-            found |= quarter.stage.settings()
+            found |= quarter.platform.settings()
         return {name: value.replace("127.0.0.1", host) for name, value in found.items()}
 
     async def ready(self) -> None:
         """Wait until every platform is heard."""
         await asyncio.gather(*(quarter.ready() for quarter in self.quarters))
 
-    def ask(self) -> Question:
+    async def ask(self) -> Question:
         """Choose where the next question is asked, and ask it."""
         chance = self._chance
         (quarter,) = chance.choices(self.quarters, SHARES)
-        place, kind = chance.randrange(quarter.stage.menu.places), chance.choice(KINDS)
+        place, kind = chance.randrange(quarter.platform.menu.places), chance.choice(KINDS)
         token = f"Q{self._number}"
         self._number += 1
         question = Question(0.0, token, place, chance.randrange(3), kind)
         self.asked[token] = (question, time.monotonic())
         quarter.record.asked.append(question)
-        quarter.stage.ask(question)
+        await quarter.platform.ask(question)
         return question
 
-    def deliver_again(self) -> None:
+    async def deliver_again(self) -> None:
         """Deliver the last messages of each platform again that were taken."""
         for quarter in self.quarters:
-            known = quarter.stage.menu.troubles
-            name = self._chance.choice([name for name in AGAIN if name in known])
-            quarter.stage.trouble(Trouble(0.0, name, self._chance.randint(1, MAX_AGAIN)))
+            known = quarter.platform.menu.troubles
+            name = self._chance.choice([name for name in REDELIVER if name in known])
+            await quarter.platform.trouble(Trouble(0.0, name, self._chance.randint(1, MAX_AGAIN)))
 
     def keep(self) -> None:
         """Write down what was done, and forget the rest."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -10,7 +11,6 @@ import orjson
 
 from channels.telegram.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import alerted, checked, detected
@@ -21,6 +21,7 @@ from tests.fakes.telegram.updates import OTHER_POLLER
 from tests.fakes.telegram.world import Chat as TelegramChat
 from tests.fakes.telegram.world import Message, User
 from tests.kit.clock import ManualClock
+from tests.kit.stages.platform import Attachment, PlatformStage, seconds_of
 
 TYPING_LASTS: Final = 5.0
 METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
@@ -75,30 +76,6 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
 
     # -- what people do
 
-    async def say(
-        self,
-        chat: Chat,
-        person: Person,
-        text: str,
-        *,
-        mention: bool = True,
-        reply_to: str | None = None,
-        like: PersonMessage | None = None,
-    ) -> PersonMessage:
-        place = self.fake.chat(int(chat.id))
-        if like is not None:
-            place.ids = iter(range(int(like.id), 2**31))
-        text, entities = typed(self._addressed(chat, text) if mention else text)
-        json = self.fake.say(
-            place,
-            self._people[person.name],
-            text,
-            entities=entities,
-            reply_to=int(reply_to) if reply_to else None,
-            topic=_topic(chat),
-        )
-        return self._said(json, chat, person, text)
-
     async def echo(self, chat: Chat, answer: Answer) -> None:
         message = self.fake.chat(int(chat.id)).messages[int(answer.id)]
         self.fake.push_update({"message": message.json})
@@ -124,29 +101,9 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.press(int(chat.id), self._people[person.name], int(answer.id), label)
 
-    async def send_image(
-        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> PersonMessage:
-        user = self._people[person.name]
-        caption = self._addressed(chat, text) if mention else text
-        place = int(chat.id)
-        json = self.fake.send_photo(place, user, data=data, caption=caption, topic=_topic(chat))
-        return self._said(json, chat, person, caption)
-
-    async def send_file(
-        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> PersonMessage:
-        caption = self._addressed(chat, text)
-        json = self.fake.send_document(
-            int(chat.id),
-            self._people[person.name],
-            data=data,
-            name=name,
-            mime=mime,
-            caption=caption,
-            topic=_topic(chat),
-        )
-        return self._said(json, chat, person, caption)
+    def is_taken(self, said: PersonMessage) -> bool:
+        number = int(said.delivery)
+        return any(it.confirmed for it in self.fake.updates.all if it.update_id == number)
 
     # -- what people see
 
@@ -233,6 +190,31 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         username = f"{name.lower()}_{'bot' if is_bot else 'x'}"
         return self.fake.user(1000 + len(self._people), name, username, is_bot)
 
+    def _say(self, said: PersonMessage, reply_to: str | None, like: str) -> PersonMessage:
+        place, (text, entities) = self.fake.chat(int(said.chat.id)), typed(said.text)
+        if like:
+            place.ids = iter(range(int(like), 2**31))
+        json = self.fake.say(
+            place,
+            self._people[said.person.name],
+            text,
+            entities=entities,
+            reply_to=int(reply_to) if reply_to else None,
+            topic=_topic(said.chat),
+        )
+        return self._said(json, replace(said, text=text))
+
+    def _send(self, said: PersonMessage, file: Attachment) -> PersonMessage:
+        place, user, topic = int(said.chat.id), self._people[said.person.name], _topic(said.chat)
+        data, name, mime = file
+        if mime.startswith("image/"):
+            json = self.fake.send_photo(place, user, data=data, caption=said.text, topic=topic)
+        else:
+            json = self.fake.send_document(
+                place, user, data=data, name=name, mime=mime, caption=said.text, topic=topic
+            )
+        return self._said(json, said)
+
     def _is_private(self, chat: Chat) -> bool:
         return not chat.id.startswith("-")
 
@@ -240,9 +222,9 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         number = -1001000000001 - sum(chat < 0 for chat in self.fake.world.chats)
         return self.fake.group(number, f"Group {-number % 1000}", forum)
 
-    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> PersonMessage:
+    def _said(self, json: JsonObject, said: PersonMessage) -> PersonMessage:
         delivery = str(self.fake.updates.all[-1].update_id)
-        return PersonMessage(str(json["message_id"]), chat, person, text, delivery)
+        return replace(said, id=str(json["message_id"]), delivery=delivery)
 
     def _ours(self, chat: Chat) -> list[Message]:
         found = self.fake.messages(int(chat.id))

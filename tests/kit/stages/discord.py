@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -12,7 +13,6 @@ from PIL import Image
 
 from channels.discord.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.discord.faults import RateLimited
 from tests.fakes.discord.permissions import Permission
@@ -20,6 +20,7 @@ from tests.fakes.discord.rules import MAX_CONTENT
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import COMMAND_ANSWER, Channel, Guild, Message, User
 from tests.kit.clock import ManualClock
+from tests.kit.stages.platform import Attachment, PlatformStage, seconds_of
 
 KINDS: Final[Mapping[Operation, str]] = MappingProxyType(
     {"typing": "typing", "first": "post", "edit": "edit", "final": "post"}
@@ -30,9 +31,15 @@ READS: Final = frozenset({"GET"})
 class DiscordStage(PlatformStage[FakeDiscord, User]):
     """A Discord with one server of many channels, threads, and private chats."""
 
-    def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
+    def __init__(
+        self,
+        clock: ManualClock | None = None,
+        *,
+        limits: bool = False,
+        kind: type[FakeDiscord] = FakeDiscord,
+    ) -> None:
         # The SDK would sleep out what the headers say, in seconds of its own.
-        fake = FakeDiscord(limits=limits, rate_headers=clock is None, clock=seconds_of(clock))
+        fake = kind(limits=limits, rate_headers=clock is None, clock=seconds_of(clock))
         super().__init__(fake, clock)
         fake.gateway.prompting = True
         self._guild: Guild | None = None
@@ -67,33 +74,19 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         name = f"Thread {len(self.fake.world.channels)}"
         return Chat(group.id, str(self.fake.thread(int(group.id), maker, name).id))
 
+    def forum_post(self) -> Chat:
+        """Create a forum with one post, which is a thread."""
+        assert self._guild is not None
+        forum = self.fake.forum(self._guild)
+        maker = self._people[self.person("Maker").name]
+        post, _first = self.fake.forum_post(forum, maker, "Leases", "All about leases.")
+        return Chat(str(forum.id), str(post.id))
+
     def calling(self, person: Person | None = None) -> str:
         user = self._people[person.name] if person is not None else self.fake.bot
         return f"<@{user.id}>"
 
     # -- what people do
-
-    async def say(
-        self,
-        chat: Chat,
-        person: Person,
-        text: str,
-        *,
-        mention: bool = True,
-        reply_to: str | None = None,
-        like: PersonMessage | None = None,
-    ) -> PersonMessage:
-        place = self._place(chat)
-        if mention:
-            text = self._addressed(chat, text)
-        message = self.fake.say(
-            place,
-            self._people[person.name],
-            text,
-            reply_to=int(reply_to) if reply_to else None,
-            id=int(like.id) if like is not None else None,
-        )
-        return PersonMessage(str(message.id), chat, person, text)
 
     async def echo(self, chat: Chat, answer: Answer) -> None:
         self.fake.redeliver(self._where(chat, int(answer.id)), int(answer.id))
@@ -131,28 +124,8 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         message = place.messages[int(answer.id)]
         self.fake.press(place, self._people[person.name], message, label)
 
-    async def send_image(
-        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> PersonMessage:
-        try:
-            with Image.open(io.BytesIO(data)) as image:
-                size = image.size
-        except OSError:
-            size = None
-        file = self.fake.attachment(data, "image.png", "image/png", dimensions=size)
-        place = self._place(chat)
-        text = self._addressed(chat, text) if mention else text
-        message = self.fake.say(place, self._people[person.name], text, files=[file])
-        return PersonMessage(str(message.id), chat, person, text)
-
-    async def send_file(
-        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> PersonMessage:
-        file = self.fake.attachment(data, name, mime)
-        place = self._place(chat)
-        text = self._addressed(chat, text)
-        message = self.fake.say(place, self._people[person.name], text, files=[file])
-        return PersonMessage(str(message.id), chat, person, text)
+    def is_taken(self, said: PersonMessage) -> bool:
+        return (self._place(said.chat).id, int(said.id)) not in self.fake.unconfirmed
 
     # -- what people see
 
@@ -243,6 +216,22 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
     def _new_user(self, name: str, is_bot: bool) -> User:
         return self.fake.user(name, is_bot=is_bot)
 
+    def _say(self, said: PersonMessage, reply_to: str | None, like: str) -> PersonMessage:
+        message = self.fake.say(
+            self._place(said.chat),
+            self._people[said.person.name],
+            said.text,
+            reply_to=int(reply_to) if reply_to else None,
+            id=int(like) if like else None,
+        )
+        return replace(said, id=str(message.id))
+
+    def _send(self, said: PersonMessage, file: Attachment) -> PersonMessage:
+        sent = self.fake.attachment(*file, dimensions=_size_of(file))
+        user = self._people[said.person.name]
+        message = self.fake.say(self._place(said.chat), user, said.text, files=[sent])
+        return replace(said, id=str(message.id))
+
     def _is_private(self, chat: Chat) -> bool:
         return self._place(chat).person is not None
 
@@ -267,3 +256,12 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
             str(channel.id) if channel.is_thread else None,
             tuple(one["label"] for row in message.json["components"] for one in row["components"]),
         )
+
+
+def _size_of(file: Attachment) -> tuple[int, int] | None:
+    """Return the size of an image, as Discord would find it."""
+    try:
+        with Image.open(io.BytesIO(file.data)) as image:
+            return image.size
+    except OSError:
+        return None

@@ -15,7 +15,7 @@ import httpx2
 import orjson
 from anyio.abc import TaskGroup
 
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
+from channels.testing import Answer, Chat, Person, PersonMessage
 from tests.kit.clock import ManualClock
 from tests.kit.visitor import Visitor
 
@@ -39,17 +39,25 @@ class Guest(Person):
         """Ignore what a request would say."""
 
 
+def _not_here(*_given: Any, **_named: Any) -> NoReturn:
+    raise AssertionError("the channel does not declare this")
+
+
 class RoomStage:
     """Visitors of rooms, who speak HTTP as the page does; a chat is a room."""
 
     place = "/api/rooms"
+    answering = thread = appoint = dismiss = echo = edit = delete = press = _not_here
+    shown = pinged = too_many = patient = listening = connections = _not_here
+    throttle = lose_answer = break_edit = shut_out = half_open = stall_events = _not_here
+    resume_events = drop_connections = revoke = compete = _not_here
 
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
         self._rooms: dict[str, dict[str, Visitor]] = {}
         self._gone: list[Visitor] = []
         self._ids: dict[str, str] = {}
         self._cookies: dict[str, dict[str, str]] = {}
-        self._posts: dict[str, PersonMessage] = {}
+        self._posts = 0
         self._client: httpx2.AsyncClient | None = None
         self._group: TaskGroup | None = None
         self._changed = anyio.Event()
@@ -70,9 +78,6 @@ class RoomStage:
 
     def settings(self) -> Mapping[str, str]:
         return {}
-
-    def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
-        return _not_here()
 
     @asynccontextmanager
     async def connected(self, url: str) -> AsyncIterator[None]:
@@ -102,9 +107,6 @@ class RoomStage:
     def private(self, person: Person) -> Chat:
         return _not_here()
 
-    def thread(self, group: Chat) -> Chat:
-        return _not_here()
-
     def calling(self, person: Person | None = None) -> str:
         return f"@{person.name if person is not None else 'Tapeway'}"
 
@@ -122,36 +124,15 @@ class RoomStage:
     ) -> PersonMessage:
         if mention:
             text = self.addressed(text)
-        visitor = await self._visitor(chat, person)
-        message_id = like.id if like is not None else str(UUID(int=len(self._posts) + 1, version=4))
-        said = PersonMessage(message_id, chat, person, text, reply_to or "")
-        self._posts[f"{chat.id}/{message_id}"] = said
-        await self._post(visitor, said)
+        said = self._written(chat, person, text, reply_to or "", like)
+        await self._post(await self._visitor(chat, person), said)
         return said
-
-    async def echo(self, chat: Chat, answer: Answer) -> None:
-        _not_here()
 
     async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
         await self._post(await self._visitor(said.chat, said.person), said)
 
-    async def edit(self, said: PersonMessage, text: str) -> None:
-        _not_here()
-
-    async def delete(self, said: PersonMessage) -> None:
-        _not_here()
-
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f",{name}", mention=False)
-
-    def appoint(self, chat: Chat, person: Person) -> None:
-        _not_here()
-
-    def dismiss(self, chat: Chat, person: Person) -> None:
-        _not_here()
-
-    async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
-        _not_here()
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
@@ -205,18 +186,12 @@ class RoomStage:
                 found.pop(event["id"], None)
         return list(found.values())
 
-    def shown(self, person: Person) -> list[str]:
-        return _not_here()
-
     def typing(self, chat: Chat) -> bool:
         on = {event["key"]: event["on"] for event in self._seen(chat) if event["type"] == "typing"}
         return any(on.values())
 
     def typed(self, chat: Chat) -> int:
         return sum(event["type"] == "typing" and event["on"] for event in self._seen(chat))
-
-    def pinged(self, chat: Chat) -> list[str]:
-        return _not_here()
 
     def shows(self, piece: str) -> str:
         return piece
@@ -235,50 +210,6 @@ class RoomStage:
     def untaken(self) -> int:
         return len(self._refused)
 
-    # -- trouble
-
-    def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
-        _not_here()
-
-    def lose_answer(self, chat: Chat) -> None:
-        _not_here()
-
-    def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
-        _not_here()
-
-    def shut_out(self, chat: Chat) -> None:
-        _not_here()
-
-    def too_many(self) -> int:
-        return _not_here()
-
-    def patient(self) -> Mapping[str, str]:
-        return _not_here()
-
-    def half_open(self) -> None:
-        _not_here()
-
-    def stall_events(self) -> None:
-        _not_here()
-
-    def resume_events(self) -> None:
-        _not_here()
-
-    def drop_connections(self) -> None:
-        _not_here()
-
-    def listening(self) -> int:
-        return _not_here()
-
-    def connections(self) -> int:
-        return _not_here()
-
-    def revoke(self) -> None:
-        _not_here()
-
-    def compete(self) -> None:
-        _not_here()
-
     # -- parts
 
     def addressed(self, text: str) -> str:
@@ -294,14 +225,24 @@ class RoomStage:
     ) -> PersonMessage:
         file = {"name": name, "mime": mime, "data": base64.b64encode(data).decode()}
         visitor = await self._visitor(chat, person)
-        message_id = str(UUID(int=len(self._posts) + 1, version=4))
-        said = PersonMessage(message_id, chat, person, text)
-        self._posts[f"{chat.id}/{message_id}"] = said
+        said = self._written(chat, person, text)
         answer = await visitor.post(
-            text, to_agent=False, reply_to=None, message_id=message_id, files=[file]
+            text, to_agent=False, reply_to=None, message_id=said.id, files=[file]
         )
         assert answer.status_code == 202, answer.text
         return said
+
+    def _written(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        reply_to: str = "",
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
+        self._posts += 1
+        message_id = like.id if like is not None else str(UUID(int=self._posts, version=4))
+        return PersonMessage(message_id, chat, person, text, reply_to)
 
     async def _visitor(self, chat: Chat, person: Person) -> Visitor:
         people = self._rooms[chat.id]
@@ -364,19 +305,13 @@ class TerminalStage(RoomStage):
     """Terminals: a chat is that of one person, who need not call the agent."""
 
     place = "/api/terminal"
-
-    def group(self) -> Chat:
-        return _not_here()
+    group = _not_here
 
     def private(self, person: Person) -> Chat:
         return self._room(person.name)
 
     def addressed(self, text: str) -> str:
         return text
-
-
-def _not_here() -> NoReturn:
-    raise AssertionError("the channel does not declare this")
 
 
 def _came(guest: Visitor, event: dict[str, Any]) -> bool:

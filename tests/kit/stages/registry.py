@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from channels.testing import Stage
-from tests.contracts.discord_stage import DiscordStage
-from tests.contracts.room_stage import RoomStage, TerminalStage
-from tests.contracts.slack_stage import SlackStage
-from tests.contracts.telegram_stage import TelegramStage
 from tests.kit.clock import ManualClock
+from tests.kit.stages.discord import DiscordStage
+from tests.kit.stages.room import RoomStage, TerminalStage
+from tests.kit.stages.slack import SlackStage
+from tests.kit.stages.telegram import TelegramStage
 
 
 class OpenStage(Stage, AbstractAsyncContextManager["OpenStage"], Protocol):

@@ -6,13 +6,13 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 import orjson
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
-from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
@@ -20,8 +20,9 @@ from tests.fakes.slack.faults import RateLimited
 from tests.fakes.slack.rules import MAX_MARKDOWN
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.text import unescaped
-from tests.fakes.slack.world import Channel, File, Message, User, stamp
+from tests.fakes.slack.world import Channel, Message, User, stamp
 from tests.kit.clock import ManualClock
+from tests.kit.stages.platform import Attachment, PlatformStage, seconds_of
 
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"
@@ -74,22 +75,6 @@ class SlackStage(PlatformStage[FakeSlack, User]):
 
     # -- what people do
 
-    async def say(
-        self,
-        chat: Chat,
-        person: Person,
-        text: str,
-        *,
-        mention: bool = True,
-        reply_to: str | None = None,
-        like: PersonMessage | None = None,
-    ) -> PersonMessage:
-        text = self._addressed(chat, text) if mention else text
-        thread = chat.thread or reply_to
-        ts = like.id if like is not None else None
-        message = self.fake.say(chat.id, self._people[person.name], text, thread=thread, ts=ts)
-        return self._said(message, chat, person, text)
-
     async def echo(self, chat: Chat, answer: Answer) -> None:
         channel = self.fake.find(chat.id)
         self.fake.events.message(channel, dict(channel.messages[answer.id].json))
@@ -121,18 +106,9 @@ class SlackStage(PlatformStage[FakeSlack, User]):
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.tap(chat.id, self._people[person.name], answer.id, label)
 
-    async def send_image(
-        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> PersonMessage:
-        file = self.fake.file("image.png", data, "image/png", self._people[person.name])
-        text = self._addressed(chat, text) if mention else text
-        return self._share(chat, person, file, text)
-
-    async def send_file(
-        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> PersonMessage:
-        file = self.fake.file(name, data, mime, self._people[person.name])
-        return self._share(chat, person, file, self._addressed(chat, text))
+    def is_taken(self, said: PersonMessage) -> bool:
+        deliveries = self.fake.deliveries.all
+        return all(deliveries[int(number)].state == "acked" for number in said.delivery.split())
 
     # -- what people see
 
@@ -231,17 +207,26 @@ class SlackStage(PlatformStage[FakeSlack, User]):
     def _is_private(self, chat: Chat) -> bool:
         return self.fake.find(chat.id).kind == "im"
 
-    def _share(self, chat: Chat, person: Person, file: File, text: str) -> PersonMessage:
-        user = self._people[person.name]
-        message = self.fake.say(chat.id, user, text, thread=chat.thread, files=[file])
-        return self._said(message, chat, person, text)
+    def _say(self, said: PersonMessage, reply_to: str | None, like: str) -> PersonMessage:
+        chat, user = said.chat, self._people[said.person.name]
+        thread = chat.thread or reply_to
+        return self._said(
+            said, self.fake.say(chat.id, user, said.text, thread=thread, ts=like or None)
+        )
 
-    def _said(self, message: Message, chat: Chat, person: Person, text: str) -> PersonMessage:
+    def _send(self, said: PersonMessage, file: Attachment) -> PersonMessage:
+        chat, user = said.chat, self._people[said.person.name]
+        sent = self.fake.file(file.name, file.data, file.mime, user)
+        message = self.fake.say(chat.id, user, said.text, thread=chat.thread, files=[sent])
+        return self._said(said, message)
+
+    def _said(self, said: PersonMessage, message: Message) -> PersonMessage:
+        place = said.chat.id, message.ts
         if message.thread_ts is not None:
-            self._asked.setdefault((chat.id, message.thread_ts), []).append(message.ts)
+            self._asked.setdefault((place[0], message.thread_ts), []).append(message.ts)
         deliveries = enumerate(self.fake.deliveries.all)
-        told = [number for number, it in deliveries if _key(it) == (chat.id, message.ts)]
-        return PersonMessage(message.ts, chat, person, text, " ".join(map(str, told)))
+        told = [str(number) for number, it in deliveries if _key(it) == place]
+        return replace(said, id=message.ts, delivery=" ".join(told))
 
     def _is_said(self, delivery: Delivery) -> bool:
         event = delivery.event

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from channels.testing import Chat, Person
+from channels.testing import Chat, Person, PersonMessage
 from tests.kit.clock import ManualClock
 
 
@@ -55,6 +55,14 @@ class Platform(Protocol):
     def drop_connections(self) -> None: ...
 
     def silence(self, silent: bool = True) -> None: ...
+
+
+class Attachment(NamedTuple):
+    """A file that a person sends."""
+
+    data: bytes
+    name: str
+    mime: str
 
 
 PlatformT = TypeVar("PlatformT", bound=Platform)
@@ -111,6 +119,39 @@ class PlatformStage(ABC, Generic[PlatformT, UserT]):
     @abstractmethod
     def calling(self, person: Person | None = None) -> str: ...
 
+    # -- what people do
+
+    async def say(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        *,
+        mention: bool = True,
+        reply_to: str | None = None,
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
+        text = self._addressed(chat, text) if mention else text
+        said = PersonMessage("", chat, person, text)
+        return self._say(said, reply_to, like.id if like is not None else "")
+
+    async def send_image(
+        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
+    ) -> PersonMessage:
+        text = self._addressed(chat, text) if mention else text
+        file = Attachment(data, "image.png", "image/png")
+        return self._send(PersonMessage("", chat, person, text), file)
+
+    async def send_file(
+        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
+    ) -> PersonMessage:
+        said = PersonMessage("", chat, person, self._addressed(chat, text))
+        return self._send(said, Attachment(data, name, mime))
+
+    @abstractmethod
+    def is_taken(self, said: PersonMessage) -> bool:
+        """Return whether the gateway has acknowledged a message."""
+
     # -- what people see
 
     async def seen(self) -> None:
@@ -157,6 +198,12 @@ class PlatformStage(ABC, Generic[PlatformT, UserT]):
 
     @abstractmethod
     def _new_user(self, name: str, is_bot: bool) -> UserT: ...
+
+    @abstractmethod
+    def _say(self, said: PersonMessage, reply_to: str | None, like: str) -> PersonMessage: ...
+
+    @abstractmethod
+    def _send(self, said: PersonMessage, file: Attachment) -> PersonMessage: ...
 
     @abstractmethod
     def _is_private(self, chat: Chat) -> bool: ...

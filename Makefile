@@ -132,10 +132,10 @@ bench-console-long: $(VENV)/.dev ## the same on 1 000 000, and what five console
 	$(BIN)/python -m bench.console_chats
 
 backup-soak: $(VENV)/.dev ## a backup while 100 messages a second arrive, restored elsewhere and counted
-	$(BIN)/python -m bench.backup_soak
+	$(BIN)/python -m tests.scenarios.backup_soak
 
 migration: $(VENV)/.dev ## a million entries moved to PostgreSQL and ten thousand back, each move killed ten times
-	$(BIN)/python -m tests.postgres $(BIN)/python -m bench.migration
+	$(BIN)/python -m tests.postgres $(BIN)/python -m tests.gateway.backup.migration
 
 bench-upgrade: $(VENV)/.dev ## how long databases of earlier versions with a million entries take to upgrade
 	$(BIN)/python -m bench.upgrade

@@ -134,6 +134,13 @@ def test_no_test_bench_or_asset_is_longer_than_600_lines() -> None:
     assert {name: count for name, count in lines.items() if count > 600} == {}
 
 
+def test_a_test_needs_no_bench_but_the_tests_of_bench() -> None:
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    needs = re.compile(r"^\s*(from|import) bench\b", re.MULTILINE)
+    found = {name_of(path) for path in files if needs.search(path.read_text())}
+    assert {name for name in found if not name.startswith("tests/bench/")} == set()
+
+
 def test_functions_are_short() -> None:
     lengths = {
         f"{name_of(path)}:{name}": length

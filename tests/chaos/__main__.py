@@ -19,12 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.burner import burning
-from tests.chaos.forks import forking
 from tests.chaos.plan import Policy
 from tests.chaos.run import A_HOME, Played, Run, Wanted, more_plans, random_plans
 from tests.chaos.stage import CHANNELS, stage_of
 from tests.chaos.table import POLICIES, Row, points, table
+from tests.kit.burning import burning
 
 MOST_ROUNDS: Final = 5
 """So often schedules are added for kill points that were not reached."""
@@ -32,8 +31,8 @@ MOST_ROUNDS: Final = 5
 
 async def _play(options: argparse.Namespace, keep: Path) -> list[Played]:
     policies = _policies(options)
-    async with forking() as forks, burning(options.burn):
-        run = Run(forks.fork, keep, options.side_by_side, options.a_home, options.fresh)
+    async with burning(options.burn):
+        run = Run(keep, options.side_by_side, options.a_home, options.fresh)
         run.until = time.monotonic() + options.seconds
         await run.play(_wanted(options, policies))
         for number in range(MOST_ROUNDS if options.each_point else 0):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -94,31 +96,36 @@ class Record:
         return {question.token for question in self.asked}
 
 
+INBOX: Final = "SELECT payload, status, lane, id, turn_id FROM inbox ORDER BY id"
+OUTBOX: Final = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"
+
+
 def read_ledger(home: Path) -> tuple[dict[str, Row], list[str]]:
     """Return what the ledger says of every question, and the sends that are not at their end."""
-    connection = apsw.Connection(
-        str(home / "tapeway.db"), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    )
-    try:
-        rows: dict[str, Row] = {}
-        turns: dict[str, str] = {}
-        sql = "SELECT payload, status, lane, id, turn_id FROM inbox ORDER BY id"
-        for payload, status, lane, number, turn_id in connection.execute(sql):
-            found = ASKED.search(str(payload))
-            if found:
-                rows[found[1]] = Row(str(status), str(lane), [], int(str(number)))
-                before = turns.get(str(turn_id)) if turn_id else None
-                if before is not None:
-                    rows[before].asked_with = found[1]
-                turns[str(turn_id)] = found[1]
-        still_open: list[str] = []
-        sql = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"
-        for payload, status, turn_id, platform_id, idem in connection.execute(sql):
-            if status in ("draft", "pending", "sending"):
-                still_open.append(f"{idem} {status}")
-            if str(turn_id) in turns:
-                sends = rows[turns[str(turn_id)]].sends
-                sends.append((str(status), str(payload), str(platform_id)))
-        return rows, still_open
-    finally:
-        connection.close()
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with closing(apsw.Connection(str(home / "tapeway.db"), flags=flags)) as connection:
+        return rows_of(connection.execute(INBOX), connection.execute(OUTBOX))
+
+
+def rows_of(
+    inbox: Iterable[Sequence[object]], outbox: Iterable[Sequence[object]]
+) -> tuple[dict[str, Row], list[str]]:
+    """Return the rows of `INBOX` and `OUTBOX` by question, and the sends not at their end."""
+    rows: dict[str, Row] = {}
+    turns: dict[str, str] = {}
+    for payload, status, lane, number, turn_id in inbox:
+        found = ASKED.search(str(payload))
+        if found:
+            rows[found[1]] = Row(str(status), str(lane), [], int(str(number)))
+            before = turns.get(str(turn_id)) if turn_id else None
+            if before is not None:
+                rows[before].asked_with = found[1]
+            turns[str(turn_id)] = found[1]
+    still_open: list[str] = []
+    for payload, status, turn_id, platform_id, idem in outbox:
+        if status in ("draft", "pending", "sending"):
+            still_open.append(f"{idem} {status}")
+        if str(turn_id) in turns:
+            sends = rows[turns[str(turn_id)]].sends
+            sends.append((str(status), str(payload), str(platform_id)))
+    return rows, still_open

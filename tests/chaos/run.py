@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bench.figures import progress
-from tests.chaos.gateway import Launch, fresh
+from tests.chaos.gateway import Launch, forked, fresh
 from tests.chaos.oracle import Verdict, judge
 from tests.chaos.plan import Plan, Policy, make_plan
 from tests.chaos.play import play
@@ -91,13 +91,11 @@ class Played:
 class Run:
     """Plays schedules; the homes of those that failed are kept.
 
-    `fork` starts gateways on all homes but each `fresh`th. None is begun on a home after `until`.
+    Gateways are forks, but in a new interpreter on each `fresh`th home. None is begun on a home
+    after `until`.
     """
 
-    def __init__(
-        self, fork: Launch, keep: Path, side_by_side: int, a_home: int = A_HOME, fresh: int = 0
-    ) -> None:
-        self._fork = fork
+    def __init__(self, keep: Path, side_by_side: int, a_home: int = A_HOME, fresh: int = 0) -> None:
         self._keep = keep
         self._side_by_side = side_by_side
         self._a_home = a_home
@@ -143,7 +141,8 @@ class Run:
             for number, each in enumerate(wanted)
         ]
         self._homes += 1
-        launch: Launch = fresh if self._fresh and not self._homes % self._fresh else self._fork
+        is_fresh = self._fresh and not self._homes % self._fresh
+        launch: Launch = fresh if is_fresh else forked
         records = await play(
             stage,
             plans,
@@ -177,7 +176,8 @@ class Run:
         seconds = " ".join(f"{each.plan.fault}:{each.seconds:.0f}s" for each in own)
         failures = sum(each.verdict.failed for each in self.played)
         channel = own[0].plan.channel if own else ""
-        progress(f"{len(self.played)} of {total}, {failures} failed ({channel} {seconds})")
+        told = f"{len(self.played)} of {total}, {failures} failed ({channel} {seconds})"
+        print(told, file=sys.stderr, flush=True)
 
 
 def _leave(folder: Path, records: Sequence[Record], verdicts: Sequence[Verdict]) -> None:

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from gateway.delivery.sender import RESENT
-from tests.chaos.forks import forking
-from tests.chaos.gateway import fresh
 from tests.chaos.oracle import Verdict, judge
 from tests.chaos.order import Queue, of_each_person, of_the_chat, of_the_chat_unless_cut_off
 from tests.chaos.plan import LINES, Policy, Question, make_plan
@@ -34,9 +32,8 @@ async def test_every_question_has_one_answer_on_every_channel(tmp_path: Path) ->
     wanted = [
         Wanted(channel, name, "7.1", "resend") for channel, names in SHORT.items() for name in names
     ]
-    async with forking() as forks:
-        run = Run(forks.fork, tmp_path, side_by_side=4, a_home=2)
-        await run.play(wanted)
+    run = Run(tmp_path, side_by_side=4, a_home=2)
+    await run.play(wanted)
     assert [each.verdict.notes for each in run.played if each.verdict.failed] == []
     assert len(run.played) == len(wanted)
     assert all(each.verdict.asked >= 3 for each in run.played)
@@ -44,7 +41,7 @@ async def test_every_question_has_one_answer_on_every_channel(tmp_path: Path) ->
 
 
 async def test_a_gateway_in_a_new_interpreter_is_played_with_all_the_same(tmp_path: Path) -> None:
-    run = Run(fresh, tmp_path, side_by_side=1)
+    run = Run(tmp_path, side_by_side=1, fresh=1)
     await run.play([Wanted("web", "none", "7.1", "resend")])
     assert [each.verdict.notes for each in run.played] == [[]]
 

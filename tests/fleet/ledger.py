@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import psycopg
 
-from tests.chaos.record import ASKED, Row
+from tests.chaos.record import INBOX, OUTBOX, Row, rows_of
 
 TABLES: Final = ("tape", "entry", "inbox", "outbox", "session", "worker", "control", "append_key")
 _OPEN: Final = """
@@ -16,8 +16,6 @@ SELECT (SELECT count(*) FROM inbox),
        (SELECT count(*) FROM inbox WHERE status IN ('accepted', 'waiting', 'taken')),
        (SELECT count(*) FROM outbox WHERE status IN ('draft', 'pending', 'sending'))
 """
-_INBOX: Final = "SELECT payload, status, lane, id, turn_id FROM inbox ORDER BY id"
-_OUTBOX: Final = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"
 
 
 @dataclass(slots=True)
@@ -49,21 +47,8 @@ async def open_counts(url: str) -> tuple[int, int, int]:
 
 async def read(url: str) -> Found:
     """Read all rows."""
-    found = Found()
-    turns: dict[str, str] = {}
     async with await connected(url) as connection:
-        for payload, status, lane, number, turn in await _rows(connection, _INBOX):
-            asked = ASKED.search(str(payload))
-            if asked is not None:
-                found.rows[asked[1]] = Row(str(status), str(lane), [], int(number))
-                turns[str(turn)] = asked[1]
-        for payload, status, turn, platform_id, idem in await _rows(connection, _OUTBOX):
-            if status in ("draft", "pending", "sending"):
-                found.open_sends.append(f"{idem} {status}")
-            if str(turn) in turns:
-                sends = found.rows[turns[str(turn)]].sends
-                sends.append((str(status), str(payload), str(platform_id)))
-    return found
+        return Found(*rows_of(await _rows(connection, INBOX), await _rows(connection, OUTBOX)))
 
 
 async def copy(url: str, folder: Path) -> None:

@@ -132,31 +132,31 @@ bench-console-long: $(VENV)/.dev ## the same on 1 000 000, and what five console
 	$(BIN)/python -m bench.console_chats
 
 backup-soak: $(VENV)/.dev ## a backup while 100 messages a second arrive, restored elsewhere and counted
-	$(BIN)/python -m bench.backup_soak
+	$(BIN)/python -m tests.scenarios.backup_soak
 
 migration: $(VENV)/.dev ## a million entries moved to PostgreSQL and ten thousand back, each move killed ten times
-	$(BIN)/python -m tests.postgres $(BIN)/python -m bench.migration
+	$(BIN)/python -m tests.postgres $(BIN)/python -m tests.gateway.backup.migration
 
 bench-upgrade: $(VENV)/.dev ## how long databases of earlier versions with a million entries take to upgrade
 	$(BIN)/python -m bench.upgrade
 
 chaos: $(VENV)/.dev ## random kills and faults against the real gateway, a few minutes
-	$(BIN)/python -m bench.chaos --schedules 90
+	$(BIN)/python -m tests.chaos --schedules 90
 
 chaos-busy: $(VENV)/.dev ## a short form of it beside two cores that compute
-	$(BIN)/python -m bench.chaos --schedules 24 --burn 2
+	$(BIN)/python -m tests.chaos --schedules 24 --burn 2
 
 chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a channel and more
-	$(BIN)/python -m bench.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20
+	$(BIN)/python -m tests.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20
 
 chaos-fleet: $(VENV)/.dev ## several processes on one PostgreSQL: kills, restarts, freezes; a minute
-	$(BIN)/python -m bench.fleet.chaos
+	$(BIN)/python -m tests.fleet
 
 chaos-scale: $(VENV)/.dev ## the same for half an hour
-	$(BIN)/python -m bench.fleet.chaos --long
+	$(BIN)/python -m tests.fleet --long
 
 rolling: $(VENV)/.dev ## this version beside its predecessor, a checkout PREDECESSOR with its own .venv
-	$(BIN)/python -m bench.rolling "$(PREDECESSOR)"
+	$(BIN)/python -m tests.fleet.rolling "$(PREDECESSOR)"
 
 audit: $(VENV)/.dev ## known vulnerabilities of the pinned requirements (asks an advisory service)
 	@$(BIN)/python -m bench.audit

@@ -1,15 +1,10 @@
-"""A plugin with a tool that computes, and feels meanwhile how late the event loop is.
-
-Also processes that only compute, for a machine that is busy with something else.
-"""
+"""A plugin with a tool that computes, and feels meanwhile how late the event loop is."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -52,27 +47,6 @@ async def _nowhere(seconds: float, _context: ToolContext) -> None:
 WAYS: Final = MappingProxyType[Where, Callable[[float, ToolContext], Awaitable[object]]](
     {"nowhere": _nowhere, "thread": _in_thread, "process": in_a_process(burn)}
 )
-
-
-_BURN: Final = """
-import os
-begun_by = os.getppid()
-while os.getppid() == begun_by:
-    sum(range(100_000))
-"""
-
-
-@asynccontextmanager
-async def burning(cores: int) -> AsyncIterator[None]:
-    """Compute in so many processes for as long as the block runs, and no longer than this one."""
-    run = asyncio.create_subprocess_exec
-    burners = [await run(sys.executable, "-c", _BURN) for _core in range(cores)]
-    try:
-        yield
-    finally:
-        for burner in burners:
-            burner.kill()
-            await burner.wait()
 
 
 class _Probe:

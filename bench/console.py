@@ -26,7 +26,6 @@ from typing import Any, Final
 import httpx2
 from playwright.async_api import Page
 
-from bench.console_tape import fill, long_tape
 from bench.figures import Bar, Figure, percentile, progress, report
 from bench.unserved import ATTEMPTS, best
 from gateway.app import Gateway, running_gateway
@@ -34,6 +33,7 @@ from gateway.console.chats import key_of
 from tape.entry import NewEntry, parse_date
 from tape.handle import Tape
 from tape.service import tape_name
+from tests.gateway.console.filled_tape import fill, long_tape
 from tests.gateway.console.long_tape import make_long
 from tests.kit.browser import CHROMIUM, REQUIRED, connected, running_chromium
 from tests.kit.gateways import make_settings

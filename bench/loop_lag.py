@@ -20,12 +20,12 @@ from typing import Final
 
 from bench.figures import Bar, Figure, progress, report
 from bench.loop_ticker import NOTES
-from bench.stage import distribution
 from channels.testing import Chat
-from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.plugins import distribution
+from tests.kit.stages.registry import STAGES, OpenStage
 
 SHAPES: Final[Mapping[str, str]] = {
     "bullets in a line": "- - - ",

@@ -20,6 +20,7 @@ from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.plugins import distribution
 
 LONGEST: Final = 60.0
 """Whatever is waited for longer than this has failed."""
@@ -104,12 +105,3 @@ async def _ready(url: Callable[[], Awaitable[str]], log: Path) -> str:
     except TimeoutError:
         told = await asyncio.to_thread(log.read_text)
         raise RuntimeError(f"the gateway did not get ready: {told}") from None
-
-
-def distribution(folder: Path, plugin: str) -> Path:
-    """Make the folder of an installed distribution that brings a plugin."""
-    info = folder / "tapeway_bench-1.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tapeway-bench\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[tapeway]\nbench = {plugin}\n")
-    return folder

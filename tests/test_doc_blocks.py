@@ -1,7 +1,7 @@
 """Every code block of the documentation, run as far as a test can.
 
 Python is executed. In shell blocks, assignments are loaded as settings, `make` makes a dry run,
-`tapeway` parses its arguments with the real command line, benchmarks must know their options, and
+`tapeway` parses its arguments with the real command line, our modules must know their options, and
 Compose's services must exist. What needs Docker, root or a network is only parsed.
 """
 
@@ -105,9 +105,11 @@ def run(words: list[str]) -> None:
     elif program.endswith("/python") and arguments[0] == "-m":
         spec = find_spec(arguments[1])
         assert spec is not None
-        if arguments[1].startswith("bench."):
-            source = Path(str(spec.origin)).read_text()
-            known = source + (ROOT / "bench" / "chaos_plan.py").read_text()
+        if spec.submodule_search_locations:
+            spec = find_spec(f"{arguments[1]}.__main__")
+            assert spec is not None
+        if arguments[1].startswith(("bench.", "tests.")):
+            known = Path(str(spec.origin)).read_text()
             options = [word for word in arguments if word.startswith("--")]
             assert [option for option in options if option not in known] == []
     elif words[:2] == ["docker", "compose"]:

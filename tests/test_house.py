@@ -134,6 +134,13 @@ def test_no_test_bench_or_asset_is_longer_than_600_lines() -> None:
     assert {name: count for name, count in lines.items() if count > 600} == {}
 
 
+def test_a_test_needs_no_bench_but_the_tests_of_bench() -> None:
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    needs = re.compile(r"^\s*(from|import) bench\b", re.MULTILINE)
+    found = {name_of(path) for path in files if needs.search(path.read_text())}
+    assert {name for name in found if not name.startswith("tests/bench/")} == set()
+
+
 def test_functions_are_short() -> None:
     lengths = {
         f"{name_of(path)}:{name}": length
@@ -290,6 +297,7 @@ def test_no_test_reaches_into_privates() -> None:
     private = re.compile(r"(?<=[\w)\]])(?<!\bself)(?<!\bcls)(?<!\bsuper\(\))\._[a-z]\w*")
     # asyncio's queue of callbacks, for the tests' clock; and what the SDKs keep to themselves.
     known = {"_ready", "_from_value", "_pytest", "_connect_gen", "_prepared", "_closed"}
+    known |= {"_backends", "_asyncio"}  # by name, where a fork has it loaded already
     found = [
         f"{name_of(path)}:{number}: {line.strip()}"
         for path in sorted((ROOT / "tests").rglob("*.py"))

@@ -84,7 +84,7 @@ def test_the_check_is_a_fleet_a_long_tape_and_every_test_beside_the_types(checko
     steps = [line.rpartition(" -m ")[2] for line in said if ".venv/bin/python -m" in line]
     steps.remove("bench.console")  # beside the tests, after the types
     (fleet, alone, served, newest) = steps
-    assert (fleet, alone) == ("bench.fleet.chaos", '"not postgresql"')
+    assert (fleet, alone) == ("tests.fleet", '"not postgresql"')
     assert served.startswith("postgresql tests/")
     assert "test_postgres_plans.py" in newest
     assert any(line.startswith("TAPEWAY_TEST_POSTGRES_VERSION=18 ") for line in said)

@@ -14,12 +14,12 @@ import psutil
 import psycopg
 
 from bench.crowd import Crowd
-from bench.fleet.members import Member, Role
 from bench.stage import LONGEST, USERNAME, Stage, answer
 from tests.fakes.cutting_proxy import CuttingProxy
 from tests.fakes.openai.script import Reply, Request
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
+from tests.fleet.members import Member, Role
 from tests.kit.gateways import make_environ
 from tests.postgres import Server
 

@@ -14,9 +14,9 @@ from channels.facts import OwnFacts
 from channels.message import InboundMessage, OutboundMessage
 from channels.registry import make_channel
 from channels.testing import FakeHost, run_channel
-from tests.contracts.stages import STAGES, OpenStage
 from tests.kit.clock import RestingClock
 from tests.kit.gateways import make_settings
+from tests.kit.stages.registry import STAGES, OpenStage
 
 
 @dataclass

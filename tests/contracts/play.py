@@ -25,10 +25,10 @@ from tape.turn_events import is_take, read_take
 from tests.contracts.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
 from tests.contracts.promised import class_of, is_on_a_server
 from tests.contracts.server_store import LastingDatabase, lasting_database
-from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import RestingClock
 from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.stages.registry import STAGES, OpenStage
 
 T = TypeVar("T")
 

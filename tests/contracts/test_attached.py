@@ -13,8 +13,8 @@ from channels.registry import CHANNELS
 from channels.testing import Chat
 from tests.contracts.pairs import answer, attached, pair
 from tests.contracts.promised import class_of
-from tests.contracts.stages import STAGES
 from tests.kit.clock import RestingClock
+from tests.kit.stages.registry import STAGES
 
 CONNECTED = sorted(name for name in CHANNELS if "remote" in class_of(name).features)
 

@@ -17,9 +17,9 @@ from channels.testing import Chat, PersonMessage, Stage
 from gateway.settings import Settings
 from tests.contracts.play import Play, playing
 from tests.contracts.promised import promises
-from tests.contracts.stages import STAGES
 from tests.fakes.openai.script import Request, Text
 from tests.kit.examples import examples
+from tests.kit.stages.registry import STAGES
 
 FAMILY: Final = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 STEMS: Final = ("word", "\u5b57\u8bcd", "\u00e9t\u00e9", "\U0001f600", FAMILY, "e\u0301x", "x" * 40)

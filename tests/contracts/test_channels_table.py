@@ -20,7 +20,7 @@ from tests.contracts.promised import (
     class_of,
     needed_on_a_server,
 )
-from tests.contracts.stages import STAGES
+from tests.kit.stages.registry import STAGES
 
 ROOM: Final = {
     "A4": "messages cannot be edited there",

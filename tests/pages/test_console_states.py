@@ -11,9 +11,9 @@ from typing import Literal
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from bench.chaos_relay import Relay
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
 from tests.axe.findings import findings
+from tests.chaos.relay import Relay
 from tests.gateway.console.court import ANN
 from tests.gateway.console.scene import GROUP, OUTSIDE, STRANGER, TOKEN, key
 from tests.kit.browser import browsing, marks

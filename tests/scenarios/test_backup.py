@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.backup_soak import soak
+from tests.scenarios.backup_soak import soak
 
 
 async def test_of_a_busy_gateway_nothing_is_missing_and_nothing_is_sent_again(

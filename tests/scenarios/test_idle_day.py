@@ -12,12 +12,12 @@ from channels.discord.shard import PROBE_SECONDS
 from channels.registry import CHANNELS
 from channels.slack.socket_mode import PING_SECONDS
 from channels.telegram.settings import TelegramSettings
-from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.play import opened
-from tests.contracts.slack_stage import SlackStage
-from tests.contracts.telegram_stage import TelegramStage
 from tests.contracts.texts import loop_time
 from tests.fakes.base.server import FakeServer
+from tests.kit.stages.discord import DiscordStage
+from tests.kit.stages.slack import SlackStage
+from tests.kit.stages.telegram import TelegramStage
 
 DAY: Final = 24 * 3600
 POLL: Final = TelegramSettings().poll_seconds

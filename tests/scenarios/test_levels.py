@@ -9,11 +9,11 @@ import anyio
 import psycopg
 import pytest
 
-from bench.fleet.levels import fill
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ
 from tests.kit.visitor import visit
 from tests.postgres import owned_database
+from tests.scenarios.filled_database import fill
 
 pytestmark = pytest.mark.postgresql
 

@@ -15,10 +15,10 @@ import anyio
 import apsw
 import pytest
 
-from bench.stage import distribution
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ, run_process
+from tests.kit.plugins import distribution
 from tests.kit.visitor import visit
 from tests.postgres import fresh_database
 

@@ -14,10 +14,10 @@ import pytest
 from aiohttp import web
 
 from gateway.app import Gateway
-from tests.contracts.slack_stage import SlackHttpStage
-from tests.contracts.telegram_stage import TelegramStage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of
+from tests.kit.stages.slack import SlackHttpStage
+from tests.kit.stages.telegram import TelegramStage
 
 pytestmark = pytest.mark.postgresql
 

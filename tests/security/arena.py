@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from channels.testing import Chat, Person, PersonMessage
 from tests.contracts.play import House, Play, opened
-from tests.contracts.room_stage import RoomStage
+from tests.kit.stages.room import RoomStage
 from tests.security.attempts import Attempt, Place
 from tests.security.obeying import Armory, Obeying, image_of
 

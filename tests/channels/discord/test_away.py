@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import cast
 
 from channels.discord.interactions import NOT_NOW
-from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.play import opened
 from tests.fakes.discord.world import EPHEMERAL
+from tests.kit.stages.discord import DiscordStage
 
 
 async def test_a_command_that_cannot_be_stored_is_refused_to_its_author_only(

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.play import Play, playing, prompt_of
-from tests.contracts.slack_stage import SlackStage
 from tests.fakes.openai.script import Text
 from tests.fakes.slack.events import TwinOrder
 from tests.fakes.slack.server import FakeSlack
+from tests.kit.stages.slack import SlackStage
 
 
 def fake_of(play: Play) -> FakeSlack:

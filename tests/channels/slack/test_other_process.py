@@ -20,9 +20,9 @@ from channels.testing import FakeHost
 from tests.channels.slack.events import signed
 from tests.channels.slack.hosts import slack
 from tests.contracts.pairs import Pair, answer, attached_to, pair
-from tests.contracts.slack_stage import SlackStage
 from tests.fakes.slack.server import FakeSlack
 from tests.kit.clock import ManualClock, rest
+from tests.kit.stages.slack import SlackStage
 
 SEARCHES = ("conversations.history", "conversations.replies")
 

@@ -8,9 +8,9 @@ import pytest
 
 from channels.testing import Chat
 from tests.contracts.play import Play, playing
-from tests.contracts.slack_stage import SlackStage
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import User
+from tests.kit.stages.slack import SlackStage
 
 
 def fake_of(play: Play) -> FakeSlack:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from tests.fakes.base.connection import Connection, Outcome
-from tests.fakes.base.faults import Faults, FaultT
+from tests.fakes.base.faults import Doing, Faults, FaultT
 from tests.fakes.base.http import Request
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped
 
@@ -20,9 +20,9 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
     """Serve one platform while the context is open.
 
     `calls` has every request of the bot, and `asked_at` the host that each was asked at: a fake
-    that listens at `host` "0.0.0.0" knows processes apart that ask at addresses of their own. With
-    `cut_off` it hangs up on whoever asks anything. An exception of the fake itself is raised when
-    the context ends.
+    that listens at `host` "0.0.0.0" knows processes apart that ask at addresses of their own.
+    `between` stands between a request and its answer. With `cut_off` it hangs up on whoever asks
+    anything. An exception of the fake itself is raised when the context ends.
     """
 
     def __init__(self, port: int) -> None:
@@ -31,6 +31,7 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
         self.host = "127.0.0.1"
         self.base_url = ""
         self.cut_off = False
+        self.between: Callable[[CallT, Doing], Outcome | Coroutine[Any, Any, Outcome]] = _at_once
         self._port = port
         self._faults: Faults[FaultT] = Faults()
         self._pulse = asyncio.Event()
@@ -151,6 +152,10 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
         host = request.headers.get("host", "").partition(":")[0]
         self.asked_at += [host] * (len(self.calls) - len(self.asked_at))
         return outcome
+
+
+def _at_once(_call: object, answer: Doing) -> Outcome | Coroutine[Any, Any, Outcome]:
+    return answer()
 
 
 def report(crashes: list[BaseException], error: BaseException | None, name: str) -> None:

@@ -191,7 +191,7 @@ class FakeDiscord(FakeServer[Call, Fault], Trouble):
         self, call: Call, do: Callable[[], Outcome]
     ) -> Outcome | Coroutine[Any, Any, Outcome]:
         fault = self._faults.take(call.kind, call.channel_id)
-        return do() if fault is None else self._spoilt(call, fault, do)
+        return self.between(call, do if fault is None else lambda: self._spoilt(call, fault, do))
 
     def _unfit(self, call: Call, request: Request) -> Refusal | None:
         """Return why a request is not even looked at."""

@@ -237,9 +237,9 @@ class FakeSlack(FakeServer[Call, Fault], People):
         head = request.headers.get("authorization", "")
         token = head.removeprefix("Bearer ") if head.startswith("Bearer ") else given
         fault = self._faults.take(name, call.channel)
-        if fault is not None:
-            return self._spoilt(call, token, head, fault)
-        return self._answer(call, token, head)
+        if fault is None:
+            return self.between(call, lambda: self._answer(call, token, head))
+        return self.between(call, lambda: self._spoilt(call, token, head, fault))
 
     def _answer(self, call: Call, token: str | None, head: str) -> Outcome:
         """Do what is asked."""

@@ -67,6 +67,10 @@ class FakeTelegram(FakeServer[Call, Fault], People):
         self._deliveries = Deliveries(self.updates, lambda: self._methods.webhook, clock=self._unix)
         self.updates.added = self._deliveries.wake
 
+    async def connected(self) -> None:
+        """Wait until the bot has asked for updates."""
+        await self.wait_for_calls("getUpdates", 1)
+
     # -- what the bot did --------------------------------------------------------------------
 
     @property
@@ -189,7 +193,9 @@ class FakeTelegram(FakeServer[Call, Fault], People):
         if token != self.token or self._revoked:
             return self._failed(call, _UNAUTHORIZED)
         fault = self._faults.take(name.lower(), call.params.get("chat_id"))
-        return self._answer(call) if fault is None else self._spoilt(call, fault)
+        if fault is None:
+            return self.between(call, lambda: self._answer(call))
+        return self.between(call, lambda: self._spoilt(call, fault))
 
     def _answer(self, call: Call) -> Outcome | Coroutine[Any, Any, Outcome]:
         """Do what is asked; only what must wait returns a coroutine."""

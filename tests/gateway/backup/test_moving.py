@@ -14,8 +14,6 @@ import apsw
 import psycopg
 import pytest
 
-from bench.migration import fill, migrate, there_and_back, unlike
-from bench.stage import distribution
 from channels.message import Author, InboundMessage
 from gateway.backup.manifest import BackupError
 from gateway.backup.moving.move import begin
@@ -36,6 +34,7 @@ from tape.stores.postgres.store import PostgresStore
 from tape.stores.registry import open_store, open_tapes
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.backup.migration import fill, migrate, there_and_back, unlike
 from tests.kit.gateways import (
     ROOT,
     clean_environ,
@@ -46,6 +45,7 @@ from tests.kit.gateways import (
     running,
     settled,
 )
+from tests.kit.plugins import distribution
 from tests.postgres import application_database, fresh_database, url_of
 
 pytestmark = pytest.mark.postgresql

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 import apsw
 
-from bench.console_tape import fill
 from tape.entry import Entry, parse_date, utc_iso
 from tape.handle import Tape
 from tape.query import Query
 from tape.rollups import BLOCK, BLOCK_IDS, Rollup, counts_of
 from tape.search.index_file import SUFFIX, index_schema
 from tape.stores.sqlite import SqliteStore
+from tests.gateway.console.filled_tape import fill
 
 BLOCKS: Final = 5  # blocks of ids that repeat, from the block 1 on
 PERIOD: Final = BLOCKS * BLOCK_IDS

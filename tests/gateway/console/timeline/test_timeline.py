@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bench.console_tape import fill
 from gateway.app import Gateway
 from gateway.console.reads import ConsoleReads
 from gateway.console.screens.timeline import for_readers
@@ -40,6 +39,7 @@ from tape.handle import Tape
 from tape.query import Query
 from tape.rollups import Stretch
 from tape.store import ErasingStore
+from tests.gateway.console.filled_tape import fill
 from tests.kit.gateways import gateway_of, tape_of
 
 SECRET = "the key is under the mat"

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from tests.contracts.play import playing
+from tests.kit.play import playing
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGES: Final = ("gateway", "channels", "tape", "agent")

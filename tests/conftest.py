@@ -1,4 +1,4 @@
-"""What every test has: asyncio as anyio's backend (the SDKs support no other)."""
+"""What every test has; the fixtures that it may ask for stand in tests/kit/fixtures.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import signal
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import hypothesis
 import pytest
@@ -17,8 +17,9 @@ from gateway.settings import LogSettings
 from tests.fakes.base.traffic import forget_traffic
 from tests.kit import shortcuts  # noqa: F401 - for what it does
 from tests.kit.examples import SEARCHES, number
-from tests.kit.fixtures import _around, editing, gateway, model, plain  # noqa: F401
-from tests.kit.loops import LEFT, TidyLoop
+from tests.kit.loops import LEFT
+
+pytest_plugins = ["tests.kit.fixtures"]
 
 # A shell's background jobs ignore Ctrl-C, and so would all the processes that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,11 +33,6 @@ hypothesis.settings.load_profile("search" if SEARCHES else "same")
 MANY_MODULES: Final = 100
 _frozen: Final[list[int]] = []
 """How many modules were loaded when the garbage collector was freed of them."""
-
-
-@pytest.fixture(scope="session")
-def anyio_backend() -> tuple[str, dict[str, Any]]:
-    return "asyncio", {"loop_factory": TidyLoop}
 
 
 def pytest_collection_finish() -> None:

@@ -11,6 +11,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -228,3 +229,16 @@ def test_the_readme_s_first_commands_work_in_a_fresh_clone(tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "tapeway gateway" in done.stdout
+
+
+def test_the_tests_of_the_page_on_tests_pass(tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/write-a-test.md").read_text()
+    blocks = [block for language, block in BLOCK.findall(page) if language == "python"]
+    for number, block in enumerate(blocks):
+        (tmp_path / f"test_block_{number}.py").write_text(block)
+    command = [sys.executable, "-m", "pytest", "-p", "tests.kit.fixtures", "-c", "pyproject.toml"]
+    done = subprocess.run(
+        [*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert len(blocks) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from channels.testing import Answer, Chat, Person
-from tests.contracts.play import Play
+from tests.kit.play import Play
 
 
 async def paired(play: Play, name: str) -> tuple[Person, Chat]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contracts.promised import SHARED, needed_on_a_server, on_a_server
+from tests.kit.promised import SHARED, needed_on_a_server, on_a_server
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from channels.message import Button, OutboundMessage
 from channels.registry import CHANNELS
 from channels.testing import Chat
 from tests.contracts.pairs import answer, attached, pair
-from tests.contracts.promised import class_of
 from tests.kit.clock import RestingClock
+from tests.kit.promised import class_of
 from tests.kit.stages.registry import STAGES
 
 CONNECTED = sorted(name for name in CHANNELS if "remote" in class_of(name).features)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import opened, playing, prompt_of
-from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Text
+from tests.kit.play import opened, playing, prompt_of
+from tests.kit.promised import is_at_length, promises
 
 
 @promises("A1")

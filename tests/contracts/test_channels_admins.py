@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.contracts.cards import paired
-from tests.contracts.play import playing
-from tests.contracts.promised import promises
+from tests.kit.play import playing
+from tests.kit.promised import promises
 
 
 @promises("B8", "admins")

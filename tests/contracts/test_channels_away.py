@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import opened, prompt_of
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.kit.play import opened, prompt_of
+from tests.kit.promised import promises
 
 HOUR = 3600.0
 

@@ -8,9 +8,9 @@ import pytest
 
 from channels.testing import PersonMessage
 from gateway.storage.ledger.access import AccessRule
-from tests.contracts.play import Play, playing, prompt_of
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
+from tests.kit.play import Play, playing, prompt_of
+from tests.kit.promised import promises
 
 RULES = ("private", "mention", "reply", "name", "thread")
 

@@ -14,9 +14,9 @@ from agent.tool import Role, Tool
 from channels.testing import Chat, Person, PersonMessage
 from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
-from tests.contracts.play import Play, playing, prompt_of
-from tests.contracts.promised import is_at_length, promises
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
+from tests.kit.play import Play, playing, prompt_of
+from tests.kit.promised import is_at_length, promises
 
 WORD = re.compile(r"word-(\d+)-(\d+)")
 

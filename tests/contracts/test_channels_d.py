@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from channels.testing import BrokenEdit, Operation
-from tests.contracts.play import Play, playing
-from tests.contracts.promised import promises
 from tests.contracts.texts import SENTENCES, WHOLE
 from tests.fakes.openai.script import Text
+from tests.kit.play import Play, playing
+from tests.kit.promised import promises
 
 
 def slowly(play: Play) -> Text:

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from agent.tool import Arguments, Role, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
-from tests.contracts.play import Play, playing, prompt_of
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, CutStream, Failure, Text, ToolCalls, Usage
+from tests.kit.play import Play, playing, prompt_of
+from tests.kit.promised import promises
 
 DOWN: Final = Failure(500, "canary-answer", None, "server_error")
 LOOK: Final = Call("look", "tape_info", "{}")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import Play, opened, playing
-from tests.contracts.promised import promises
 from tests.contracts.texts import loop_time
 from tests.fakes.openai.script import Text
+from tests.kit.play import Play, opened, playing
+from tests.kit.promised import promises
 from tests.kit.visitor import visit
 
 NOTICED = 60

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from channels.testing import Chat, PersonMessage
 from gateway.context.replay import prompts_of
-from tests.contracts.play import Play, opened, playing, prompt_of
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Text
 from tests.kit.gateways import tape_of
+from tests.kit.play import Play, opened, playing, prompt_of
+from tests.kit.promised import promises
 
 GARDEN: Final = (
     "which fertiliser do you give the tomato plants on your balcony?",

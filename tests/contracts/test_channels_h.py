@@ -20,9 +20,9 @@ from gateway.logs import set_up_logs
 from gateway.redaction import secrets_of
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
-from tests.contracts.play import Play, opened, playing
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
+from tests.kit.play import Play, opened, playing
+from tests.kit.promised import promises
 
 API_KEY = "sk-canary-of-the-model-9f2c"
 HTTP_TOKEN = "canary-of-the-page-77e1"

@@ -14,11 +14,11 @@ from agent.tool import NoArguments, Role, Tool, ToolContext
 from channels.testing import PersonMessage, skip_reason
 from gateway.delivery.sender import RESENT
 from gateway.hooks.specs import hookimpl
-from tests.contracts.mortal import Moment
-from tests.contracts.play import Play, opened
-from tests.contracts.promised import Share, class_of, is_on_a_server, promises
 from tests.contracts.texts import SENTENCES, WHOLE
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
+from tests.kit.mortal import Moment
+from tests.kit.play import Play, opened
+from tests.kit.promised import Share, class_of, is_on_a_server, promises
 
 Case = tuple[str, int]
 """A transaction by its name, and which of that name it is."""

@@ -15,10 +15,10 @@ from channels.base import Channel
 from channels.registry import make_channel
 from channels.testing import Chat, PersonMessage, Stage
 from gateway.settings import Settings
-from tests.contracts.play import Play, playing
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Request, Text
 from tests.kit.examples import examples
+from tests.kit.play import Play, playing
+from tests.kit.promised import promises
 from tests.kit.stages.registry import STAGES
 
 FAMILY: Final = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

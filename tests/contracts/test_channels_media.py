@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.pictures import images_of, picture
-from tests.contracts.play import playing, prompt_of
-from tests.contracts.promised import promises
+from tests.kit.play import playing, prompt_of
+from tests.kit.promised import promises
 
 
 @promises("E8")

@@ -23,9 +23,9 @@ from agent.tool import Role
 from channels.registry import CHANNELS
 from channels.testing import Chat, Person, PersonMessage
 from tests.contracts.cards import paired, question
-from tests.contracts.play import Play, playing
-from tests.contracts.promised import is_at_length, is_on_a_server, promises
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls
+from tests.kit.play import Play, playing
+from tests.kit.promised import is_at_length, is_on_a_server, promises
 from tests.kit.stages.room import RoomStage
 
 GROUP_ROLES: Final[Mapping[str, Role]] = {

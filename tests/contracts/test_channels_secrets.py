@@ -14,9 +14,9 @@ import pytest
 from gateway.logs import set_up_logs
 from gateway.redaction import HIDDEN, Redactor, secrets_of
 from gateway.settings import LogSettings
-from tests.contracts.play import Play, opened
-from tests.contracts.promised import promises
 from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.kit.play import Play, opened
+from tests.kit.promised import promises
 
 KEY = "sk-canary+of/the=model?9f2c&more"
 TOKEN = "canary-of-the-page-77e1"

@@ -11,7 +11,7 @@ import pytest
 
 from channels.registry import CHANNELS
 from channels.testing.promises import LACKS, PROMISES, skip_reason
-from tests.contracts.promised import (
+from tests.kit.promised import (
     LEFT_OUT,
     ON_A_SERVER,
     PROMISED,

@@ -15,9 +15,9 @@ from psycopg import conninfo
 
 from gateway.sharing.rooms.shared_rooms import TAPE_SECONDS
 from tape.unit_of_work import Outcome
-from tests.contracts.play import Play, opened
-from tests.contracts.server_store import LastingDatabase
 from tests.fakes.cutting_proxy import Cut, CuttingProxy
+from tests.kit.play import Play, opened
+from tests.kit.server_store import LastingDatabase
 
 pytestmark = pytest.mark.postgresql
 

@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from channels.registry import CHANNELS
-from tests.contracts.play import playing
 from tests.fakes.openai.script import Request, Text
 from tests.fuzz.inputs import ODD
+from tests.kit.play import playing
 
 MARKDOWN: Final = ("- - - a ", "[a](", "<a", ">", "```\n", "|a|b|\n|-|-|\n", "1. a\n", "[a]: b\n")
 HOSTILE: Final = (

@@ -1,4 +1,4 @@
-"""The fixtures of every test: a model's server, channels without a platform, a gateway with them.
+"""The fixtures of every test: a model's server, channels, a gateway, people, whole platforms.
 
 `docs/how-to/write-a-test.md` shows them at work.
 """
@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,22 @@ from gateway.app import Gateway
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import EditingChannel, Platform
 from tests.kit.gateways import gateway_of
+from tests.kit.loops import TidyLoop
 from tests.kit.plain_channels import Brings, PlainChannel
+from tests.kit.play import Play, playing
+from tests.kit.visitor import Visitor, visit
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, Any]]:
+    """asyncio: the SDKs support no other."""
+    return "asyncio", {"loop_factory": TidyLoop}
+
+
+def _settings_of(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return the settings in the marks of a test; the nearest mark counts."""
+    marks = reversed(list(request.node.iter_markers("settings")))
+    return {name: str(value) for mark in marks for name, value in mark.kwargs.items()}
 
 
 @pytest.fixture
@@ -58,9 +75,79 @@ async def gateway(
     `@pytest.mark.settings(ACCESS__MODE="open")`. A test that needs plugins, or two gateways, opens
     `gateway_of(...)` of `tests.kit.gateways`.
     """
-    marks = reversed(list(request.node.iter_markers("settings")))
-    settings = {name: str(value) for mark in marks for name, value in mark.kwargs.items()}
     plugins = [Brings(one) for one in _around if isinstance(one, Channel)]
     server = next((one for one in _around if isinstance(one, FakeOpenAI)), None)
-    async with gateway_of(tmp_path, server, *plugins, **settings) as running:
+    async with gateway_of(tmp_path, server, *plugins, **_settings_of(request)) as running:
         yield running
+
+
+class People:
+    """Whoever comes into the rooms of a gateway's page: visitors over HTTP, as a browser is one."""
+
+    def __init__(self, gateway: Gateway, stack: AsyncExitStack) -> None:
+        self._gateway = gateway
+        self._stack = stack
+
+    async def __call__(self, *names: str, room: str = "lobby") -> list[Visitor]:
+        """Have people enter a room; they stay to the end of the test."""
+        return await self._stack.enter_async_context(visit(self._gateway.url, *names, room=room))
+
+
+@pytest.fixture
+async def people(gateway: Gateway) -> AsyncIterator[People]:
+    """The people of `gateway`'s page: `ann, bob = await people("Ann", "Bob")`."""
+    async with AsyncExitStack() as stack:
+        yield People(gateway, stack)
+
+
+@asynccontextmanager
+async def _playing(
+    channel: str, request: pytest.FixtureRequest, home: Path, model: FakeOpenAI
+) -> AsyncIterator[Play]:
+    async with playing(channel, home, model=model, **_settings_of(request)) as play:
+        yield play
+
+
+@pytest.fixture
+async def telegram(
+    request: pytest.FixtureRequest, tmp_path: Path, model: FakeOpenAI
+) -> AsyncIterator[Play]:
+    """A gateway on a Telegram of our own, whose time passes only while nothing is on its way."""
+    async with _playing("telegram", request, tmp_path, model) as play:
+        yield play
+
+
+@pytest.fixture
+async def discord(
+    request: pytest.FixtureRequest, tmp_path: Path, model: FakeOpenAI
+) -> AsyncIterator[Play]:
+    """The same on Discord."""
+    async with _playing("discord", request, tmp_path, model) as play:
+        yield play
+
+
+@pytest.fixture
+async def slack(
+    request: pytest.FixtureRequest, tmp_path: Path, model: FakeOpenAI
+) -> AsyncIterator[Play]:
+    """The same on Slack."""
+    async with _playing("slack", request, tmp_path, model) as play:
+        yield play
+
+
+@pytest.fixture
+async def room(
+    request: pytest.FixtureRequest, tmp_path: Path, model: FakeOpenAI
+) -> AsyncIterator[Play]:
+    """The same in the rooms of the gateway's own page."""
+    async with _playing("web", request, tmp_path, model) as play:
+        yield play
+
+
+@pytest.fixture(params=["telegram", "discord", "slack", "web"])
+async def platform(
+    request: pytest.FixtureRequest, tmp_path: Path, model: FakeOpenAI
+) -> AsyncIterator[Play]:
+    """Each of the four in turn: the test runs once on each."""
+    async with _playing(request.param, request, tmp_path, model) as play:
+        yield play

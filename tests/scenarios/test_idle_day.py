@@ -12,9 +12,9 @@ from channels.discord.shard import PROBE_SECONDS
 from channels.registry import CHANNELS
 from channels.slack.socket_mode import PING_SECONDS
 from channels.telegram.settings import TelegramSettings
-from tests.contracts.play import opened
 from tests.contracts.texts import loop_time
 from tests.fakes.base.server import FakeServer
+from tests.kit.play import opened
 from tests.kit.stages.discord import DiscordStage
 from tests.kit.stages.slack import SlackStage
 from tests.kit.stages.telegram import TelegramStage

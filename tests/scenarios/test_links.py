@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from channels.registry import read_link
-from tests.contracts.play import playing
+from tests.kit.play import playing
 
 
 @pytest.mark.parametrize("channel", ["discord", "slack", "telegram"])

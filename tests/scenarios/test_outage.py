@@ -22,12 +22,12 @@ from gateway.turn.budgets import USED_UP
 from tape.errors import OutcomeUnknown
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
-from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import QuickClock
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
 from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.mortal import LastingStore, MortalStore
 from tests.kit.plain_channels import Brings
 from tests.kit.visitor import visit
 

@@ -16,10 +16,10 @@ from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.scheduling.recovery import SUSPECT_SECONDS
 from gateway.turn.stopped import STOPPED
-from tests.contracts.play import Play, opened
 from tests.fakes.openai.script import Request, Text
 from tests.kit.gateways import gateway_of, settled
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.play import Play, opened
 
 UNREADABLE = replace(
     MESSAGE, kind="unreadable", ext_id="unreadable/9", text="", why="no such field", addressed=False

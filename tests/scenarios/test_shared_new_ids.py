@@ -17,10 +17,10 @@ from gateway.sharing.schema import sharing_schema
 from gateway.storage import write_guard
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
-from tests.contracts.mortal import MortalPart
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of
+from tests.kit.mortal import MortalPart
 from tests.kit.visitor import visit
 from tests.scenarios.shared import KEPT, answered, by_holder, gateways, row_of, said, until
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from channels.testing import Chat, Person, PersonMessage
-from tests.contracts.play import House, Play, opened
+from tests.kit.play import House, Play, opened
 from tests.kit.stages.room import RoomStage
 from tests.security.attempts import Attempt, Place
 from tests.security.obeying import Armory, Obeying, image_of

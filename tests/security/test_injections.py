@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import opened
+from tests.kit.play import opened
 from tests.security.arena import OWN_CANARY, WORDS, arena_of, pair
 from tests.security.attempts import PLATFORMS, TABLE, Place
 from tests.security.obeying import Armory, Obeying

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import cast
 
 from channels.discord.interactions import NOT_NOW
-from tests.contracts.play import opened
 from tests.fakes.discord.world import EPHEMERAL
+from tests.kit.play import opened
 from tests.kit.stages.discord import DiscordStage
 
 

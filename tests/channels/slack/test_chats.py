@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.play import Play, playing, prompt_of
 from tests.fakes.openai.script import Text
 from tests.fakes.slack.events import TwinOrder
 from tests.fakes.slack.server import FakeSlack
+from tests.kit.play import Play, playing, prompt_of
 from tests.kit.stages.slack import SlackStage
 
 

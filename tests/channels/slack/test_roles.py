@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from channels.testing import Chat
-from tests.contracts.play import Play, playing
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import User
+from tests.kit.play import Play, playing
 from tests.kit.stages.slack import SlackStage
 
 

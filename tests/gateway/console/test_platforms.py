@@ -14,9 +14,9 @@ from gateway.access.console_door import FOR_WHOM
 from gateway.access.roles import KNOWN_SECONDS
 from gateway.app import access_admin
 from gateway.console.chats import key_of
-from tests.contracts.play import Play, playing
-from tests.contracts.promised import class_of
 from tests.gateway.console.scene import OUTSIDE, TOKEN
+from tests.kit.play import Play, playing
+from tests.kit.promised import class_of
 
 WITH_ADMINS = sorted(name for name in CHANNELS if "admins" in class_of(name).capabilities)
 ME, DECK = "/api/console/me", "/api/console/deck"

@@ -9,8 +9,8 @@ import pytest
 
 from gateway.cli.explain.way import way_of
 from gateway.explain.explainer import Explainer
-from tests.contracts.play import playing
 from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.kit.play import playing
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "explain.md"
 VARIES = {

@@ -18,10 +18,10 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
 from tape.errors import SessionLost
 from tape.stores.sqlite import tape_schema
-from tests.contracts.mortal import LastingStore, MortalStore
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.mortal import LastingStore, MortalStore
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 ASIDE = replace(MESSAGE, addressed=False, why="said to the group", text="at four")

@@ -23,11 +23,11 @@ from agent.tool import Role, Tool
 from agent.tool_decorator import tool
 from gateway.hooks.specs import hookimpl
 from gateway.metrics.catalog import OWN, PROCESS
-from tests.contracts.play import Play, opened
 from tests.contracts.texts import loop_time
 from tests.fakes.openai.script import Call, RateLimited, Text, ToolCalls, Usage
 from tests.fakes.telegram.faults import Refuse
 from tests.gateway.metrics.scraping import Samples, key, scrape
+from tests.kit.play import Play, opened
 from tests.kit.stages.telegram import TelegramStage
 
 PRICES: Final = {"price_input": 10.0, "price_cached": 1.0, "price_output": 100.0}

@@ -19,13 +19,13 @@ from channels.testing import Chat
 from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from tape.entry import Entry
-from tests.contracts.mortal import MortalStore
-from tests.contracts.play import House
 from tests.fakes.openai.script import Call, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
 from tests.kit.gateways import gateway_of, settled
+from tests.kit.mortal import MortalStore
 from tests.kit.plain_channels import Brings
+from tests.kit.play import House
 from tests.kit.stages.telegram import TelegramStage
 
 ALICE, BOB = Author("7", "Alice"), Author("8", "Bob")

@@ -14,12 +14,12 @@ from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.sqlite import tape_schema
-from tests.contracts.mortal import LastingStore, Moment, MortalStore
-from tests.contracts.play import opened
 from tests.fakes.openai.script import Call, Reply, Text, ToolCalls
 from tests.gateway.scheduling.confirming import ALICE, BOB, Launcher, allow, launching, scene
 from tests.kit.clock import QuickClock
 from tests.kit.gateways import names, settled
+from tests.kit.mortal import LastingStore, Moment, MortalStore
+from tests.kit.play import opened
 
 
 async def test_without_text_of_others_a_call_runs_at_once(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import event
 from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
-from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import gateway_of, names, tape_of
+from tests.kit.mortal import LastingStore, Moment, MortalStore
 from tests.kit.plain_channels import Brings, PlainChannel
 
 SESSION = "plain:-100"

@@ -15,10 +15,10 @@ from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.storage.ledger.usage import MAX_LISTED, TurnUsage
 from tape.unit_of_work import Unit
-from tests.contracts.play import opened
 from tests.fakes.openai.script import Call, Failure, Hang, Request, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of, make_environ, run_tapeway, settled
+from tests.kit.play import opened
 from tests.kit.visitor import visit
 
 LOOK = ToolCalls((Call("a", "tape_info", "{}"),), usage=Usage(100, 10, 40))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gateway.app import Gateway
-from tests.contracts.mortal import MortalStore
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.scheduling.opening.court import CourtChannel
 from tests.kit.gateways import gateway_of
+from tests.kit.mortal import MortalStore
 from tests.kit.plain_channels import Brings
 
 

@@ -20,12 +20,12 @@ from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.rollups import is_refusal
 from tape.stores.sqlite import tape_schema
-from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.scheduling.opening.closed_chat import court
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import gateway_of, names, tape_of
+from tests.kit.mortal import LastingStore, Moment, MortalStore
 from tests.kit.plain_channels import Brings
 
 

@@ -12,11 +12,11 @@ from gateway.scheduling.opening.requests import MAX_A_DAY
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.sqlite import tape_schema
-from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.gateway.scheduling.opening.closed_chat import court
 from tests.gateway.scheduling.opening.court import GROUP
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import tape_of
+from tests.kit.mortal import LastingStore, Moment, MortalStore
 
 ADDED = replace(GROUP, kind="change", change="added", text="", addressed=False)
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -22,12 +22,12 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
 from tape.stores.sqlite import tape_schema
 from tape.turn_events import is_take, read_take
-from tests.contracts.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
-from tests.contracts.promised import class_of, is_on_a_server
-from tests.contracts.server_store import LastingDatabase, lasting_database
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import RestingClock
 from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
+from tests.kit.promised import class_of, is_on_a_server
+from tests.kit.server_store import LastingDatabase, lasting_database
 from tests.kit.stages.registry import STAGES, OpenStage
 
 T = TypeVar("T")
@@ -307,17 +307,22 @@ def _new_store(clock: RestingClock) -> LastingStore:
 
 @asynccontextmanager
 async def opened(
-    channel: str, *, limits: bool = False, lasts: bool = False
+    channel: str, *, limits: bool = False, lasts: bool = False, model: FakeOpenAI | None = None
 ) -> AsyncIterator[House]:
-    """Open a house; `limits` holds the platform to its own, `lasts` see `House.last`."""
+    """Open a house; `limits` holds the platform to its own, `lasts` see `House.last`.
+
+    Without a `model`, it has one of its own.
+    """
     clock = RestingClock()
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         kept = stack.enter_context(lasting_database(clock.now)) if is_on_a_server() else None
-        async with STAGES[channel](clock, limits=limits) as stage, FakeOpenAI() as model:
-            house = House(channel, stage, model, clock, kept)
-            if lasts:
-                house.last()
-            yield house
+        stage = await stack.enter_async_context(STAGES[channel](clock, limits=limits))
+        if model is None:
+            model = await stack.enter_async_context(FakeOpenAI())
+        house = House(channel, stage, model, clock, kept)
+        if lasts:
+            house.last()
+        yield house
 
 
 @asynccontextmanager
@@ -328,11 +333,12 @@ async def playing(
     limits: bool = False,
     rules: Sequence[str] | None = None,
     days: bool = False,
+    model: FakeOpenAI | None = None,
     **settings: str,
 ) -> AsyncIterator[Play]:
     """Raise the curtain; time stands still until the test lets it pass, which may be `days`."""
     in_memory = {"TAPE__URL": "memory:", **settings}
-    async with opened(channel, limits=limits) as house:
+    async with opened(channel, limits=limits, model=model) as house:
         house.looks = A_DAY_S_LOOKS if days else house.looks
         async with house.playing(home, *plugins, rules=rules, **in_memory) as play:
             yield play

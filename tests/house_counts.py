@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Final
 
 from tape.database.schema import parse_statements
-from tests.sources import tree_of
+from tests.kit.sources import tree_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BOUNDS: Final = Path(__file__).with_name("house_bounds.txt")

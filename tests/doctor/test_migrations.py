@@ -13,9 +13,7 @@ import pytest
 
 from tests.doctor.break_gateway import database
 from tests.doctor.scene import Scene
-from tests.gateways import ROOT, clean_environ
-
-pytestmark = pytest.mark.anyio
+from tests.kit.gateways import ROOT, clean_environ
 
 PACKAGES: Final = ("gateway", "channels", "tape", "agent")
 SERVER: Final = "postgresql://nobody@localhost:1/none"

@@ -119,8 +119,12 @@ def complaints(counts: Mapping[str, int], bounds: Mapping[str, int]) -> list[str
 
 
 def lowered(counts: Mapping[str, int], bounds: Mapping[str, int]) -> dict[str, int]:
-    """Return bounds in which what has fallen is the new bound."""
-    found = {name: min(counts.get(name, 0), bound) for name, bound in bounds.items()}
+    """Return bounds that follow what has fallen: hops only where that is more than they vary."""
+    found = {}
+    for name, bound in bounds.items():
+        count = counts.get(name, 0)
+        varies = name.startswith(HOPS) and count >= bound * (1 - SLACK)
+        found[name] = bound if varies else min(count, bound)
     return {name: bound for name, bound in found.items() if bound}
 
 

@@ -68,6 +68,13 @@ def test_lowering_raises_no_bound(tmp_path: Path) -> None:
     assert read_bounds(tmp_path / "bounds.txt") == {"branches": 3, "row keys": 2}
 
 
+@pytest.mark.parametrize(("count", "bound"), [(981, 1000), (979, 979)])
+def test_lowering_follows_hops_only_where_they_fall_by_more_than_they_vary(
+    count: int, bound: int
+) -> None:
+    assert lowered({"hops calls": count}, {"hops calls": 1000}) == {"hops calls": bound}
+
+
 @pytest.mark.parametrize(
     ("code", "counts"),
     [

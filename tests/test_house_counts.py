@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bench.hops import Trace, add_names, read_names
 from tests.house_counts import (
     HOPS,
     complaints,
@@ -102,27 +101,3 @@ def test_the_storage_may_use_rows_and_name_statements() -> None:
     code = "row['text']\nstore.select('ledger.inbox_row', {})"
     found = count_file("gateway/storage/ledger/inbox.py", code, SCHEMAS)
     assert +found == {"lines gateway/storage": 2}
-
-
-def test_merging_files_changes_no_hop(tmp_path: Path) -> None:
-    before = [("tape/entry.py", "Entry.of"), ("tape/payloads.py", "check"), ("new.py", "Late.of")]
-    merged = [("tape/one.py", function) for _file, function in before[:2]] + before[2:]
-    names = tmp_path / "names.txt"
-    add_names(before[:2], names)
-    add_names([*merged, ("tape/one.py", "Own.make"), ("tape/one.py", "<lambda>")], names)
-    assert read_names(names) == {
-        "Entry": ["tape/entry.py"],
-        "check": ["tape/payloads.py"],
-        "Late": ["new.py"],
-        "Own": ["tape/one.py"],
-    }
-    counts = [Trace(calls).counts(read_names(names)) for calls in (before, merged)]
-    assert counts[0] == counts[1]
-    assert counts[0].file_changes == 2
-
-
-def test_functions_of_one_name_in_several_files_count_where_they_are(tmp_path: Path) -> None:
-    calls = [("tape/a.py", "_said"), ("tape/b.py", "_said"), ("tape/b.py", "_said")]
-    add_names(calls, tmp_path / "names.txt")
-    counts = Trace(calls).counts(read_names(tmp_path / "names.txt"))
-    assert (counts.files, counts.file_changes) == (2, 1)

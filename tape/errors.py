@@ -12,6 +12,7 @@ TapeError
 +-- EmbedderFailed    an embedder could not make vectors
 +-- OutcomeUnknown    the database did not say whether it wrote an append without a key
 +-- ReadTooSlow       a read took longer than its reader may take
++-- MigrationMisnumbered  a file of a migration has another number than its position
 +-- StoreUnavailable  the store is closed, or its disk or database is unavailable
 +-- StoreTooNew       a newer version wrote the store; nothing was changed
 +-- StoreUnusable     the store is not a tape store or is damaged, or this SQLite could damage it
@@ -127,6 +128,15 @@ class OutcomeUnknown(TapeError):
             "the database did not say whether it wrote the entries: look at the end of"
             f" {', '.join(tapes)} before you append them again"
         )
+
+
+class MigrationMisnumbered(TapeError):
+    """A migration's number is not its position, so no database can say whether it has it."""
+
+    def __init__(self, folder: str, file: str, trouble: str, remedy: str) -> None:
+        self.folder = folder
+        self.file = file
+        super().__init__(f"{folder}/{file} {trouble}: {remedy}; nothing was changed")
 
 
 class StoreTooNew(TapeError):

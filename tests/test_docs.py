@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -34,6 +35,7 @@ PLATFORMS_OWN = {
 }
 """Sentences that a platform shows, not the product."""
 
+MAX_SECTION_LINES = 60
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -100,6 +102,14 @@ def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -
     ):
         for target in re.findall(r"^make ([a-z0-9-]+)", block, re.MULTILINE):
             assert target in targets, f"{page.name} names make {target}"
+
+
+def test_the_changelog_has_one_short_section_for_each_version_the_newest_first() -> None:
+    _, *sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    versions = [section.partition("\n")[0] for section in sections]
+    assert versions[0] == version("tapeway")
+    assert len(set(versions)) == len(versions)
+    assert all(section.count("\n") <= MAX_SECTION_LINES for section in sections)
 
 
 def commands_of(group: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:

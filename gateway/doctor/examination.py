@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 import anyio
 
 from channels.checkup import CheckResult, Checkup
-from gateway.doctor import troubles
+from gateway.doctor import database_troubles, troubles
 from gateway.doctor.checks.bots import with_known_bots
 from gateway.doctor.checks.clock import check_clock
 from gateway.doctor.checks.database import check_database, check_index
@@ -24,6 +24,7 @@ from gateway.doctor.diagnosis import Diagnosis
 from gateway.doctor.results import ill
 from gateway.doctor.subject import Subject
 from gateway.wording import safe
+from tape.errors import MigrationMisnumbered
 
 Check = Callable[[Subject], Awaitable[list[CheckResult]]]
 T = TypeVar("T")
@@ -90,6 +91,8 @@ async def _limited(
             return await work()
     except TimeoutError:
         return as_found(ill(name, troubles.CHECK_SLOW, f"no result within {seconds:g} s"))
+    except MigrationMisnumbered as cause:
+        return as_found(ill(name, database_troubles.MIGRATION_MISNUMBERED, str(cause)))
     except Exception as cause:
         says = f"{type(cause).__name__}: {cause}"
         return as_found(ill(name, troubles.CHECK_CRASHED, says))

@@ -17,6 +17,7 @@ from tape.database.staging import STAGING, append_staged
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import Entry, NewEntry
 from tape.query import Query
+from tape.search.index_file import index_schema
 from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
@@ -58,6 +59,7 @@ class SqliteStore:
     @classmethod
     def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
         """Open or create the database, which also gets the tables of `schemas`."""
+        index_schema()  # raises MigrationMisnumbered before a table of the tapes is made
         return cls(Database.open(path, (tape_schema(), *schemas)), now)
 
     async def append(

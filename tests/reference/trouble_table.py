@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from channels.checkup import Trouble
+from gateway.doctor.database_troubles import DATABASE_TROUBLES
 from gateway.doctor.server_troubles import SERVER_TROUBLES
 from gateway.doctor.troubles import TROUBLES
 from tests.reference.table import table
@@ -15,8 +16,9 @@ _SETTING = re.compile(r"(?<![`\w])(TAPEWAY_\w+)(?![`\w])")
 
 
 def lines() -> Iterator[str]:
-    topics = list(dict.fromkeys(map(_topic, [*TROUBLES, *SERVER_TROUBLES])))
-    ordered = sorted([*TROUBLES, *SERVER_TROUBLES], key=lambda one: topics.index(_topic(one)))
+    troubles = [*TROUBLES, *DATABASE_TROUBLES, *SERVER_TROUBLES]
+    topics = list(dict.fromkeys(map(_topic, troubles)))
+    ordered = sorted(troubles, key=lambda one: topics.index(_topic(one)))
     for topic, found in groupby(ordered, key=_topic):
         yield f"## {topic}"
         yield ""

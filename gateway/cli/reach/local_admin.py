@@ -12,7 +12,7 @@ from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import Progress, TapeAdmin
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.backup.migration import is_outdated
-from gateway.doctor.troubles import DATABASE_OLDER
+from gateway.doctor.database_troubles import DATABASE_OLDER
 from gateway.errors import GatewayError
 from gateway.settings import Settings
 

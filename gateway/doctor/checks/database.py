@@ -16,7 +16,7 @@ import httpx2
 from anyio import to_thread
 
 from channels.checkup import CheckResult
-from gateway.doctor import troubles
+from gateway.doctor import database_troubles as troubles
 from gateway.doctor.checks.running import ask
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
@@ -79,13 +79,14 @@ def _folder(path: Path) -> CheckResult:
 
 
 def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
+    schemas = tape_schema(), ledger_schema()
     try:
         if path.is_symlink():
             says = f"{path} is a link: name the file that it leads to"
             return ill(CHECK, troubles.DATABASE_UNREADABLE, says)
         if not path.exists() or not path.stat().st_size:
             return noted(CHECK, f"{path} does not exist yet: the first start creates it")
-        Database.open_read_only(path, (tape_schema(), ledger_schema())).close()
+        Database.open_read_only(path, schemas).close()
         return _intact(path, seconds, deep)
     except StoreTooNew as cause:
         return ill(CHECK, troubles.DATABASE_NEWER, str(cause).partition(":")[0])

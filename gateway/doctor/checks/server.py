@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from channels.checkup import CheckResult
-from gateway.doctor import server_troubles, troubles
+from gateway.doctor import database_troubles as troubles
+from gateway.doctor import server_troubles
 from gateway.doctor.checks.database import SEARCH, index_result
 from gateway.doctor.overview import Overview, look_over
 from gateway.doctor.results import ill, noted, well

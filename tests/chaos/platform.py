@@ -232,7 +232,7 @@ class Platform(Stage, Generic[StageT, RequestT]):
 
     @abstractmethod
     def _disturb(self, trouble: Trouble) -> None:
-        """Let requests fail, or the gateway's connections."""
+        """Make requests fail, or the gateway's connections."""
 
     @abstractmethod
     def _moment(self, request: RequestT) -> str:

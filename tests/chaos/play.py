@@ -24,10 +24,10 @@ from tests.kit.gateways import make_environ
 from tests.kit.plugins import distribution
 
 PATIENCE: Final = 90.0
-"""So long the gateway may take to be idle once nothing goes wrong any more, seconds."""
+"""Maximum seconds until the gateway is idle, once nothing goes wrong any more."""
 
 TROUBLED: Final = 6.0
-"""So long after the last question what was to go wrong still may, unless all is answered before."""
+"""Seconds after the last question in which things still go wrong, unless all is answered before."""
 
 _OPEN: Final = ("accepted", "waiting", "taken")
 
@@ -70,7 +70,7 @@ async def play(
 
 
 class _Acting:
-    """Lets one plan happen."""
+    """Makes one plan happen."""
 
     def __init__(
         self, record: Record, stage: Stage, model: Model, supervisor: Supervisor, traps: Traps
@@ -82,7 +82,7 @@ class _Acting:
         self._traps = traps
 
     async def all(self) -> None:
-        """Let everything happen at its moment, and wait until all is answered."""
+        """Make everything happen at its moment, and wait until all is answered."""
         begun = time.monotonic()
         async with asyncio.TaskGroup() as group:
             for each in self._record.plan.happens():

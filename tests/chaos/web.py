@@ -24,7 +24,7 @@ PEOPLE: Final = ("Ann", "Ben")
 ENTER_SECONDS: Final = 60.0
 """Maximum seconds until a gateway that was just ended lets somebody in, on a busy machine."""
 
-CATCH_UP_SECONDS: Final = 5.0
+CATCH_UP_SECONDS: Final = 30.0
 """Maximum seconds until a page that was cut off shows what everybody sees."""
 
 _ACCEPTED: Final = b"HTTP/1.1 202"

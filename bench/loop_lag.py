@@ -23,7 +23,7 @@ from bench.loop_ticker import NOTES
 from channels.testing import Chat
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.gateways import OPEN, gateway_process, make_environ
 from tests.kit.plugins import distribution
 from tests.kit.stages.registry import STAGES, OpenStage
 
@@ -54,12 +54,7 @@ HUGE: Final = 160_000
 PIECE: Final = 1000
 LOOP_BAR: Final = Bar("<", 200)
 LONGEST: Final = 60.0
-UNBOUND: Final[Mapping[str, str]] = {
-    "ACCESS__MODE": "open",
-    "BUDGET__STRANGER_TURNS": "0",
-    "BUDGET__PARALLEL_PER_PERSON": "0",
-    "TELEGRAM__PER_SECOND": "0",
-}
+UNBOUND: Final[Mapping[str, str]] = {**OPEN, "TELEGRAM__PER_SECOND": "0"}
 QUIET_SECONDS: Final = 1.5
 """Seconds to wait, after the first piece of an answer arrives, for its other pieces."""
 

@@ -19,7 +19,7 @@ import psutil
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
-from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.gateways import OPEN, gateway_process, make_environ
 from tests.kit.plugins import distribution
 
 LONGEST: Final = 60.0
@@ -81,12 +81,10 @@ async def staged(
             FakeOpenAI(default=answers) as model,
         ):
             more = {
+                **OPEN,
                 "TELEGRAM__TOKEN": _TOKEN,
                 "TELEGRAM__BASE_URL": telegram.base_url,
                 "TELEGRAM__PER_SECOND": "0",
-                "ACCESS__MODE": "open",
-                "BUDGET__STRANGER_TURNS": "0",
-                "BUDGET__PARALLEL_PER_PERSON": "0",
                 **settings,
             }
             environ = make_environ(home, model, **more)

@@ -20,10 +20,9 @@ from tests.fakes.openai.script import Reply, Request
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fleet.members import Member, Role
-from tests.kit.gateways import make_environ
+from tests.kit.gateways import OPEN, make_environ
 from tests.postgres import Server
 
-READY: Final = '"event":"gateway.ready"'
 _TOKEN: Final = "123456:scale"
 
 
@@ -102,13 +101,11 @@ async def staged_fleet(
         telegram = await enter(FakeTelegram(token=_TOKEN, username=USERNAME))
         model = await enter(FakeOpenAI(default=answers))
         more = {
+            **OPEN,
             "WEB__ENABLED": "false",
             "TELEGRAM__TOKEN": _TOKEN,
             "TELEGRAM__BASE_URL": telegram.base_url,
             "TELEGRAM__PER_SECOND": "0",
-            "ACCESS__MODE": "open",
-            "BUDGET__STRANGER_TURNS": "0",
-            "BUDGET__PARALLEL_PER_PERSON": "0",
             "TURN__PARALLEL_TOTAL": "2000",
             **settings,
         }
@@ -144,13 +141,9 @@ async def _running(own: FleetStage) -> AsyncIterator[None]:
 async def _ready(own: FleetStage) -> None:
     try:
         async with asyncio.timeout(LONGEST):
-            while not all(_is_ready(member.log) for member in own.members):  # noqa: ASYNC110
+            while not all(member.serves for member in own.members):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
             await own.telegram.wait_for_calls("getUpdates", 1)
     except TimeoutError:
         said = "\n".join(member.log.read_text()[-2000:] for member in own.members)
         raise RuntimeError(f"the fleet did not get ready: {said}") from None
-
-
-def _is_ready(log: Path) -> bool:
-    return log.exists() and READY in log.read_text()

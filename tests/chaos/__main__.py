@@ -26,7 +26,7 @@ from tests.chaos.table import POLICIES, Row, points, table
 from tests.kit.burning import burning
 
 MOST_ROUNDS: Final = 5
-"""So often schedules are added for kill points that were not reached."""
+"""Maximum number of times that schedules are added for kill points that were not reached."""
 
 
 async def _play(options: argparse.Namespace, keep: Path) -> list[Played]:
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _not_reached(options: argparse.Namespace, rows: Sequence[Row]) -> bool:
-    """Tell, and say, whether a kill point was reached in too few schedules."""
+    """Return, and print, whether a kill point was reached in too few schedules."""
     few = [
         f"{channel} {point} under {policy}: {reached} of {options.each_point}"
         for channel in options.channel

@@ -98,7 +98,7 @@ class Supervisor:
                 self.record.exits.append(code)
 
     def signal(self, number: signal.Signals) -> bool:
-        """Send a signal to the process that runs now; tells whether there is one."""
+        """Send a signal to the process that runs now; return whether there is one."""
         if self._pid is None or self._killed:
             return False
         if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
@@ -111,7 +111,7 @@ class Supervisor:
         return True
 
     def kill(self) -> bool:
-        """End it with `kill -9`, at once; tells whether there was one."""
+        """End it with `kill -9`, at once; return whether there was one."""
         return self.signal(signal.SIGKILL)
 
     async def pause(self, seconds: float) -> None:

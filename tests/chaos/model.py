@@ -24,7 +24,7 @@ from tests.fakes.openai.script import (
 )
 
 RETRIES: Final = 2
-"""So often the gateway calls again; tell it so."""
+"""Maximum number of calls after the first; the gateway is set to it."""
 
 
 class Model:

@@ -47,7 +47,7 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Tell whether a promise was broken."""
+        """Return whether a promise was broken."""
         return bool(self.lost or self.outside or self.disorder or self.acted_twice)
 
     @property
@@ -74,7 +74,7 @@ class Seen:
 
     @property
     def marked(self) -> bool:
-        """Tell whether it says that it may be a copy."""
+        """Return whether it says that it may be a copy."""
         return self.text.startswith(RESENT.strip())
 
 
@@ -271,7 +271,7 @@ def _shown(record: Record) -> dict[tuple[int, str], dict[int, list[int]]]:
 
 
 def _each_has_its_own(copies: list[frozenset[float]]) -> bool:
-    """Tell whether every copy can be laid to a moment of its own (a chat sends one by one)."""
+    """Return whether every copy can be laid to a moment of its own (a chat sends one by one)."""
     owner: dict[float, int] = {}
 
     def placed(number: int, tried: set[float]) -> bool:

@@ -19,7 +19,7 @@ from tests.chaos.record import Messages
 from tests.kit.visitor import Visitor
 
 AGAIN_SECONDS: Final = 0.05
-"""So soon a page tries again; a real one waits a second and more."""
+"""Seconds until a page tries again; a real one waits a second and more."""
 
 
 class Page:

@@ -12,7 +12,7 @@ Kind = Literal["short", "long", "tool"]
 Policy = Literal["resend", "hold"]
 
 LASTS: Final = 1.5
-"""So long people ask and things go wrong, seconds."""
+"""Seconds in which people ask and things go wrong."""
 
 LINES: Final = MappingProxyType[Kind, int]({"short": 7, "tool": 5, "long": 90})
 

@@ -18,6 +18,7 @@ from tests.chaos.traps import Traps
 from tests.fakes.base.connection import Outcome
 from tests.fakes.base.faults import Doing, LostAnswer, Reset, ServerError, Slow
 from tests.fakes.base.http import Answer as HttpAnswer
+from tests.kit.gateways import OPEN
 from tests.kit.stages.registry import OpenStage
 
 FRIENDS: Final = ("Dan", "Eve")
@@ -37,14 +38,6 @@ KILLS: Final = (
 
 REDELIVER: Final = MappingProxyType({"redeliver": Roll(1, 3), "redeliver-new": Roll(1, 3)})
 _ERRORS: Final = ("server-500", "server-502", "server-503", "lost-answer", "reset")
-OPEN: Final = MappingProxyType(
-    {
-        "WEB__ENABLED": "false",
-        "ACCESS__MODE": "open",
-        "BUDGET__STRANGER_TURNS": "0",
-        "BUDGET__PARALLEL_PER_PERSON": "0",
-    }
-)
 
 
 def failing(methods: tuple[str, ...], *more: str) -> dict[str, Roll]:
@@ -115,7 +108,7 @@ class Platform(Stage, Generic[StageT, RequestT]):
 
     def settings(self) -> Mapping[str, str]:
         """Return the gateway's settings."""
-        return {**OPEN, **self.stage.settings(), **self.own}
+        return {"WEB__ENABLED": "false", **OPEN, **self.stage.settings(), **self.own}
 
     async def ready(self) -> None:
         """Wait until the gateway listens."""
@@ -239,7 +232,7 @@ class Platform(Stage, Generic[StageT, RequestT]):
 
     @abstractmethod
     def _disturb(self, trouble: Trouble) -> None:
-        """Let requests fail, or the gateway's connections."""
+        """Make requests fail, or the gateway's connections."""
 
     @abstractmethod
     def _moment(self, request: RequestT) -> str:

@@ -23,11 +23,14 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import make_environ
 from tests.kit.plugins import distribution
 
+READY_SECONDS: Final = 300.0
+"""Maximum seconds until the first gateway is ready, on a machine that is busy with much else."""
+
 PATIENCE: Final = 90.0
-"""So long the gateway may take to be idle once nothing goes wrong any more, seconds."""
+"""Maximum seconds in which nothing changes while something is open and nothing goes wrong."""
 
 TROUBLED: Final = 6.0
-"""So long after the last question what was to go wrong still may, unless all is answered before."""
+"""Seconds after the last question in which things still go wrong, unless all is answered before."""
 
 _OPEN: Final = ("accepted", "waiting", "taken")
 
@@ -52,7 +55,7 @@ async def play(
         environ = _environ(plans[0], folder, stage, model)
         running = asyncio.create_task(supervisor.run(environ))
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(READY_SECONDS):
                 await stage.ready()
             for record in records:
                 supervisor.record = record
@@ -70,7 +73,7 @@ async def play(
 
 
 class _Acting:
-    """Lets one plan happen."""
+    """Makes one plan happen."""
 
     def __init__(
         self, record: Record, stage: Stage, model: Model, supervisor: Supervisor, traps: Traps
@@ -82,7 +85,7 @@ class _Acting:
         self._traps = traps
 
     async def all(self) -> None:
-        """Let everything happen at its moment, and wait until all is answered."""
+        """Make everything happen at its moment, and wait until all is answered."""
         begun = time.monotonic()
         async with asyncio.TaskGroup() as group:
             for each in self._record.plan.happens():
@@ -97,7 +100,7 @@ class _Acting:
         self._stage.heal()
         self._traps.clear()
         self._model.troubles.clear()
-        self._record.stuck = await _idle(self._record, PATIENCE)
+        self._record.stuck = await _idle(self._record, PATIENCE, waits_on=True)
         await _see(self._record, self._stage)
         self._record.seconds = time.monotonic() - begun
 
@@ -124,8 +127,11 @@ def _environ(plan: Plan, folder: Path, stage: Stage, model: FakeOpenAI) -> dict[
     return environ
 
 
-async def _idle(record: Record, seconds: float) -> str:
-    """Wait until every question and every send is at its end; returns why not, else nothing."""
+async def _idle(record: Record, seconds: float, *, waits_on: bool = False) -> str:
+    """Wait until every question and every send is at its end; return why not, else nothing.
+
+    If it `waits_on`, the seconds begin again whenever something has changed.
+    """
     until = time.monotonic() + seconds
     why = "there is no database"
     while time.monotonic() < until:
@@ -135,7 +141,9 @@ async def _idle(record: Record, seconds: float) -> str:
             left |= {token for token in rows if rows[token].status in _OPEN}
             if not left and not still_open:
                 return ""
-            why = f"open: questions {sorted(left)}, sends {still_open}"
+            before, why = why, f"open: questions {sorted(left)}, sends {still_open}"
+            if waits_on and why != before:
+                until = time.monotonic() + seconds
         await asyncio.sleep(0.1)
     return why
 

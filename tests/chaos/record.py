@@ -28,7 +28,7 @@ def line(token: str, number: int, count: int) -> str:
 
 
 def is_final(text: str) -> bool:
-    """Tell whether a text has the last line of an answer."""
+    """Return whether a text has the last line of an answer."""
     return any(number == count for _token, number, count in LINE.findall(text))
 
 

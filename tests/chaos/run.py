@@ -23,7 +23,7 @@ from tests.chaos.stage import stage_of
 from tests.chaos.table import Row, points
 
 A_HOME: Final = 8
-"""So many schedules are played on one home, one after the other."""
+"""Number of schedules that are played on one home, one after the other."""
 
 
 HOLD_SHARE: Final = 5

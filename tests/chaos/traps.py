@@ -31,11 +31,11 @@ class Traps:
         self._set.clear()
 
     def waits(self, name: str) -> bool:
-        """Tell whether one is set, whichever its moment; it stays."""
+        """Return whether one is set, whichever its moment; it stays."""
         return any(own == name for own, _left in self._set)
 
     def has(self, name: str) -> bool:
-        """Tell whether this moment is one; the trap is used up. Whoever asks must kill."""
+        """Return whether this moment is one, and use the trap up; the caller must kill."""
         if not self._supervisor.alive:
             return False
         for number, (own, left) in enumerate(self._set):
@@ -48,7 +48,7 @@ class Traps:
         return False
 
     def springs(self, name: str) -> bool:
-        """Kill the gateway where this moment is one, and tell so."""
+        """Kill the gateway if this moment is one; return whether it was."""
         sprung = self.has(name)
         if sprung:
             self.kill(name)

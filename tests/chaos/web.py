@@ -22,10 +22,10 @@ from tests.chaos.traps import Traps
 ROOMS: Final = 3
 PEOPLE: Final = ("Ann", "Ben")
 ENTER_SECONDS: Final = 60.0
-"""So long a gateway may take to let somebody in that was just ended, on a busy machine."""
+"""Maximum seconds until a gateway that was just ended lets somebody in, on a busy machine."""
 
-CATCH_UP_SECONDS: Final = 5.0
-"""So long a page that was cut off may take until it shows what everybody sees."""
+CATCH_UP_SECONDS: Final = 30.0
+"""Maximum seconds until a page that was cut off shows what everybody sees."""
 
 _ACCEPTED: Final = b"HTTP/1.1 202"
 _CUTS: Final = ("lost-answer", "reset", "lost-stream")
@@ -205,7 +205,7 @@ class Web(Stage):
 
 
 def _differences(page: Page, guest: Page) -> list[str]:
-    """Tell what somebody was shown otherwise than who comes in now."""
+    """Return what somebody was shown otherwise than a guest who comes in now."""
     own, all_of_it = dict(page.shown), dict(guest.shown)
     told = [
         f"{page.name} sees {message_id} as {own.get(message_id)!r:.80},"

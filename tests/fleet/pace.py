@@ -13,7 +13,7 @@ LOOK_SECONDS: Final = 0.05
 
 @dataclass(slots=True)
 class Pace:
-    """So a slow machine gets as many questions and troubles, later, and not more than it bears.
+    """Gives a slow machine as many questions and troubles as a fast one, only later.
 
     keeps_up   whether the fleet has little to do and enough processes
     longest    so many seconds a run may wait for that; then nothing more is asked or done

@@ -25,7 +25,7 @@ from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
-from tests.kit.gateways import ROOT, clean_environ, make_environ
+from tests.kit.gateways import OPEN, ROOT, clean_environ, make_environ
 from tests.postgres import Server, server
 
 GROUPS: Final = 24
@@ -108,9 +108,7 @@ class Rolling:
         """Return a process that does not run yet."""
         home = self.folder / f"{name}-{role}"
         more = {
-            "ACCESS__MODE": "open",
-            "BUDGET__STRANGER_TURNS": "0",
-            "BUDGET__PARALLEL_PER_PERSON": "0",
+            **OPEN,
             "WEB__ENABLED": "false",
             "TELEGRAM__TOKEN": self.telegram.token,
             "TELEGRAM__BASE_URL": self.telegram.base_url,

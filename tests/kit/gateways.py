@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import anyio
 import httpx2
@@ -42,6 +43,12 @@ APART = ROOT / "docs"
 def make_settings(home: Path, server: FakeOpenAI | None = None, **more: str) -> Settings:
     """Make settings: a home of one's own, any free port, no waiting for bursts."""
     return load_settings(make_environ(home, server, **more), folder=home)
+
+
+OPEN: Final = MappingProxyType(
+    {"ACCESS__MODE": "open", "BUDGET__STRANGER_TURNS": "0", "BUDGET__PARALLEL_PER_PERSON": "0"}
+)
+"""Settings with which everybody may ask, as often as they like."""
 
 
 def make_environ(home: Path, server: FakeOpenAI | None = None, **more: str) -> dict[str, str]:

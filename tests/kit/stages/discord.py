@@ -92,7 +92,7 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         self.fake.redeliver(self._where(chat, int(answer.id)), int(answer.id))
 
     async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
-        """An event has no id of its own: `anew` or not, it is the message again."""
+        """An event has no id of its own: `as_new` or not, it is the message again."""
         self.fake.redeliver(self._place(said.chat), int(said.id))
 
     async def edit(self, said: PersonMessage, text: str) -> None:

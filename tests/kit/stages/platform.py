@@ -7,9 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from channels.testing import Chat, Person, PersonMessage
+from tests.fakes.discord.server import FakeDiscord
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.telegram.server import FakeTelegram
 from tests.kit.clock import ManualClock
 
 
@@ -23,40 +26,6 @@ class Account(Protocol):
     def is_bot(self) -> bool: ...
 
 
-class Platform(Protocol):
-    """What every fake can do."""
-
-    epoch: float
-    cut_off: bool
-    token_revoked: bool
-
-    @property
-    def too_many(self) -> int: ...
-
-    @property
-    def faults_left(self) -> list[Any]: ...
-
-    @property
-    def open_connections(self) -> int: ...
-
-    async def __aenter__(self) -> Any: ...
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    async def wait_for(self, predicate: Callable[[Any], bool]) -> None: ...
-
-    def half_open(self) -> None: ...
-
-    def drop_connections(self) -> None: ...
-
-    def silence(self, silent: bool = True) -> None: ...
-
-
 class Attachment(NamedTuple):
     """A file that a person sends."""
 
@@ -65,7 +34,7 @@ class Attachment(NamedTuple):
     mime: str
 
 
-PlatformT = TypeVar("PlatformT", bound=Platform)
+PlatformT = TypeVar("PlatformT", bound=FakeDiscord | FakeSlack | FakeTelegram)
 UserT = TypeVar("UserT", bound=Account)
 
 

@@ -276,7 +276,7 @@ class RoomStage:
             self._refused.append(said)
 
     async def _posted(self, visitor: Visitor, said: PersonMessage) -> bool:
-        """Post a message; tells whether the gateway said that it took it."""
+        """Post a message; return whether the gateway said that it took it."""
         try:
             answer = await visitor.post(
                 said.text, to_agent=False, reply_to=said.delivery or None, message_id=said.id

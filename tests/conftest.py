@@ -18,6 +18,7 @@ from gateway.settings import LogSettings
 from tests.fakes.base.traffic import forget_traffic
 from tests.kit import shortcuts  # noqa: F401 - for what it does
 from tests.kit.examples import SEARCHES, number
+from tests.kit.left_out import LeftOut
 from tests.kit.loops import LEFT
 
 pytest_plugins = ["tests.kit.fixtures"]
@@ -41,6 +42,11 @@ _frozen: Final[list[int]] = []
 def _first_property(nothing: None) -> None:
     """Have Hypothesis make its random generator."""
     del nothing
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say at the end what was left out."""
+    config.pluginmanager.register(LeftOut(config))
 
 
 def pytest_collection_finish() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.discord.transport import pack_of
+from tests.kit.needs import needs
 
 PAYLOADS = [b"{}", bytes(range(256)), bytes(range(256))]
 
@@ -29,7 +30,10 @@ def read_zstd() -> Any:
         pytest.param(
             "zstd-stream",
             read_zstd,
-            marks=pytest.mark.skipif(sys.version_info < (3, 14), reason="Python 3.14 has zstd"),
+            marks=pytest.mark.skipif(
+                sys.version_info < (3, 14),
+                reason=needs("Python 3.14", "make clean test PYTHON=python3.14"),
+            ),
         ),
     ],
 )

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres test-postgres-18 test-every-case check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -63,7 +63,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
   $(addprefix gateway/,backup cli console sharing storage))
-check behaviour test test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
+check behaviour test test-short test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev ## the tests
 	$(PYTEST) -m "not postgresql"
@@ -76,6 +76,18 @@ NEWEST := $(addprefix tests/,contracts/test_ledgers.py contracts/test_stores.py 
   $(addprefix tape/stores/test_postgres_,plans.py roles.py versions.py))
 test-postgres-18: $(VENV)/.dev ## those of them that may depend on its version, on PostgreSQL 18
 	TAPEWAY_TEST_POSTGRES_VERSION=18 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(NEWEST)
+
+# A test that forgets to say that it needs a browser fails only where there is none.
+test-no-browser: $(VENV)/.dev ## that the tests of the pages are skipped, not failed, without a browser
+	TAPEWAY_TEST_BROWSER=hidden $(BIN)/python -m pytest -p no:xdist tests/pages
+
+# Each Python has an environment of its own, from the same pins.
+test-newest: $(VENV)/.dev ## the first test of every file on the newest Python that is on this machine
+	@newest=$$($(BIN)/python -m tests.newest) || exit 0; \
+	  $(MAKE) VENV=.venv-$${newest##*/python} PYTHON=$$newest test-short
+
+test-short: $(VENV)/.dev
+	$(PYTEST) -m "not postgresql" -p tests.short
 
 # In the gate, the channels share the cases of a test.
 test-every-case: $(VENV)/.dev ## the promises to chats on a server, every case on every channel
@@ -93,6 +105,8 @@ beside: $(VENV)/.dev
 behaviour: $(VENV)/.dev
 	$(MAKE) chaos-fleet
 	$(MAKE) test
+	$(MAKE) test-no-browser
+	$(MAKE) test-newest
 	$(MAKE) test-postgres
 	$(MAKE) test-postgres-18
 
@@ -189,4 +203,4 @@ $(VENV)-docs/.made: requirements-docs.txt
 	@touch $@
 
 clean: ## remove the virtual environment and the caches
-	rm -rf $(VENV) $(VENV)-docs site .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(VENV)-* site .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -20,6 +20,7 @@ from gateway.cli.help import OWN
 from gateway.http.server import END_SECONDS
 from gateway.settings import fields
 from tests.compose import render
+from tests.kit.needs import SYSTEMD
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {name: field for name, _section, field in fields()}
@@ -191,7 +192,7 @@ def test_the_service_keeps_its_home_and_asks_for_a_token() -> None:
     assert "Environment=TAPEWAY_HTTP__TOKEN_FILE=http-token\n" in text
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason=SYSTEMD)
 def test_systemd_finds_no_mistake_in_the_service_and_little_that_it_exposes(tmp_path: Path) -> None:
     copy = tmp_path / "tapeway.service"
     text = (ROOT / "deploy" / "tapeway.service").read_text()

@@ -8,11 +8,25 @@ import gc
 from tests.kit.loops import LEFT, TidyLoop
 
 
+class Accepting(asyncio.Protocol):
+    """Says when its connection is made, and never ends it."""
+
+    def __init__(self, made: asyncio.Event) -> None:
+        self._made = made
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        del transport
+        self._made.set()
+
+
 def test_a_connection_that_nobody_ended_is_ended_and_named() -> None:
     async def leave_one_open() -> int:
-        server = await asyncio.start_server(lambda _r, _w: None, "127.0.0.1", 0)
+        loop, made = asyncio.get_running_loop(), asyncio.Event()
+        # No streams: since Python 3.13, a stream ends its connection when nothing refers to it.
+        server = await loop.create_server(lambda: Accepting(made), "127.0.0.1", 0)
         port: int = server.sockets[0].getsockname()[1]
-        await asyncio.get_running_loop().create_connection(asyncio.Protocol, "127.0.0.1", port)
+        await loop.create_connection(asyncio.Protocol, "127.0.0.1", port)
+        await made.wait()
         server.close()
         return port
 

@@ -83,11 +83,28 @@ def test_the_check_is_a_fleet_a_long_tape_and_every_test_beside_the_types(checko
     assert ".venv/bin/mypy" in said
     steps = [line.rpartition(" -m ")[2] for line in said if ".venv/bin/python -m" in line]
     steps.remove("bench.console")  # beside the tests, after the types
-    (fleet, alone, served, newest) = steps
+    (fleet, alone, pages, python, served, newest) = steps
     assert (fleet, alone) == ("tests.fleet", '"not postgresql"')
+    assert pages.endswith("tests/pages")
+    assert python.startswith("tests.newest")
     assert served.startswith("postgresql tests/")
     assert "test_postgres_plans.py" in newest
     assert any(line.startswith("TAPEWAY_TEST_POSTGRES_VERSION=18 ") for line in said)
+
+
+def test_the_newest_python_has_an_environment_of_its_own(checkout: Path) -> None:
+    (checkout / ".venv/bin").mkdir(parents=True)
+    (checkout / ".venv/.dev").touch()
+    python = checkout / ".venv/bin/python"
+    python.write_text("#!/bin/sh\necho /opt/bin/python3.99\n")
+    python.chmod(0o755)
+    said = make(checkout, "--dry-run", "--no-print-directory", "test-newest").stdout
+    assert "/opt/bin/python3.99 -m venv .venv-3.99" in said
+    assert "--require-hashes -r requirements-dev.txt" in said
+    assert ".venv-3.99/bin/python -m pytest" in said
+    assert said.endswith('-m "not postgresql" -p tests.short\n')
+    python.write_text("#!/bin/sh\nexit 1\n")
+    assert ".venv-" not in make(checkout, "test-newest").stdout
 
 
 def test_every_folder_with_tests_on_a_server_is_searched_for_them(checkout: Path) -> None:

@@ -12,8 +12,10 @@ from bench.linker.score import score, table
 from bench.linker.vary import alone, changed, scene, varied
 from tape.linking import Linker
 from tape.linking.weights import SHIPPED, load
+from tests.kit.needs import needs
 
 LINES = 60
+TRAINED = needs("the extra train", "pip install --require-hashes -r requirements-train.txt")
 TOPICS = (
     ("ann", "bob", "how do I get stripes off the printer?", "the printer wants toner, sheet"),
     ("cid", "dan", "which road leads to the harbour?", "then the harbour is near, mile"),
@@ -98,7 +100,7 @@ def test_the_shipped_numbers_keep_two_interleaved_conversations_apart(log: Log) 
 
 
 def test_training_writes_numbers_that_link(tmp_path: Path) -> None:
-    pytest.importorskip("lightgbm", reason="learning needs the extra `train`; linking does not")
+    pytest.importorskip("lightgbm", reason=TRAINED)
     from bench.linker.training import train
 
     for name in ("one", "two", "three", "four"):

@@ -32,6 +32,7 @@ from tests.fakes.openai.script import Failure, Hang, Reply, Request, Text, conte
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
 from tests.kit.gateways import gateway_process
+from tests.kit.needs import DISK, ROOT
 
 Variables = AsyncIterator[dict[str, str]]
 
@@ -100,7 +101,7 @@ def small_disk(folder: Path) -> Iterator[None]:
     if subprocess.run(command, capture_output=True, check=False).returncode:
         if os.environ.get("TAPEWAY_TEST_DISK") == "required":
             pytest.fail("no small disk can be mounted")
-        pytest.skip("no small disk can be mounted without being root")
+        pytest.skip(DISK)
     try:
         yield
     finally:
@@ -120,7 +121,7 @@ async def other_user(scene: Scene) -> Variables:
     scene.prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
     tried = subprocess.run([*scene.prefix, "true"], capture_output=True, check=False)  # noqa: ASYNC221
     if tried.returncode:
-        pytest.skip("only root can give a folder to another user")
+        pytest.skip(ROOT)
     environ = scene.environ()
     (scene.home / ".env").touch()
     os.chown(scene.home, NOBODY, NOBODY)

@@ -17,10 +17,12 @@ import psycopg
 import pytest
 from psycopg import conninfo
 
+from tests.kit.needs import needs
+
 PROGRAM: Final = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 REQUIRED: Final = os.environ.get("TAPEWAY_TEST_PGBOUNCER") == "required"
 NEEDED = pytest.mark.skipif(
-    PROGRAM is None and not REQUIRED, reason="no pgbouncer here; CI installs and requires it"
+    PROGRAM is None and not REQUIRED, reason=needs("PgBouncer", "sudo apt install pgbouncer")
 )
 NOBODY: Final = 65534
 SETTINGS: Final = """

@@ -17,16 +17,22 @@ from tempfile import TemporaryDirectory
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
+from tests.kit.needs import HIDDEN, needs
+
+WANTED = os.environ.get("TAPEWAY_TEST_BROWSER")
+"""`required` in CI; where it is `hidden`, the tests do without the browser that is there."""
+
 CHROMIUM = (
     shutil.which("chromium-headless-shell", path="/usr/lib/chromium")
     or shutil.which("chromium")
     or shutil.which("chromium-browser")
+    if WANTED != HIDDEN
+    else None
 )
 """Debian's headless shell where it is: it needs four fifths of the CPU.
 
 Not what lies in `/usr/bin` under its name: the end of that script does not end the browser.
 """
-REQUIRED = os.environ.get("TAPEWAY_TEST_BROWSER") == "required"
 
 ARGUMENTS = [
     "--headless",
@@ -53,7 +59,8 @@ WHILE_READ = '"$@" & read -r _; kill "$!"; wait "$!"'
 marks = [
     pytest.mark.browser,
     pytest.mark.skipif(
-        CHROMIUM is None and not REQUIRED, reason="no chromium here; CI installs and requires it"
+        CHROMIUM is None and WANTED != "required",
+        reason=needs("a browser", "sudo apt install chromium-headless-shell"),
     ),
 ]
 """What each file of browser tests has as its `pytestmark`."""
@@ -64,7 +71,7 @@ expect.set_options(timeout=30_000)
 @contextmanager
 def running_chromium() -> Iterator[str]:
     """Run a Chromium without a window; yields the address of its debugger."""
-    assert CHROMIUM, "TAPEWAY_TEST_BROWSER=required, but there is no chromium"
+    assert CHROMIUM, "there is no chromium; what needs one has the marks of tests.kit.browser"
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         arguments = [CHROMIUM, *ARGUMENTS, f"--user-data-dir={profile}", "about:blank"]
         with subprocess.Popen(

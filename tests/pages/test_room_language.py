@@ -118,6 +118,8 @@ async def test_a_browser_that_prefers_chinese_gets_it_and_may_choose_english(
         assert await page.evaluate("document.documentElement.lang") == "en"
 
 
+@marks[0]
+@marks[1]
 async def test_what_the_gateway_writes_into_the_room_is_in_the_language_of_its_reader(
     model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:

@@ -15,6 +15,7 @@ from gateway.storage import write_guard as persist
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of
+from tests.kit.needs import DISK
 from tests.kit.visitor import visit
 
 
@@ -30,7 +31,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode:
         if os.environ.get("TAPEWAY_TEST_DISK") == "required":
             pytest.fail(f"no small disk can be mounted: {mounted.stderr.decode()}")
-        pytest.skip("no small disk can be mounted without being root")
+        pytest.skip(DISK)
     try:
         yield folder
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from tape.entry import message
 from tape.stores.jsonl.store import FileStore
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ, make_settings, run_process
+from tests.kit.needs import as_root
 
 NOBODY = 65534
 READER = """
@@ -33,7 +33,7 @@ for folder, _folders, names in os.walk(sys.argv[1]):
 print(json.dumps(found))
 """
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+pytestmark = as_root
 
 
 def read_as_nobody(folder: Path) -> dict[str, int]:

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import math
 import time
-import zlib
 from collections import deque
 from typing import Any, Final
 
@@ -32,6 +31,7 @@ from tests.fakes.discord.session import (
     Kept,
     Session,
 )
+from tests.fakes.discord.transport import pack_of
 
 _MOST_COMMANDS: Final = 120
 _MOST_PROMPTS: Final = 80
@@ -44,7 +44,7 @@ class GatewaySocket:
         self._gateway = gateway
         self._path = path
         self._query = query
-        self._packer = zlib.compressobj() if query.get("compress") == "zlib-stream" else None
+        self._pack = pack_of(query.get("compress"))
         self._commands: deque[float] = deque(maxlen=_MOST_COMMANDS)
         self._socket: WebSocket | None = None
         self.session: Session | None = None
@@ -95,7 +95,7 @@ class GatewaySocket:
     @property
     def packs(self) -> bool:
         """Return whether the client asked for a compressed stream."""
-        return self._packer is not None
+        return self._pack is not None
 
     @property
     def live(self) -> bool:
@@ -169,11 +169,10 @@ class GatewaySocket:
     def _put(self, payload: bytes) -> None:
         if self._socket is None:
             return
-        if self._packer is None:
+        if self._pack is None:
             self._socket.send(payload)
             return
-        packed = self._packer.compress(payload) + self._packer.flush(zlib.Z_SYNC_FLUSH)
-        self._socket.send(packed, binary=True)
+        self._socket.send(self._pack(payload), binary=True)
 
     # -- what the client says
 

@@ -18,11 +18,11 @@ import pytest
 from gateway.app import Gateway
 from gateway.http.peers import Peer, is_loopback, uid_of
 from tests.kit.gateways import gateway_of, settled
+from tests.kit.needs import as_root
 from tests.kit.visitor import visit
 
 NOBODY = 65534
 POST = {"id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10", "person": {"name": "Mallory"}, "text": "hi"}
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can open another user's socket")
 
 
 @pytest.fixture(params=["asked", "listed"])

@@ -11,6 +11,7 @@ from gateway.errors import SettingsError
 from gateway.settings import load_settings, load_with_sources
 from gateway.settings.files import settings_files
 from gateway.setup.changes import Changes
+from tests.kit.needs import as_root
 
 SECRET = "sk-canary with ' and \\ and #"
 
@@ -167,7 +168,7 @@ def test_of_two_that_write_at_once_the_second_loses_nothing_of_the_first(tmp_pat
     assert (tmp_path / ".env").read_text().endswith("TAPEWAY_TELEGRAM__TOKEN=123456:of-the-first\n")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes files of others")
+@as_root
 def test_what_root_writes_belongs_to_the_user_of_the_folder(tmp_path: Path) -> None:
     os.chown(tmp_path, 65534, 65534)
     for value in ("old", "new"):
@@ -179,7 +180,7 @@ def test_what_root_writes_belongs_to_the_user_of_the_folder(tmp_path: Path) -> N
         assert [(one.st_uid, one.st_mode & 0o777) for one in found] == [(65534, 0o600)] * 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes where others place links")
+@as_root
 def test_root_follows_no_link_of_another_user(tmp_path: Path) -> None:
     (tmp_path / "target").touch()
     (tmp_path / ".env").symlink_to(tmp_path / "target")

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -63,13 +63,17 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
   $(addprefix gateway/,backup cli console sharing storage))
-check behaviour test test-short test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
+check behaviour quick test test-short test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
+export T K
 
-test: $(VENV)/.dev ## the tests
-	$(PYTEST) -m "not postgresql"
+test: $(VENV)/.dev ## the tests; some of them: make test T="tests/agent tests/test_docs.py" K="word and not other"
+	$(if $(T)$(K),$(BIN)/python -m tests.chosen,$(PYTEST)) -m "not postgresql"
 
-test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them
-	$(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(SERVED)
+test-postgres: $(VENV)/.dev ## the tests that need a PostgreSQL server, which is started for them; T and K as above
+	$(BIN)/python -m tests.postgres $(if $(T)$(K),$(BIN)/python -m tests.chosen -m postgresql --,$(PYTEST) -m postgresql) $(SERVED)
+
+quick: $(VENV)/.dev ## format, lint, types, layers and the tests nearest to what you changed: 60 seconds
+	@$(BIN)/python -m tests.quick_check $(SINCE)
 
 # Plans, roles, and what every store and ledger promises: what may depend on the server's version.
 NEWEST := $(addprefix tests/,contracts/test_ledgers.py contracts/test_stores.py \
@@ -104,10 +108,10 @@ beside: $(VENV)/.dev
 
 behaviour: $(VENV)/.dev
 	$(MAKE) chaos-fleet
-	$(MAKE) test
+	$(MAKE) test T= K=
 	$(MAKE) test-no-browser
 	$(MAKE) test-newest
-	$(MAKE) test-postgres
+	$(MAKE) test-postgres T= K=
 	$(MAKE) test-postgres-18
 
 format: $(VENV)/.dev ## put the sources into their format

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
 FUNCTIONS = re.findall(r"`([\w/]+\.py):([\w.]+)`", PAGE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-PATHS = re.findall(r"`((?:gateway|channels|agent|tape)/[\w/.]*)`", PAGE)
+PATHS = re.findall(r"`((?:gateway|channels|agent|tape|tests|docs)/[\w/.-]*)`", PAGE)
 
 
 def names_of(path: Path) -> set[str]:

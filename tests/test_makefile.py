@@ -107,6 +107,18 @@ def test_the_newest_python_has_an_environment_of_its_own(checkout: Path) -> None
     assert ".venv-" not in make(checkout, "test-newest").stdout
 
 
+def test_only_what_is_named_is_run_and_the_gate_is_never_narrowed(checkout: Path) -> None:
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv/.dev").touch()
+    named = ("T=tests/agent", "K=a or b")
+    for goal, marker in (("test", '"not postgresql"'), ("test-postgres", "postgresql")):
+        said = make(checkout, "--dry-run", goal, *named).stdout
+        assert f"-m tests.chosen -m {marker}" in said
+        assert "second_look" not in said
+        assert "tests.chosen" not in make(checkout, "--dry-run", goal).stdout
+    assert "tests.chosen" not in make(checkout, "--dry-run", "check", *named).stdout
+
+
 def test_every_folder_with_tests_on_a_server_is_searched_for_them(checkout: Path) -> None:
     said = make(checkout, "--dry-run", "test-postgres").stdout
     folders = tuple(f"{name}/" for name in said.split() if name.startswith("tests/"))

@@ -31,7 +31,7 @@ from gateway.errors import SettingsError
 from gateway.settings import sections
 from gateway.settings.files import DEFAULT_HOME, settings_files
 from gateway.settings.local import LocalModelSettings
-from gateway.settings.sections import setting
+from gateway.settings.section import setting
 from gateway.settings.sources import (
     PREFIX,
     Kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.model_settings import ServerAddress
-from gateway.settings.sections import Section, setting
+from gateway.settings.section import Section, setting
 
 
 class LocalModelSettings(Section):

@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import SecretStr, ValidationInfo, field_validator
 
 from agent.model_settings import Key, ServerAddress
+from gateway.settings.section import Section, setting
 
 ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 MIN_TOKEN_CHARACTERS: Final = 16  # on addresses that other machines can reach
-
-
-def setting(default: Any, description: str, example: str = "", **bounds: Any) -> Any:
-    """Declare a setting; unless an example is given, the default serves as one."""
-    return Field(default, description=description, examples=[example or str(default)], **bounds)
-
-
-class Section(BaseModel):
-    """The base class of all sections: unknown names are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class HttpSettings(Section):

@@ -35,7 +35,7 @@ from tape.handle import Tape
 from tape.service import tape_name
 from tests.gateway.console.filled_tape import fill, long_tape
 from tests.gateway.console.long_tape import make_long
-from tests.kit.browser import CHROMIUM, REQUIRED, connected, running_chromium
+from tests.kit.browser import CHROMIUM, WANTED, connected, running_chromium
 from tests.kit.gateways import make_settings
 from tests.kit.visitor import Visitor
 
@@ -296,7 +296,7 @@ def main() -> None:
     parser.add_argument("--shot", type=Path, help="where a picture of the timeline is kept")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    if CHROMIUM is None and not REQUIRED:
+    if CHROMIUM is None and WANTED != "required":
         progress("no chromium here; CI installs and requires it")
         return
     figures = asyncio.run(measure(LONG if given.long else SHORT, given.shot))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import fields
+from dataclasses import is_dataclass
 from types import ModuleType
 
 import pytest
@@ -19,7 +19,7 @@ from tape.stores.postgres import measures
 
 @pytest.mark.parametrize("module", [bounds, intervals, limits, measures])
 def test_each_field_says_what_it_is_for(module: ModuleType) -> None:
-    [kind] = [one for one in vars(module).values() if inspect.isclass(one) and fields(one)]
+    [kind] = [one for one in vars(module).values() if inspect.isclass(one) and is_dataclass(one)]
     [body] = [one.body for one in ast.parse(inspect.getsource(kind)).body if hasattr(one, "body")]
     named = [one.target for one in body if isinstance(one, ast.AnnAssign)]
     said = [one for one in body if isinstance(one, ast.Expr)]

@@ -139,7 +139,7 @@ def _turn(turn: str, asked: int, lane: str) -> list[NewEntry]:
     return [NewEntry(one.kind, one.payload, {**one.meta, **meta}) for one in made]
 
 
-def figures_of(home: Path, messages: int, entries: int) -> list[Figure]:
+def figures_of(home: Path, messages: int, entries: int, runs: int = RUNS) -> list[Figure]:
     """Time the command for messages of the beginning, the middle and the end."""
     middle = messages // 2 // ASKED * ASKED
     asked = {
@@ -153,7 +153,7 @@ def figures_of(home: Path, messages: int, entries: int) -> list[Figure]:
     bar = Bar("<", LIMIT) if entries >= MILLION else None
     figures = []
     for name, one in asked.items():
-        took, worked = zip(*(_time(home, one) for _ in range(RUNS)), strict=True)
+        took, worked = zip(*(_time(home, one) for _ in range(runs)), strict=True)
         figures.append(Figure(f"explain {name}", statistics.median(took), "s", bar))
         figures.append(Figure(f"explain {name}, CPU", statistics.median(worked), "s"))
     return figures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -13,12 +14,16 @@ from channels.clock import seconds_ahead
 from channels.connection_troubles import ConnectionTroubles
 from channels.errors import ChannelError, SendDelayed
 
-REQUEST_SECONDS: Final = 5.0
-"""Maximum seconds of one request of a check."""
 
-EXAMINE_SECONDS: Final = 12.0
-"""Maximum seconds of all the checks of a platform."""
+@dataclass(frozen=True, slots=True)
+class CheckSeconds:
+    """Maximum seconds of one request of a check, and of all the checks of a platform."""
 
+    request: float = 5.0
+    platform: float = 12.0
+
+
+CHECK_SECONDS: Final = CheckSeconds()
 _UNREADABLE: Final = (AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -31,7 +36,10 @@ def clock_fact(date: str) -> dict[str, Any]:
 class Findings:
     """The results of the checks of one platform, in their order."""
 
-    def __init__(self, channel: str, connection: ConnectionTroubles) -> None:
+    def __init__(
+        self, channel: str, connection: ConnectionTroubles, seconds: CheckSeconds = CHECK_SECONDS
+    ) -> None:
+        self.seconds = seconds
         self._channel = channel
         self._connection = connection
         self._results: list[CheckResult] = []
@@ -76,7 +84,7 @@ class Findings:
     ) -> Checkup:
         """Run the checks, then close; if they take too long, what was found until then stays."""
         try:
-            with anyio.move_on_after(EXAMINE_SECONDS) as scope:
+            with anyio.move_on_after(self.seconds.platform) as scope:
                 await checks()
         finally:
             await close()

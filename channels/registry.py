@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
@@ -26,6 +26,9 @@ CHANNELS: Final[Mapping[str, Registered]] = {
     "telegram": Registered("channels.telegram.adapter:TelegramChannel", has_links=True),
     "web": Registered("channels.web.adapter:WebChannel"),
 }
+
+
+ChannelMaker = Callable[[str, Any], Channel]
 
 
 def make_channel(name: str, settings: Any) -> Channel:

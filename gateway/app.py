@@ -17,6 +17,7 @@ from os import getpid
 from typing import Any, Final
 
 import anyio
+from anyio.abc import TaskGroup
 from starlette.applications import Starlette
 
 from agent.model import ChatModel
@@ -31,7 +32,7 @@ from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
-from gateway.assembly import make_services, open_tape_store, register_builtin
+from gateway.assembly import AS_SHIPPED, Internals, make_services, open_tape_store, register_builtin
 from gateway.background import Background
 from gateway.clock import Clock, SystemClock
 from gateway.console.parts import ConsoleParts
@@ -81,8 +82,9 @@ from gateway.supervision.renewal import Renewal
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from gateway.turn.model_in_use import ModelInUse
+from tape.search.semantic import SemanticIndex
 from tape.service import TapeService
-from tape.store import SharedStore
+from tape.store import SharedStore, UnitStore
 
 FINISH_SECONDS: Final = 8.0
 """Seconds that a stopping gateway waits for turns and sends; the next start resumes the rest."""
@@ -147,11 +149,13 @@ async def running_gateway(
     clock: Clock | None = None,
     plugins: PluginSource = load_plugins,
     environ: Mapping[str, str] | None = None,
+    internals: Internals = AS_SHIPPED,
 ) -> AsyncIterator[Gateway]:
     """Start a gateway for the `async with` block, and stop it when the block ends.
 
     `only` names the channels to start (None: all). With `environ`, which the settings came from,
-    the owner may set others. Raise GatewayError or TapeError before anything is started.
+    the owner may set others; `internals` are what no setting changes. Raise GatewayError or
+    TapeError before anything is started.
     """
     with locked(settings.home_path), database_locked(settings):
         refuse_half_restored(settings.home_path)
@@ -160,11 +164,9 @@ async def running_gateway(
         token = token_of(settings) if http else ""
         bearer = token or secrets.token_urlsafe(32)
         sockets = open_sockets(settings.http, token) if http else []
+        opened = _opened(settings, only, clock or SystemClock(), plugins, internals)
         try:
-            async with (
-                _opened(settings, only, clock or SystemClock(), plugins) as (gateway, manager),
-                anyio.create_task_group() as group,
-            ):
+            async with opened as (gateway, manager), anyio.create_task_group() as group:
                 gateway.services.redactor.learn(bearer)
                 claimer = gateway.parts.claimer
                 backlog = await gateway.parts.recovery.read()
@@ -203,7 +205,11 @@ async def running_gateway(
 
 @asynccontextmanager
 async def _opened(
-    settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
+    settings: Settings,
+    only: Sequence[str] | None,
+    clock: Clock,
+    plugins: PluginSource,
+    internals: Internals,
 ) -> AsyncIterator[tuple[Gateway, ChannelManager]]:
     make_workspace(settings.workspace_path)
     models = ModelBoard(settings, clock)
@@ -214,17 +220,16 @@ async def _opened(
     async with AsyncExitStack() as stack:
         stack.enter_context(watched_loop(meters))
         stack.push_async_callback(_shielded, model.aclose)
-        store = await open_tape_store(settings, hooks, clock)
+        store = await open_tape_store(settings, hooks, clock, internals)
         stack.push_async_callback(_shielded, store.close)
-        meaning = open_meaning(settings, store)
-        if meaning is not None:
-            stack.push_async_callback(_shielded, meaning.close)
-        channels: dict[str, Channel] = {}
-        background = Background()
+        meaning = _open_meaning(settings, store, stack)
+        channels, background = dict[str, Channel](), Background()
         shared = isinstance(store, SharedStore)
         workspace = await workspace_of(store, settings.workspace_path, shared=shared)
         tapes = TapeService(store, workspace, meaning)
-        services = await make_services(settings, meters, tapes, store, hooks, channels, background)
+        services = await make_services(
+            settings, internals, meters, tapes, store, hooks, channels, background
+        )
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
         in_use = ModelInUse(VisionModel(model, services.files), settings)
@@ -234,7 +239,7 @@ async def _opened(
         if parts.claimer is not None:
             stack.push_async_callback(_shielded, parts.claimer.leave)
         await parts.requests.openings.find_former()
-        channels.update(await open_channels(settings, hooks, only))
+        channels.update(await open_channels(settings, hooks, only, internals.make_channel))
         stack.push_async_callback(_shielded, lambda: close_channels(channels))
         meters.know(channels, settings.agent.models())
         running = list(channels.values())
@@ -248,20 +253,36 @@ async def _opened(
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
             url = _address(settings.http.host, settings.http.port)
-            rooms = share_rooms(services.shared, store, channels.values())
-            if rooms is not None:
-                stack.push_async_callback(_shielded, rooms.leave)
-                group.start_soon(rooms.run, name="rooms")
+            rooms = _open_rooms(services, channels, group, stack)
             pulse = Pulse(services, ConsoleReads(services), status)
             bots = KnownBots(store, status)
             manager = ChannelManager(clock, running, status, make_host, leases, bots)
             model_parts = models, in_use, partial(_seeing_model, meters, services.files)
-            message_parts = parts.recovery, parts.turns
+            message_parts = parts.recovery, parts.turns, internals.make_channel
             renewal = Renewal(services, channels, manager, bots, *model_parts, *message_parts)
             stack.push_async_callback(_shielded, renewal.close)
             named = (channels, status, url, failures, parts, models, rooms, pulse, renewal)
             yield Gateway(services, *named), manager
             group.cancel_scope.cancel()
+
+
+def _open_meaning(
+    settings: Settings, store: UnitStore, stack: AsyncExitStack
+) -> SemanticIndex | None:
+    meaning = open_meaning(settings, store)
+    if meaning is not None:
+        stack.push_async_callback(_shielded, meaning.close)
+    return meaning
+
+
+def _open_rooms(
+    services: Services, channels: Mapping[str, Channel], group: TaskGroup, stack: AsyncExitStack
+) -> SharedRooms | None:
+    rooms = share_rooms(services.shared, services.store, channels.values())
+    if rooms is not None:
+        stack.push_async_callback(_shielded, rooms.leave)
+        group.start_soon(rooms.run, name="rooms")
+    return rooms
 
 
 def _make_model(meters: Meters, settings: Settings, learned: Learned) -> ChatModel:
@@ -350,7 +371,9 @@ def console_parts(gateway: Gateway) -> ConsoleParts:
         reads=gateway.pulse.reads,
         access=openings.access,
         roles=openings.roles,
-        administrators=Administrators(openings.access, openings.roles, services.clock),
+        administrators=Administrators(
+            openings.access, openings.roles, services.clock, services.bounds.rights_asked
+        ),
         door=parts.door,
         links=ConsoleLinks(services, parts.door),
         status=gateway.status,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from channels.base import Channel
+from channels.registry import ChannelMaker, make_channel
 from gateway.background import Background
 from gateway.clock import Clock
 from gateway.doctor.digests import digests_of
@@ -19,6 +21,8 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor, secrets_of
 from gateway.services import Services
 from gateway.settings import Settings
+from gateway.settings.bounds import BOUNDS, Bounds
+from gateway.settings.intervals import INTERVALS, Intervals
 from gateway.sharing.platforms.accounts import OwnAccounts
 from gateway.sharing.schema import sharing_schema
 from gateway.sharing.shared import SharedWork
@@ -30,8 +34,9 @@ from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.turn.agent_plugin import AgentPlugin
+from tape.database.schema import Schema
 from tape.service import TapeService
-from tape.store import SharedStore, TapeStore, UnitStore
+from tape.store import Now, SharedStore, TapeStore, UnitStore
 from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
@@ -41,8 +46,26 @@ ALONE: Final = (
 )
 
 
+OpenStore = Callable[[str, Sequence[Schema], Now, float], UnitStore]
+"""Opens the store at a URL, as `tape.stores.registry.open_store` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Internals:
+    """What no setting changes; whoever starts a gateway in code, as tests do, may give others."""
+
+    intervals: Intervals = INTERVALS
+    bounds: Bounds = BOUNDS
+    open_store: OpenStore = open_store
+    make_channel: ChannelMaker = make_channel
+
+
+AS_SHIPPED: Final = Internals()
+
+
 async def make_services(
     settings: Settings,
+    internals: Internals,
     meters: Meters,
     tapes: TapeService,
     store: UnitStore,
@@ -51,7 +74,7 @@ async def make_services(
     background: Background,
 ) -> Services:
     """Return the services of a process over an open store, which others may share."""
-    clock = meters.clock
+    clock, intervals = meters.clock, internals.intervals
     at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
     ballast.take()
@@ -66,7 +89,7 @@ async def make_services(
     store.prepare = redactor.entry
     shared = None
     if isinstance(store, SharedStore):
-        shared = SharedWork.of(settings, ledger, clock, store, background.spawn)
+        shared = SharedWork.of(settings, intervals, ledger, clock, store, background.spawn)
         salt, token = await shared.workers.salt(), known_token(settings)
         shared.workers.digests = digests_of(settings, hooks, redactor, salt=salt, token=token)
         store.framing = shared.fencing(lambda one: tapes.session_tape(one).name)
@@ -84,7 +107,7 @@ async def make_services(
         else HomeFiles(settings.home_path / "media", settings.sharing.file_bytes),
         router=router,
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
-        guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
+        guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn, intervals),
         old_threads=old_threads,
         aliases=aliases,
         spawn=background.spawn,
@@ -92,6 +115,8 @@ async def make_services(
         meters=meters,
         shared=shared,
         accounts=OwnAccounts(clock) if shared is None else shared.accounts,
+        intervals=intervals,
+        bounds=internals.bounds,
     )
 
 
@@ -105,16 +130,19 @@ def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:
         hooks.register(plugin, name)
 
 
-async def open_tape_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
+async def open_tape_store(
+    settings: Settings, hooks: HookRuntime, clock: Clock, internals: Internals
+) -> UnitStore:
     """Open the store; add a ledger database if a plugin or a folder of files stores only tapes."""
+    open_store, busy = internals.open_store, internals.intervals.database_busy
     found = await hooks.call_first("provide_tape_store")
     if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
         found = open_tapes(settings.tape_url, clock.now)
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
-        return SplitStore(found, open_store(database, [ledger_schema()], clock.now))
+        return SplitStore(found, open_store(database, [ledger_schema()], clock.now, busy))
     dialect = dialect_of(settings.tape_url)
     schemas = [ledger_schema(dialect), *([sharing_schema()] if dialect == "postgres" else [])]
     if settings.tape_url.startswith("memory:"):
         schemas.insert(0, tape_schema())
-    return open_store(settings.tape_url, schemas, clock.now)
+    return open_store(settings.tape_url, schemas, clock.now, busy)

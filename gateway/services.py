@@ -16,6 +16,8 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
+from gateway.settings.bounds import Bounds
+from gateway.settings.intervals import Intervals
 from gateway.sharing.claims import EVERY_SESSION, SessionClaims
 from gateway.sharing.platforms.accounts import Accounts
 from gateway.sharing.shared import NOBODY_WORKS, SharedWork
@@ -46,6 +48,8 @@ class Services:
     redactor: Redactor
     meters: Meters
     accounts: Accounts
+    intervals: Intervals
+    bounds: Bounds
     shared: SharedWork | None = None  # None: this process works alone
 
     def use(self, settings: Settings) -> None:

@@ -38,7 +38,8 @@ class _HeldTail:
 class Tails:
     """The newest entries of the tapes that this process holds."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MAX_SIZE) -> None:
+        self._most_bytes = most_bytes
         self._tails: dict[str, _HeldTail] = {}
         self._versions = count()
         self._size = 0
@@ -111,12 +112,12 @@ class Tails:
     def _used(self, tape: str, tail: _HeldTail) -> None:
         """Put a tape behind those that were used before, and forget some of those."""
         self._tails[tape] = self._tails.pop(tape)
-        if self._size <= MAX_SIZE:
+        if self._size <= self._most_bytes:
             return
         for other in list(self._tails.values()):
             if other is not tail:
                 self._clear(other)
-            if self._size <= MAX_SIZE / 2:
+            if self._size <= self._most_bytes / 2:
                 break
 
     def _add(self, tail: _HeldTail, entries: Sequence[Entry]) -> None:

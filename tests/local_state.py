@@ -32,10 +32,7 @@ HOMES: Final = (
 )
 """The modules that put a gateway together."""
 
-APART: Final = (
-    *("gateway/cli/", "gateway/backup/moving/", "channels/testing/"),
-    "gateway/storage/ledger/testing.py",
-)
+APART: Final = ("gateway/cli/", "gateway/backup/moving/", "channels/testing/")
 """What no gateway runs: the commands, each in a process of its own, and the kits for tests."""
 
 BUILT: Final = re.compile(

@@ -91,8 +91,11 @@ class Probe:
     window  the size of the model's context in the server's list; 0 if it is not there
     """
 
-    def __init__(self, model: ProbedModel, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, model: ProbedModel, monotonic: Callable[[], float], look_seconds: float = LOOK_SECONDS
+    ) -> None:
         self._model = model
+        self._look_seconds = look_seconds
         self._monotonic = monotonic
         self._listed: frozenset[str] = frozenset()
         self.window = 0
@@ -101,7 +104,7 @@ class Probe:
         """Read the server's list of models; return what is wrong, or None if nothing is seen."""
         server = self._model.server.rstrip("/")
         try:
-            with anyio.fail_after(LOOK_SECONDS):
+            with anyio.fail_after(self._look_seconds):
                 listed = await self._list("/models")
                 unversioned = listed is None and not _VERSION.search(server)
                 if unversioned and await self._list("/v1/models") is not None:
@@ -112,8 +115,8 @@ class Probe:
                     )
         except TimeoutError:
             return Probed(
-                f"{server} does not answer within {LOOK_SECONDS:g} s: start the server, or set"
-                " TAPEWAY_AGENT__BASE_URL to another one",
+                f"{server} does not answer within {self._look_seconds:g} s: start the server, or"
+                " set TAPEWAY_AGENT__BASE_URL to another one",
                 kind="slow",
             )
         except (AccountEmpty, ModelUnreachable) as cause:

@@ -14,7 +14,7 @@ from bench.figures import Bar, Figure, progress
 from bench.fleet.stage import FleetStage, staged_fleet
 from bench.stage import LONGEST
 from gateway.home import find_running
-from gateway.sharing.workers import SEEN_SECONDS
+from gateway.settings.intervals import INTERVALS
 from tests.postgres import Server
 
 WORKERS: Final = 2
@@ -37,7 +37,7 @@ async def room_figures(server: Server, lines: int) -> list[Figure]:
         progress(f"rooms: {lines} lines in {chats} chats, {RATE:g}/s")
         async with staged_fleet(server, WORKERS, HTTP__TOKEN=_TOKEN) as stage:
             await _chat(stage, lines, chats)
-            await asyncio.sleep(SEEN_SECONDS * 2)  # until the workers' counts are rows
+            await asyncio.sleep(INTERVALS.workers * 2)  # until the workers' counts are rows
             reads = await _reads(stage)
         name = f"rooms: {chats} chats, {which}"
         often = chats / RATE < KEEP_SECONDS

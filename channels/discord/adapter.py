@@ -23,6 +23,7 @@ from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.inbound import DiscordSelf, parse
 from channels.discord.interactions import Interactions
 from channels.discord.invitation import invite_link
+from channels.discord.limits import LIMITS, DiscordLimits
 from channels.discord.outbound import DiscordSender
 from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
@@ -49,7 +50,7 @@ class DiscordChannel(Channel):
     )
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"exclusive"}
 
-    def __init__(self, settings: DiscordSettings) -> None:
+    def __init__(self, settings: DiscordSettings, limits: DiscordLimits = LIMITS) -> None:
         super().__init__()
         self.settings = settings
         self.traits = Traits(
@@ -69,8 +70,9 @@ class DiscordChannel(Channel):
         self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
         self._interactions = Interactions(self._api, self.cache, lambda: self.host)
         self._warned: set[str] = set()
+        self._limits = limits
         self._catch_up: CatchUp | None = None
-        self.identify_limit = IdentifyLimit()
+        self.identify_limit = IdentifyLimit(limits)
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 
@@ -267,7 +269,7 @@ class DiscordChannel(Channel):
         api, cache, settings, host = self._api, self.cache, self.settings, self.host
         count = settings.shards or 1
         state = ConnectionState(host, host, links=count)
-        queue = EventQueue(host, cache, state)
+        queue = EventQueue(host, cache, state, self._limits)
         self._catch_up = CatchUp(host, cache, state, queue, self)
         handler = EventHandler(self, host, api, cache, state, queue, self._catch_up)
         limit = self.identify_limit

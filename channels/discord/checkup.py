@@ -25,16 +25,16 @@ from channels.discord.troubles import (
     TOO_MANY_SERVERS,
 )
 from channels.errors import ChannelError
-from channels.findings import REQUEST_SECONDS, Findings, clock_fact
+from channels.findings import CHECK_SECONDS, CheckSeconds, Findings, clock_fact
 
 FEW_SESSIONS: Final = 20
 MAX_NAMED: Final = 5
 """Maximum number of servers that a line names."""
 
 
-async def examine(settings: DiscordSettings) -> Checkup:
+async def examine(settings: DiscordSettings, seconds: CheckSeconds = CHECK_SECONDS) -> Checkup:
     """Check a bot beside a running gateway or without one, in at most four requests."""
-    found = Findings("discord", CONNECTION)
+    found = Findings("discord", CONNECTION, seconds)
     if not settings.enabled:
         found.add("token", "no token is set", NO_TOKEN, "note")
         return found.checkup()
@@ -53,14 +53,14 @@ async def examine(settings: DiscordSettings) -> Checkup:
     return await found.run(checks, api.close)
 
 
-async def _ask(api: DiscordApi, path: str) -> Any:
-    return await api.call("GET", path, seconds=REQUEST_SECONDS)
+async def _ask(api: DiscordApi, found: Findings, path: str) -> Any:
+    return await api.call("GET", path, seconds=found.seconds.request)
 
 
 async def _check_token(api: DiscordApi, found: Findings) -> bool:
     try:
         api.check_token()
-        me = await _ask(api, "/users/@me")
+        me = await _ask(api, found, "/users/@me")
     except ChannelError as error:
         found.failed("token", error)
         return False
@@ -80,7 +80,7 @@ async def _check_token(api: DiscordApi, found: Findings) -> bool:
 
 
 async def _check_application(api: DiscordApi, found: Findings) -> None:
-    application = await _ask(api, "/applications/@me")
+    application = await _ask(api, found, "/applications/@me")
     flags = ApplicationFlags._from_value(int(application.get("flags") or 0))
     if application.get("id"):
         found.invite = invite_link(str(application["id"]))
@@ -99,7 +99,7 @@ async def _check_application(api: DiscordApi, found: Findings) -> None:
 
 
 async def _check_sessions(api: DiscordApi, settings: DiscordSettings, found: Findings) -> None:
-    info = await _ask(api, "/gateway/bot")
+    info = await _ask(api, found, "/gateway/bot")
     limit = info["session_start_limit"]
     left, reset = int(limit["remaining"]), int(limit["reset_after"]) / 3_600_000
     advised = int(info["shards"])
@@ -116,7 +116,7 @@ async def _check_sessions(api: DiscordApi, settings: DiscordSettings, found: Fin
 
 
 async def _check_servers(api: DiscordApi, found: Findings) -> None:
-    guilds = await _ask(api, "/users/@me/guilds")
+    guilds = await _ask(api, found, "/users/@me/guilds")
     lacking = {
         str(guild["name"]): missing
         for guild in guilds

@@ -13,15 +13,13 @@ from typing import Final, Protocol
 from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
 from channels.discord.guild_cache import GuildCache
+from channels.discord.limits import DiscordLimits
 from channels.discord.shard import GatewayEvent
 from channels.errors import ChannelDown, ChannelUnfit, SendDelayed
 from channels.host import ChannelHost
 from channels.message import InboundMessage
 
 MAX_BATCH: Final = 100
-MAX_QUEUED: Final = 10_000
-"""Maximum events waiting for the disk; if there are more, all are dropped and read as history."""
-
 FIRST_WAIT_SECONDS: Final = 0.5
 MAX_WAIT_SECONDS: Final = 30.0
 
@@ -40,7 +38,10 @@ class EventReader(Protocol):
 
 
 class EventQueue:
-    def __init__(self, host: ChannelHost, cache: GuildCache, state: ConnectionState) -> None:
+    def __init__(
+        self, host: ChannelHost, cache: GuildCache, state: ConnectionState, limits: DiscordLimits
+    ) -> None:
+        self._most = limits.queued
         self._host = host
         self._cache = cache
         self._state = state
@@ -48,7 +49,7 @@ class EventQueue:
 
     def put(self, event: GatewayEvent) -> None:
         """Add an event; if the queue is full, drop all events and read the history instead."""
-        if self._events.qsize() >= MAX_QUEUED:
+        if self._events.qsize() >= self._most:
             self._state.open_gap()
             while not self._events.empty():
                 self._events.get_nowait()

@@ -8,24 +8,24 @@ from typing import Final
 import anyio
 
 from channels.clock import Clock
+from channels.discord.limits import LIMITS, DiscordLimits
 
-IDENTIFY_SECONDS: Final = 5.0  # minimum seconds from one new session of a bot to the next
-MAX_SESSIONS: Final = 50  # maximum sessions in quick succession; each shard adds two
 SESSION_SECONDS: Final = 90.0
 """Average seconds between further sessions: Discord resets the token after 1000 a day."""
 
 
 class IdentifyLimit:
-    def __init__(self) -> None:
+    def __init__(self, limits: DiscordLimits = LIMITS) -> None:
+        self._limits = limits
         self.started: deque[float] = deque()
         self._lock = anyio.Lock()
 
     async def wait(self, clock: Clock, shards: int) -> None:
         async with self._lock:
-            started, limit = self.started, MAX_SESSIONS + 2 * shards
+            started, limit = self.started, self._limits.sessions + 2 * shards
             while len(started) > limit:
                 started.popleft()
-            opens = started[-1] + IDENTIFY_SECONDS if started else 0.0
+            opens = started[-1] + self._limits.identify_seconds if started else 0.0
             if len(started) == limit:
                 opens = max(opens, started[0] + limit * SESSION_SECONDS)
             if opens > clock.monotonic():

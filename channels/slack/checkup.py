@@ -11,7 +11,7 @@ from typing import Final
 from channels.checkup import Checkup
 from channels.clock import SystemClock
 from channels.errors import ChannelError, SendDelayed
-from channels.findings import Findings, clock_fact
+from channels.findings import CHECK_SECONDS, CheckSeconds, Findings, clock_fact
 from channels.slack.api import ApiSessions, SlackApi
 from channels.slack.api_methods import RateLimits, scopes
 from channels.slack.installations import Installed, read_installations
@@ -32,9 +32,9 @@ MAX_WORKSPACES: Final = 5
 """Maximum number of workspaces in the file of installations that are asked about."""
 
 
-async def examine(settings: SlackSettings) -> Checkup:
+async def examine(settings: SlackSettings, seconds: CheckSeconds = CHECK_SECONDS) -> Checkup:
     """Check an app beside a running gateway or without one."""
-    found = Findings("slack", CONNECTION)
+    found = Findings("slack", CONNECTION, seconds)
     if not settings.enabled:
         found.add("tokens", "no token is set", NO_TOKEN, "note")
         return found.checkup()

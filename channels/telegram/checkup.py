@@ -7,7 +7,7 @@ from typing import Any
 
 from channels.checkup import Checkup
 from channels.errors import ChannelError, ChannelUnfit
-from channels.findings import REQUEST_SECONDS, Findings, clock_fact
+from channels.findings import CHECK_SECONDS, CheckSeconds, Findings, clock_fact
 from channels.telegram.api import BotApi, NotAsSent
 from channels.telegram.polling import webhook_host
 from channels.telegram.settings import TelegramSettings
@@ -22,9 +22,9 @@ from channels.telegram.troubles import (
 )
 
 
-async def examine(settings: TelegramSettings) -> Checkup:
+async def examine(settings: TelegramSettings, seconds: CheckSeconds = CHECK_SECONDS) -> Checkup:
     """Check a bot beside a running gateway or without one, in at most two requests."""
-    found = Findings("telegram", CONNECTION)
+    found = Findings("telegram", CONNECTION, seconds)
     if not settings.enabled:
         found.add("token", "no token is set", NO_TOKEN, "note")
         return found.checkup()
@@ -41,7 +41,7 @@ async def examine(settings: TelegramSettings) -> Checkup:
 async def _check_bot(api: BotApi, found: Findings) -> bool:
     try:
         api.check_token()
-        me = await api.call("getMe", seconds=REQUEST_SECONDS)
+        me = await api.call("getMe", seconds=found.seconds.request)
     except NotAsSent:  # Telegram's answer to a malformed token
         found.failed("token", ChannelUnfit(trouble=TOKEN_REFUSED))
         return False
@@ -72,7 +72,7 @@ async def _check_bot(api: BotApi, found: Findings) -> bool:
 
 async def _check_webhook(api: BotApi, settings: TelegramSettings, found: Findings) -> None:
     try:
-        info = await api.call("getWebhookInfo", seconds=REQUEST_SECONDS)
+        info = await api.call("getWebhookInfo", seconds=found.seconds.request)
     except NotAsSent:
         return  # a server without webhooks
     except ChannelError as error:

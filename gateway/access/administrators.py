@@ -22,9 +22,6 @@ from gateway.clock import Clock
 from gateway.errors import GatewayError
 from gateway.storage.ledger.rows import account_id
 
-MAX_ASKED: Final = 20
-"""Maximum questions to a platform about an account at once; one more is allowed each second."""
-
 AT_ONCE: Final = 4
 UNKNOWN: Final = "The platform does not say just now which chats you administer."
 AHEAD_SECONDS: Final = 30.0
@@ -45,14 +42,15 @@ class RightsUnknown(GatewayError):
 
 @dataclass(slots=True)
 class _Allowance:
-    """How many questions about an account are left, and when that was counted."""
+    """How many questions about an account are left, at most `most`, and when that was counted."""
 
+    most: int
     left: float
     counted_at: float
 
     def take(self, wanted: int, now: float) -> int:
         """Take as many as are left, at most `wanted`; return their number."""
-        self.left = min(MAX_ASKED, self.left + now - self.counted_at)
+        self.left = min(self.most, self.left + now - self.counted_at)
         self.counted_at = now
         taken = min(wanted, int(self.left))
         self.left -= taken
@@ -66,6 +64,7 @@ class Administrators:
     _access: Access
     _roles: Roles
     _clock: Clock
+    _most_asked: int
     _allowances: dict[str, _Allowance] = field(default_factory=dict)
     _turns: dict[tuple[str, str], anyio.Lock] = field(default_factory=dict)
 
@@ -126,7 +125,9 @@ class Administrators:
 
     def _allow(self, messages: Sequence[InboundMessage]) -> Sequence[InboundMessage]:
         place, now = account_id(messages[0].channel, messages[0].account), self._clock.monotonic()
-        allowance = self._allowances.setdefault(place, _Allowance(MAX_ASKED, now))
+        allowance = self._allowances.setdefault(
+            place, _Allowance(self._most_asked, self._most_asked, now)
+        )
         return messages[: allowance.take(len(messages), now)]
 
     async def _ask(self, message: InboundMessage) -> None:

@@ -28,7 +28,6 @@ SESSION_HOURS: Final = 12
 OPENING_DAYS: Final = 90
 """How long it is kept who opened a private chat."""
 
-SESSIONS_PAGE: Final = 200
 NEVER: Final = "9999"  # later than any date
 
 FOR_WHOM: Final = (
@@ -182,7 +181,7 @@ class ConsoleDoor:
         await run_alone(self._store, "ledger.end_console_session", digest=digest_of(cookie))
 
     async def sessions(self, behind: ConsoleSession | None = None) -> list[ConsoleSession]:
-        """Return the sessions that hold, the newest first: SESSIONS_PAGE, behind one of them."""
+        """Return the sessions that hold, the newest first: a page of them, behind one."""
         rows = await self._store.select(
             "ledger.console_sessions",
             {
@@ -190,7 +189,7 @@ class ConsoleDoor:
                 "now": utc_iso(self._clock.now()),
                 "opened_at": behind.opened_at if behind else NEVER,
                 "digest": behind.digest if behind else "",
-                "limit": SESSIONS_PAGE,
+                "limit": self._services.bounds.sessions_read,
             },
         )
         return [

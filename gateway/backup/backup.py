@@ -37,7 +37,7 @@ from gateway.backup.manifest import (
 )
 from gateway.settings import Settings
 from gateway.wording import megabytes
-from tape.database.connection import BUSY_TIMEOUT_MS, refuse_foreign
+from tape.database.connection import refuse_foreign, wait_for_others
 from tape.entry import utc_iso
 from tape.stores.jsonl.line import unseal
 
@@ -142,7 +142,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> dict[str, i
             closing(apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)) as origin,
             closing(apsw.Connection(str(target))) as copy,
         ):
-            origin.set_busy_timeout(BUSY_TIMEOUT_MS)
+            wait_for_others(origin)
             refuse_foreign(origin, source)
             # In a transaction, all pages are of one moment, and writers need not wait.
             origin.execute("BEGIN")

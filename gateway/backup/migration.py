@@ -17,7 +17,7 @@ from gateway.settings import Settings
 from gateway.sharing.schema import sharing_schema
 from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import ledger_schema
-from tape.database.connection import BUSY_TIMEOUT_MS, Database, refuse_foreign
+from tape.database.connection import Database, refuse_foreign, wait_for_others
 from tape.errors import TapeError
 from tape.stores.registry import open_store
 from tape.stores.sqlite import tape_schema
@@ -80,7 +80,7 @@ async def apply_migrations(settings: Settings) -> float:
 
 def _versions(path: Path) -> Iterator[TableVersion]:
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        wait_for_others(connection)
         refuse_foreign(connection, path)
         sql = "SELECT coalesce(max(version), 0) FROM migration WHERE name = ?"
         for name, known in known_schemas().items():

@@ -93,7 +93,8 @@ class KnownChats:
     A row counts as the same while nothing of it changed: an erased name is not kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_KNOWN) -> None:
+        self._most = most
         self._known: dict[str, tuple[tuple[Any, ...], ConsoleChat | None]] = {}
 
     def read(self, rows: Sequence[Row]) -> list[ConsoleChat]:
@@ -108,7 +109,7 @@ class KnownChats:
         if known is not None and known[0] == state:
             return known[1]
         chat = ConsoleChat.read(row)
-        if known is not None or len(self._known) < MAX_KNOWN:
+        if known is not None or len(self._known) < self._most:
             self._known[session_id] = state, chat
         return chat
 

@@ -21,12 +21,9 @@ from gateway.console.rights import Rights
 from gateway.console.visitor import Visitor
 from gateway.errors import GatewayError
 from gateway.http.auth import Gatekeeper
+from gateway.services import Services
 from tape.errors import TapeError
 
-CHECK_SECONDS: Final = 5.0
-"""Seconds after which a stream finds out what its visitor may see now; it says so to stay open."""
-
-MAX_STREAMS: Final = 16  # of one person
 GONE: Final = b"event: gone\ndata: {}\n\n"
 UNSURE: Final = b"event: unsure\ndata: {}\n\n"
 TOO_MANY: Final = "Too many browsers follow the console for you."
@@ -61,7 +58,9 @@ class LiveStreams:
     While their platform does not say whether they may, it says that, and nothing else.
     """
 
-    def __init__(self, pulse: Pulse, rights: Rights, gate: Gatekeeper) -> None:
+    def __init__(self, services: Services, pulse: Pulse, rights: Rights, gate: Gatekeeper) -> None:
+        self._every = services.intervals.console_rights
+        self._most = services.bounds.console_streams
         self._pulse = pulse
         self._rights = rights
         self._gate = gate
@@ -72,7 +71,7 @@ class LiveStreams:
 
     async def _live(self, request: Request) -> Any:
         visitor = await self._rights.visitor(request)
-        if self._open.get(visitor.person, 0) >= MAX_STREAMS:
+        if self._open.get(visitor.person, 0) >= self._most:
             raise HTTPException(429, TOO_MANY)
         last = request.headers.get("last-event-id", "") or request.query_params.get("last", "")
         return StreamingResponse(
@@ -94,7 +93,7 @@ class LiveStreams:
                 missed = await first.shown(self._pulse.since(last))
                 yield b"retry: 2000\n" + _event(self._pulse.newest, missed)
                 while True:
-                    beat, left = None, checked_at + CHECK_SECONDS - anyio.current_time()
+                    beat, left = None, checked_at + self._every - anyio.current_time()
                     with anyio.move_on_after(max(0, left)):
                         beat = await beats.receive()
                     if beat is not None and sight is not None:

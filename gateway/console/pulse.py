@@ -25,7 +25,6 @@ from gateway.supervision.status import StatusBoard
 from tape.errors import TapeError
 from tape.fork import INFIX
 
-LOOK_SECONDS: Final = 0.5
 MAX_KEPT: Final = 256
 """Maximum beats kept for listeners that come back; one that was away longer asks for everything."""
 
@@ -137,7 +136,7 @@ class Pulse:
                     self._publish(await self._look())
                 except (TapeError, GatewayError) as away:
                     get_log().info("console.not_looked", why=str(away))
-                await self._services.clock.sleep(LOOK_SECONDS)
+                await self._services.clock.sleep(self._services.intervals.console_look)
         finally:
             self._runs, self._seen = False, None
             self._kept.clear()

@@ -1,9 +1,9 @@
 """Read tapes and the ledger for the console, beside the chats: no chat ever waits for the console.
 
-Reads run one after another, on connections of their own, and end after READ_SECONDS; searches do so
-beside them, and may take SEARCH_SECONDS. Pages go by the ids of entries and have at most PAGE of
-them. What is asked of tapes in the same moment is one read: a screen of fifty chats costs the loop
-some turns, not hundreds.
+Reads run one after another, on connections of their own, and end after a fifth of a second;
+searches do so beside them, and may take longer. Pages go by the ids of entries and have at most
+PAGE of them. What is asked of tapes in the same moment is one read: a screen of fifty chats costs
+the loop some turns, not hundreds.
 """
 
 from __future__ import annotations
@@ -32,13 +32,10 @@ from tape.unit_of_work import Row
 
 T = TypeVar("T")
 
-READ_SECONDS: Final = 0.2
 PAGE: Final = 500  # maximum entries of a page
 MIN_PAGE: Final = 8  # entries of the smallest page that is asked for when larger ones take too long
 MAX_WAITING: Final = 64  # maximum reads that wait for their turn
 MAX_TOGETHER: Final = 16  # maximum queries of tapes that are one read
-WAIT_SECONDS: Final = 5.0  # maximum seconds that a read waits for its turn
-SEARCH_SECONDS: Final = 2.0
 SEARCH_TOO_SLOW: Final = (
     "The search took too long and was ended: look for rarer words, or in fewer chats."
 )
@@ -72,8 +69,10 @@ class ConsoleReads:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.turns = _Turns(_reader_of(services.store, READ_SECONDS))
-        self._searches = _Turns(_reader_of(services.store, SEARCH_SECONDS))
+        own, store = services.intervals, services.store
+        self.bounds = services.bounds
+        self.turns = _Turns(_reader_of(store, own.console_read), own.console_turn)
+        self._searches = _Turns(_reader_of(store, own.console_search), own.console_turn)
         self._through = _SideTapes(self)
         self._together: list[_Asked] = []
         self._answering: set[asyncio.Task[None]] = set()
@@ -186,8 +185,9 @@ class ConsoleReads:
 class _Turns:
     """A reader, which those who read have one after another."""
 
-    def __init__(self, side: SideReader) -> None:
+    def __init__(self, side: SideReader, seconds: float) -> None:
         self.side = side
+        self._seconds = seconds  # maximum wait for a turn
         self.waiting = 0
         self._turn = anyio.Lock()
 
@@ -208,7 +208,7 @@ class _Turns:
             raise ConsoleBusy
         self.waiting += 1
         try:
-            with anyio.move_on_after(WAIT_SECONDS) as waited:
+            with anyio.move_on_after(self._seconds) as waited:
                 await self._turn.acquire()
             if waited.cancelled_caught:
                 raise ConsoleBusy

@@ -33,7 +33,7 @@ def console_routes(
     return [
         *page_routes(),
         *Entrance(parts, rights, gate, Admissions(parts.services.clock)).routes(),
-        *LiveStreams(pulse, rights, gate).routes(),
+        *LiveStreams(parts.services, pulse, rights, gate).routes(),
         *deck_routes(parts, rights),
         *ledger_routes(parts, rights),
         *channel_routes(parts, rights),

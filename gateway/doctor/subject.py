@@ -13,6 +13,7 @@ from gateway.home import Running, find_running, is_locked
 from gateway.redaction import Redactor, secrets_of
 from gateway.settings import Settings, load_settings
 from gateway.settings.files import DEFAULT_HOME, HOME, SettingsFiles, settings_files
+from gateway.settings.intervals import INTERVALS, Intervals
 
 _MISSPELT: Final = re.compile(r"^(\w+) is not a setting", re.MULTILINE)
 
@@ -28,6 +29,7 @@ class Subject:
     running   the gateway that runs on the home, if it has an address
     held      whether a process holds the home's lock
     deep      whether slow checks were asked for
+    intervals how long the checks wait
     """
 
     variables: Mapping[str, str]
@@ -39,6 +41,7 @@ class Subject:
     held: bool
     redactor: Redactor
     deep: bool = False
+    intervals: Intervals = INTERVALS
 
     @property
     def home(self) -> Path:

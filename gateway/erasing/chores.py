@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 import anyio
 
@@ -20,8 +19,6 @@ from gateway.sharing.bus import READY
 from gateway.sharing.shared import SharedWork
 from gateway.storage.folding import LedgerFolder
 from tape.errors import StoreTooNew, TapeError
-
-LOOK_SECONDS: Final = 60.0
 
 
 @dataclass(eq=False)
@@ -44,7 +41,7 @@ class Chores:
                 self._begin(Background(group).spawn)
                 while True:
                     await self._look(shared)
-                    await self._services.clock.sleep(LOOK_SECONDS)
+                    await self._services.clock.sleep(self._services.intervals.chores)
 
         while True:
             await shared.pollers.while_held("chores", look, lambda _owner: None)

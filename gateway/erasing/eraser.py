@@ -37,7 +37,6 @@ from tape.store import ErasingStore
 from tape.unit_of_work import Unit
 
 PAGE: Final = 500
-AGAIN_SECONDS: Final = 60.0
 DAY_SECONDS: Final = 86_400.0
 CANNOT_ERASE: Final = "this store cannot erase: erase the entries there"
 MAX_FOUND: Final = 1000  # maximum entries that mention what was erased to list
@@ -126,7 +125,7 @@ class Eraser:
 
     async def _try_again(self) -> None:
         while self._failed:
-            await self._services.clock.sleep(AGAIN_SECONDS)
+            await self._services.clock.sleep(self._services.intervals.failed_erasure)
             if self._busy or not self._failed:
                 return  # whoever is busy looks in the end
             try:
@@ -143,7 +142,8 @@ class Eraser:
                 await self._begin_retention()
             except (TapeError, OSError) as cause:
                 get_log().error("erasing.failed", why=str(cause))
-                pause = DAY_SECONDS if isinstance(cause, AppendRefused) else AGAIN_SECONDS
+                if not isinstance(cause, AppendRefused):
+                    pause = self._services.intervals.failed_erasure
             await self._services.clock.sleep(pause)
 
     async def _begin_retention(self) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib import metadata
+from importlib.metadata import EntryPoint
 from types import MappingProxyType
 from typing import Final
 
@@ -26,7 +27,6 @@ MOVED: Final = MappingProxyType(
         "gateway.accessors": "gateway.plugin",
         "gateway.hook_runtime": "gateway.hooks.runtime",
         "gateway.hookspecs": "gateway.plugin",
-        "gateway.ledger.testing": "gateway.storage.ledger.testing",
         "tape.file": "tape.stores.jsonl.store",
         "tape.memory": "tape.stores.memory",
         "tape.past": "tape.snapshot",
@@ -35,7 +35,7 @@ MOVED: Final = MappingProxyType(
         "tape.unit": "tape.unit_of_work",
     }
 )
-"""Maps old import paths to new ones; the changelog has the same list."""
+"""Maps old import paths to new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Failure:
 def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> list[Failure]:
     """Register every plugin (an object, or a callable that returns one); return the failures."""
     failures: list[Failure] = []
-    found = entry_points(group=GROUP) if points is None else points
+    found = metadata.entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: point.name):
         try:
             if point.name == BUILTIN:

@@ -28,15 +28,12 @@ from gateway.sharing.controls import ControlQueue
 from gateway.sharing.fencing import Arrival
 from gateway.sharing.sessions import OpenWork, Taken
 from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
-from gateway.sharing.workers import SEEN_SECONDS, Standing
+from gateway.sharing.workers import Standing
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, TapeError
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
-LOOK_SECONDS: Final = 0.4
-"""Seconds after which a process looks for work by itself: a notification may be lost."""
-
 RETURN_SECONDS: Final = 2.0
 """Seconds that others have to renew their leases once the database is back."""
 
@@ -131,8 +128,9 @@ class Claimer:
         return self._shared.run
 
     async def _live(self) -> None:
+        services = self._services
         while True:
-            await wait_at_most(self._services.clock, SEEN_SECONDS, self._changed.wait)
+            await wait_at_most(services.clock, services.intervals.workers, self._changed.wait)
             self._changed = anyio.Event()
             await self._quietly(self._refresh)  # one at a time: no older answer comes last
             await self._quietly(self._shared.refuse_newer)
@@ -154,8 +152,10 @@ class Claimer:
         self._services.aliases.update(await self._services.ledger.inbox.aliases())
 
     async def _tick(self) -> None:
+        services = self._services
         while True:
-            await self._services.clock.sleep(LOOK_SECONDS * random.uniform(0.7, 1.3))  # noqa: S311
+            seconds = services.intervals.claims * random.uniform(0.7, 1.3)  # noqa: S311
+            await services.clock.sleep(seconds)
             if self._renews_soon or self._locked:
                 await self._quietly(self._renew)
             if self._shared.held.by_id and not self._has_looked:  # no claim did: there is no room

@@ -31,9 +31,6 @@ from tape.unit_of_work import Unit
 FULL_NOTICE_SECONDS: Final = 60.0
 """Minimum seconds between two notices to a chat that too many of its questions wait."""
 
-STALE_SECONDS: Final = 3.0
-"""Seconds for which the stale questions of a chat are counted; one notice then covers them all."""
-
 FULL: Final = (
     "I have more questions from this chat than I can handle right now, so I won't answer this one."
     " Please ask again in a while."
@@ -159,7 +156,7 @@ class Notices:
         await self._end(question, "dead", notice, turn=turn_id, why=why)
 
     async def _notify_stale(self, question: Question) -> None:
-        await self._services.clock.sleep(STALE_SECONDS)
+        await self._services.clock.sleep(self._services.intervals.stale_questions)
         count = self._stale.pop(question.session_id)
         hours = counted(self._services.settings.delivery.replay_hours, "hour")
         text = STALE.format(count=count, hours=hours)

@@ -12,6 +12,7 @@ import anyio
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.settings import Settings
+from gateway.settings.intervals import Intervals
 from gateway.sharing.bus import READY, Bus
 from gateway.sharing.claims import HeldSessions
 from gateway.sharing.controls import Controls
@@ -53,6 +54,7 @@ class SharedWork:
     """The parts through which a process shares work; `arrived` hears of what is ours."""
 
     clock: Clock
+    intervals: Intervals
     held: HeldSessions
     bus: Bus
     sessions: SessionTable
@@ -71,7 +73,13 @@ class SharedWork:
 
     @classmethod
     def of(
-        cls, settings: Settings, ledger: Ledger, clock: Clock, store: SharedStore, spawn: Spawn
+        cls,
+        settings: Settings,
+        intervals: Intervals,
+        ledger: Ledger,
+        clock: Clock,
+        store: SharedStore,
+        spawn: Spawn,
     ) -> SharedWork:
         """Return the parts for a process over the ledger's PostgreSQL database."""
         own = settings.sharing
@@ -80,6 +88,7 @@ class SharedWork:
         home, bus = home_id(settings.home_path), Bus(store, clock, listen)
         return cls(
             clock,
+            intervals,
             held,
             bus,
             SessionTable(store, ledger.inbox, ledger.owner, own.lease),
@@ -88,7 +97,7 @@ class SharedWork:
             PollerLeases(
                 store, bus, clock, ledger.owner, own.poller_lease, listens=own.role != "worker"
             ),
-            SharedAccounts(store, bus, clock),
+            SharedAccounts(store, bus, clock, intervals),
             own.keep,
             own.lease,
             SharedBudgets(store, clock, spawn, lambda: bus.send(CHANGED)),

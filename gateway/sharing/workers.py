@@ -18,7 +18,6 @@ from tape.unit_of_work import Row, Unit
 
 Role = Literal["all", "ingress", "worker"]
 ROLES: Final[frozenset[Role]] = frozenset(get_args(Role))
-SEEN_SECONDS: Final = 5.0
 VOID_CODE: Final = "sharing.void_code"
 HOME_FILE: Final = "process-id"
 

@@ -14,14 +14,13 @@ from channels.backoff import Backoff
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.logs import get_log
+from gateway.settings.intervals import Intervals
 from gateway.storage.ballast import Ballast
 from tape.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-FIRST_WAIT_SECONDS: Final = 0.5
 MAX_WAIT_SECONDS: Final = 15.0
-PROBE_SECONDS: Final = 2.0
 
 FULL: Final = (
     "the disk is full: answers in progress are finished, nothing new is accepted; free some space"
@@ -32,12 +31,18 @@ class WriteGuard:
     """Tracks whether the database accepts writes; `probe` makes a small write to find out."""
 
     def __init__(
-        self, clock: Clock, ballast: Ballast, probe: Callable[[], Awaitable[None]], spawn: Spawn
+        self,
+        clock: Clock,
+        ballast: Ballast,
+        probe: Callable[[], Awaitable[None]],
+        spawn: Spawn,
+        intervals: Intervals,
     ) -> None:
         self._clock = clock
         self.ballast = ballast
         self._probe = probe
         self._spawn = spawn
+        self._intervals = intervals
         self._since: float | None = None
         self._ending = False
         self._waits: set[anyio.CancelScope] = set()
@@ -67,7 +72,7 @@ class WriteGuard:
 
     async def retrying(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
         """Retry a write until it succeeds; raises StoreUnavailable only when the process ends."""
-        backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
+        backoff = Backoff(self._intervals.first_retry, MAX_WAIT_SECONDS)
         while True:
             try:
                 done = await write()
@@ -110,7 +115,7 @@ class WriteGuard:
 
     async def _probe_until_back(self) -> None:
         while self._since is not None:
-            await self._clock.sleep(PROBE_SECONDS)
+            await self._clock.sleep(self._intervals.probe)
             try:
                 await self._probe()
             except StoreUnavailable as cause:

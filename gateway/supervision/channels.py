@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from channels.base import Channel
-from channels.registry import CHANNELS, make_channel
+from channels.registry import CHANNELS, ChannelMaker
 from gateway.hooks.runtime import HookRuntime
 from gateway.logs import get_log
 from gateway.settings import Settings
 
 
 async def open_channels(
-    settings: Settings, hooks: HookRuntime, only: Sequence[str] | None
+    settings: Settings, hooks: HookRuntime, only: Sequence[str] | None, make_channel: ChannelMaker
 ) -> dict[str, Channel]:
     """Create the enabled channels; a plugin's channel replaces a builtin one of the same name."""
     found: dict[str, Channel] = {}

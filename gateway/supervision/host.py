@@ -45,7 +45,6 @@ OVERLAP: Final = timedelta(minutes=10)
 """How far a cursor is moved back before a gap is read: the platforms' clocks differ from ours."""
 
 MAX_GAP: Final = timedelta(days=7)  # maximum age of messages that are backfilled
-MAX_ROOMS: Final = 200
 OFFLINE_HINT: Final = (
     "No model is configured, so the offline model answers. Run `tapeway init`, or set"
     " TAPEWAY_AGENT__MODEL (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY); then restart."
@@ -258,7 +257,7 @@ class GatewayHost(FullHost):
 
     async def rooms(self, channel: str) -> dict[str, str]:
         prefix = f"{channel}:"
-        values = {"prefix": prefix, "limit": MAX_ROOMS}
+        values = {"prefix": prefix, "limit": self._services.bounds.listed_rooms}
         rows = await self._services.store.select("ledger.rooms", values)
         return {str(row["session_id"]).removeprefix(prefix): row["title"] or "" for row in rows}
 

@@ -10,8 +10,6 @@ from gateway.logs import get_log
 from gateway.metrics.merging import from_rows, summed, to_rows
 from gateway.metrics.meters import Reading
 from gateway.services import Services
-from gateway.sharing.rooms.shared_rooms import SILENT_SECONDS
-from gateway.sharing.workers import SEEN_SECONDS
 from gateway.supervision.gauges import tallies
 from gateway.supervision.status import ChannelState, StatusBoard
 from tape.entry import load
@@ -68,14 +66,14 @@ async def exchanged(services: Services, status: StatusBoard) -> None:
     published, shared = Published(services, status), services.shared
     if shared is None:
         return
-    values = {"owner": shared.held.owner, "since": -SILENT_SECONDS}
+    values = {"owner": shared.held.owner, "since": -services.intervals.silent_process}
     while True:
         try:
             published.take(await services.store.select("sharing.published_states", values))
             shared.workers.publish(published.own)  # only now: it goes on counting from there
         except TapeError as lost:
             get_log().warning("states.not_read", why=str(lost))
-        await services.clock.sleep(SEEN_SECONDS)
+        await services.clock.sleep(services.intervals.workers)
 
 
 def _about(state: ChannelState) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from agent.model import ChatModel
 from agent.models.learned import Learned
 from agent.models.probe import Probed
 from channels.base import Channel
-from channels.registry import CHANNELS, make_channel
+from channels.registry import CHANNELS, ChannelMaker
 from gateway.logs import get_log, hide_in_logs
 from gateway.pipeline.turn import RunningTurns
 from gateway.redaction import secrets_of
@@ -32,9 +32,6 @@ from gateway.turn.model_in_use import ModelInUse
 
 OF_MODELS: Final = ("agent", "models")
 """The sections of the settings about models: those that were tried are those that are used."""
-
-QUIET_SECONDS: Final = 8.0
-"""Maximum seconds that a channel's running turns have to end before the channel is replaced."""
 
 LOOK_SECONDS: Final = 0.05
 CLOSE_SECONDS: Final = 60.0
@@ -54,6 +51,7 @@ class Renewal:
     _make_model: Callable[[Settings, Learned], ChatModel]
     _recovery: Recovery
     _turns: RunningTurns
+    _make_channel: ChannelMaker
     _one: anyio.Lock = field(default_factory=anyio.Lock)
     _closing: list[Channel] = field(default_factory=list)
 
@@ -121,7 +119,7 @@ class Renewal:
         async with self._one:
             former = self._channels.get(name)
             chosen = getattr(self._services.settings, name)
-            channel = make_channel(name, chosen)
+            channel = self._make_channel(name, chosen)
             try:
                 await self._manager.end(name)
                 if former is not None:
@@ -145,7 +143,7 @@ class Renewal:
                 get_log().info("channel.removed", channel=name)
 
     async def _end_turns(self, name: str) -> None:
-        with anyio.move_on_after(QUIET_SECONDS):
+        with anyio.move_on_after(self._services.intervals.replaced_channel):
             while self._turns.answers_in(name):
                 await self._services.clock.sleep(LOOK_SECONDS)
 

@@ -23,7 +23,9 @@ from tape.unit_of_work import Outcome, Row, Run, resolve
 
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
 MIN_SQLITE: Final = (3, 51, 3)  # in older versions, resetting the log can corrupt a database
-BUSY_TIMEOUT_MS: Final = 5000
+BUSY_SECONDS: Final = 5.0
+"""Maximum wait for another connection that holds the file."""
+
 STEPS: Final = 2000
 """Steps of SQLite's machine, some microseconds each at most, between two looks at the clock."""
 
@@ -37,9 +39,12 @@ class Database:
 
     path: Path
     statements: Mapping[str, str]
+    busy_seconds: float = BUSY_SECONDS
 
     @classmethod
-    def open(cls, path: Path, schemas: Sequence[Schema]) -> Database:
+    def open(
+        cls, path: Path, schemas: Sequence[Schema], busy_seconds: float = BUSY_SECONDS
+    ) -> Database:
         """Check a file before changing it, then apply the migrations of `schemas`.
 
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
@@ -47,11 +52,11 @@ class Database:
         _check_library()
         try:
             if path.exists() and path.stat().st_size:
-                _check_before_touching(path, schemas)
+                _check_before_touching(path, schemas, busy_seconds)
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(path)
             statements = {name: sql for s in schemas for name, sql in s.statements.items()}
-            database = cls(path, statements)
+            database = cls(path, statements, busy_seconds)
             with closing(database.writer()) as connection:
                 migrate(connection, schemas)
         except (apsw.NotADBError, apsw.CorruptError) as cause:
@@ -67,7 +72,9 @@ class Database:
         return database
 
     @classmethod
-    def open_read_only(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
+    def open_read_only(
+        cls, path: Path, schemas: Sequence[Schema], busy_seconds: float = BUSY_SECONDS
+    ) -> Reader:
         """Open a file read-only, even while another process uses it.
 
         Raises StoreTooNew, StoreUnusable or StoreUnavailable. StoreUnavailable also means that
@@ -76,7 +83,7 @@ class Database:
         statements = {name: sql for s in schemas for name, sql in s.statements.items()}
         try:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            wait_for_others(connection, busy_seconds)
             _check_kind(connection, path, schemas)
             if any(_applied(connection, s.name) < s.version for s in schemas):
                 connection.close()
@@ -92,7 +99,7 @@ class Database:
     def writer(self) -> apsw.Connection:
         """Open a read-write connection, only for the writer thread."""
         connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        wait_for_others(connection, self.busy_seconds)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
@@ -106,8 +113,13 @@ class Database:
     def read_connection(self) -> apsw.Connection:
         """Open a read-only connection, which only the thread that opened it may use."""
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        wait_for_others(connection, self.busy_seconds)
         return connection
+
+
+def wait_for_others(connection: apsw.Connection, seconds: float = BUSY_SECONDS) -> None:
+    """Have a connection wait at most some seconds for another one that holds the file."""
+    connection.set_busy_timeout(round(seconds * 1000))
 
 
 def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
@@ -161,10 +173,10 @@ def _check_library() -> None:
         )
 
 
-def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
+def _check_before_touching(path: Path, schemas: Sequence[Schema], busy_seconds: float) -> None:
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         # After a kill, the first connection recovers the log: wait if another process is doing so.
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        wait_for_others(connection, busy_seconds)
         if is_bare(connection):
             return
         _check_kind(connection, path, schemas)

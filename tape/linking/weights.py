@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +19,12 @@ SHIPPED: Final = Path(__file__).with_name("numbers.json")
 STAGES: Final = ("pair", "lane", "new", "relevance")
 
 
+@functools.cache
 def load(path: Path = SHIPPED) -> Model:
-    """Read a model; raises WeightsInvalid if the file is missing, damaged or outdated."""
+    """Read a model, each file once: compiling its trees takes a tenth of a second.
+
+    Raises WeightsInvalid if the file is missing, damaged or outdated.
+    """
     try:
         model = from_numbers(path.read_bytes())
         _try_out(model)

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
+from tape.database.connection import BUSY_SECONDS
 from tape.database.schema import Schema
 from tape.errors import StoreUnusable
 from tape.store import Now, TapeStore, UnitStore, utc_now
@@ -14,14 +15,18 @@ from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
 
-UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
-    {
-        "memory": lambda _rest, schemas, now: MemoryStore(schemas, now),
-        "sqlite": lambda rest, schemas, now: SqliteStore.open(
-            _path(rest, "sqlite:///srv/tapeway.db"), schemas, now
-        ),
-        "postgresql": lambda rest, schemas, now: _postgres(f"postgresql:{rest}", schemas, now),
-    }
+UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now, float], UnitStore]] = (
+    MappingProxyType(
+        {
+            "memory": lambda _rest, schemas, now, _busy: MemoryStore(schemas, now),
+            "sqlite": lambda rest, schemas, now, busy: SqliteStore.open(
+                _path(rest, "sqlite:///srv/tapeway.db"), schemas, now, busy
+            ),
+            "postgresql": lambda rest, schemas, now, _busy: _postgres(
+                f"postgresql:{rest}", schemas, now
+            ),
+        }
+    )
 )
 """Stores with a unit of work, which can hold the ledger in the same database as the tapes."""
 
@@ -48,16 +53,19 @@ def dialect_of(url: str) -> str:
     return "postgres" if url.partition(":")[0] == "postgresql" else "sqlite"
 
 
-def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
+def open_store(
+    url: str, schemas: Sequence[Schema] = (), now: Now = utc_now, busy_seconds: float = BUSY_SECONDS
+) -> UnitStore:
     """Open the store at a URL, `sqlite:///absolute/file.db` or `memory:`.
 
-    The store also gets the tables of `schemas`. Raises StoreUnusable, StoreTooNew, or
+    The store also gets the tables of `schemas`. A file waits `busy_seconds` for another program
+    that holds it. Raises StoreUnusable, StoreTooNew, or
     StoreUnavailable.
     """
     if is_tapes_only(url):
         raise StoreUnusable(f"{url} can hold tapes only: open it with open_tapes")
     scheme, _, rest = url.partition(":")
-    return UNIT_STORES[scheme](rest, schemas, now)
+    return UNIT_STORES[scheme](rest, schemas, now, busy_seconds)
 
 
 def open_tapes(url: str, now: Now = utc_now) -> TapeStore:

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from tape.database.connection import Database
+from tape.database.connection import BUSY_SECONDS, Database
 from tape.database.group_commit import Transaction, WriterThread
 from tape.database.readers import MAX_INLINE_ENTRIES, ReaderPair
 from tape.database.schema import Schema, read_schema
@@ -57,10 +57,16 @@ class SqliteStore:
         self.prepare: Prepare = as_given
 
     @classmethod
-    def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
+    def open(
+        cls,
+        path: Path,
+        schemas: Sequence[Schema] = (),
+        now: Now = utc_now,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> SqliteStore:
         """Open or create the database, which also gets the tables of `schemas`."""
         index_schema()  # raises MigrationMisnumbered before a table of the tapes is made
-        return cls(Database.open(path, (tape_schema(), *schemas)), now)
+        return cls(Database.open(path, (tape_schema(), *schemas), busy_seconds), now)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from agent.testing import new_tape
 from tape.handle import Tape
-from tests.agent.scripted import begin, new_tape
+from tests.agent.scripted import begin
 
 
 @pytest.fixture

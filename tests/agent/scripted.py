@@ -11,13 +11,13 @@ import anyio
 from agent.events import AgentEvent
 from agent.loop import Task, run_turn
 from agent.model import ChatModel, ModelReply, ModelRequest
+from agent.testing import new_tape
 from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, is_failure
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
 from tape.entry import Entry, event, message
 from tape.handle import Tape
-from tape.stores.memory import MemoryStore
 from tape.turn_events import TURN_RETAKE, TURN_START
 
 QUESTION = "What is it?"
@@ -122,11 +122,6 @@ def stage_of(
     settings = {"system": "", "budget": 100_000, "steps": 5, **limits}
     task = Task(log, toolbox, runner, hooks, retake=retake, before_step=before_step, **settings)
     return Stage(tape, log, toolbox, hooks, runner, task, retakes, reported)
-
-
-def new_tape() -> Tape:
-    """Return an empty tape of a store of its own."""
-    return Tape(MemoryStore(), "chat")
 
 
 class Words(Arguments):

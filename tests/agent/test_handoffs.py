@@ -12,12 +12,12 @@ from agent.errors import ModelDown
 from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
 from agent.models.offline import last_question
-from agent.testing import ScriptedModel, asks, call, says
+from agent.testing import ScriptedModel, asks, call, new_tape, says
 from agent.tools import BUILTIN_TOOLS
 from tape.entry import event, message
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, TURN_START
-from tests.agent.scripted import ECHO, LANE, QUESTION, TURN, Stage, begin, new_tape, stage_of
+from tests.agent.scripted import ECHO, LANE, QUESTION, TURN, Stage, begin, stage_of
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ import pytest
 
 from agent import ModelDown
 from agent.model_strategy import MAX_OFFERED, ByModel
-from agent.testing import ScriptedModel
+from agent.testing import ScriptedModel, new_tape
 from tape.construct import ContextConstructor
 from tape.entry import message
 from tape.handle import Tape
-from tests.agent.scripted import new_tape
 
 
 @pytest.fixture

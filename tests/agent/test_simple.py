@@ -9,9 +9,9 @@ import pytest
 
 import agent
 from agent import ModelDown, answer
-from agent.testing import ScriptedModel, asks, call
+from agent.testing import ScriptedModel, asks, call, new_tape
 from tests.agent.looped import TOO_LONG
-from tests.agent.scripted import ECHO, new_tape
+from tests.agent.scripted import ECHO
 
 
 async def test_question_calls_and_answer_are_on_the_tape() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.spent import CALLS, Spent
-from agent.testing import ScriptedModel, says
-from tests.agent.scripted import begin, new_tape, stage_of
+from agent.testing import ScriptedModel, new_tape, says
+from tests.agent.scripted import begin, stage_of
 
 
 async def test_a_call_counts_under_the_name_in_the_settings_whatever_the_server_reports() -> None:

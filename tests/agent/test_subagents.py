@@ -13,13 +13,13 @@ from agent.errors import ModelDown, ToolRefused
 from agent.events import AgentEvent
 from agent.loop import run_turn
 from agent.subagents import END, MAX_SUBAGENTS, START, Subagents, close_left
-from agent.testing import ScriptedModel, Step, asks, call, says
+from agent.testing import ScriptedModel, Step, asks, call, new_tape, says
 from agent.turn_log import TurnLog
 from tape.entry import FORK_OPEN, Entry, event, message
 from tape.fork import INFIX
 from tape.handle import Tape
 from tape.service import TapeService
-from tests.agent.scripted import ECHO, LANE, TURN, begin, new_tape, stage_of
+from tests.agent.scripted import ECHO, LANE, TURN, begin, stage_of
 
 
 @pytest.fixture

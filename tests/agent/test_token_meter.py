@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.testing import new_tape
 from agent.token_meter import (
     MAX_RATIO,
     MIN_RATIO,
@@ -19,7 +20,6 @@ from agent.token_meter import (
 )
 from tape.entry import event
 from tape.tokens import TOKENS_PER_MESSAGE, estimate
-from tests.agent.scripted import new_tape
 
 PROMPT = [{"role": "user", "content": "x" * 4000}]
 

@@ -8,8 +8,9 @@ import pytest
 from pydantic import Field
 
 from agent.errors import ToolRefused
+from agent.testing import new_tape
 from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext, wire_name
-from tests.agent.scripted import new_tape, returning
+from tests.agent.scripted import returning
 
 
 class Dates(Arguments):

@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from agent import Chats, Role, Tool, ToolContext, ToolRefused, tool
-from tests.agent.scripted import new_tape
+from agent.testing import new_tape
 
 Unit = Literal["c", "f"]
 

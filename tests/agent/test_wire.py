@@ -14,11 +14,12 @@ from agent.model import ChatModel, ModelReply, ToolCall
 from agent.models.registry import make_model
 from agent.settings import AgentSettings
 from agent.simple import answer
+from agent.testing import new_tape
 from agent.wire import SIGNATURE_FILLER, attach, wire_of, without_wire
 from tape.context import to_messages
 from tape.entry import message
 from tape.handle import Tape
-from tests.agent.scripted import ECHO, new_tape
+from tests.agent.scripted import ECHO
 from tests.fakes.played_http import Answer, Played, events, played_http, refusal
 
 SIGNATURE = '{"google":{"thought_signature":"CiQBcsjafKcPQPZ1/+2b=="}}'

@@ -16,7 +16,14 @@ from gateway.clock import Clock, SystemClock
 from gateway.storage.erasures import ErasureTable
 from gateway.storage.folding import LedgerFolder
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
-from gateway.storage.ledger.testing import (
+from gateway.storage.ledger.usage import TOTAL, TurnUsage, UsageTable
+from gateway.storage.split_store import SplitStore
+from tape.entry import load, utc_iso
+from tape.store import UnitStore
+from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
+from tape.stores.sqlite import SqliteStore, tape_schema
+from tape.unit_of_work import Outcome, Run, Unit
+from tests.contracts.ledger_checks import (
     ANSWER,
     LEDGER_CHECKS,
     SAID,
@@ -25,13 +32,6 @@ from gateway.storage.ledger.testing import (
     committed,
     taken_in,
 )
-from gateway.storage.ledger.usage import TOTAL, TurnUsage, UsageTable
-from gateway.storage.split_store import SplitStore
-from tape.entry import load, utc_iso
-from tape.store import UnitStore
-from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
-from tape.stores.sqlite import SqliteStore, tape_schema
-from tape.unit_of_work import Outcome, Run, Unit
 from tests.kit.clock import ManualClock
 from tests.kit.kept_databases import kept_database
 from tests.postgres import APPLICATION

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -15,7 +16,7 @@ from gateway.doctor.checks.gateway import check_gateway, check_port
 from gateway.doctor.checks.model import check_model
 from gateway.doctor.checks.plugins import check_plugins
 from gateway.doctor.subject import find_subject
-from tape.database import connection
+from gateway.settings.intervals import Intervals
 from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene
 from tests.fakes.openai.server import FakeOpenAI
@@ -129,15 +130,14 @@ async def test_a_plugin_s_channel_examines_itself_or_is_said_to_be_loaded(
     ]
 
 
-async def test_a_database_that_another_program_holds_is_not_called_unreadable(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 1)
+async def test_a_database_that_another_program_holds_is_not_called_unreadable(scene: Scene) -> None:
     environ = scene.environ()
     with closing(apsw.Connection(str(await database(scene)))) as holder:
         holder.pragma("locking_mode", "exclusive")
         holder.execute("BEGIN EXCLUSIVE; DELETE FROM migration WHERE name = 'none'")
-        [found] = await check_database(find_subject(environ, deep=False))
+        subject = find_subject(environ, deep=False)
+        hasty = replace(subject, intervals=Intervals(database_busy=0.001))
+        [found] = await check_database(hasty)
     assert (found.state, in_short([found])[0][0]) == ("warning", "database.locked")
 
 

@@ -6,19 +6,22 @@ import asyncio
 import json
 import re
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import anyio
+import apsw
 import pytest
 
 from channels.checkup import Checkup
 from gateway.doctor import troubles
-from gateway.doctor.checks import database as database_check
 from gateway.doctor.diagnosis import Diagnosis
 from gateway.doctor.examination import examine, wants_color
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import find_subject
+from gateway.settings.intervals import Intervals
 from tests.doctor.break_gateway import announced, database, install, model_of
 from tests.doctor.scene import Scene, examined, results
 from tests.fakes.openai.script import Failure, Text
@@ -191,13 +194,17 @@ async def test_a_name_server_that_is_silent_does_not_hold_doctor(scene: Scene) -
     assert b"waited" not in done.stderr
 
 
-async def test_a_large_database_is_checked_in_part_unless_asked_deeply(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database_check, "QUICK_SECONDS", -1.0)
-    monkeypatch.setattr(database_check, "STEPS", 1)
+MANY_ROWS: Final = """CREATE TABLE many (number);
+WITH RECURSIVE one (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM one WHERE number < 20000)
+INSERT INTO many SELECT number FROM one"""
+"""Rows enough for SQLite to look at the clock while it checks them."""
+
+
+async def test_a_large_database_is_checked_in_part_unless_asked_deeply(scene: Scene) -> None:
     environ = scene.environ()
-    await database(scene)
+    with closing(apsw.Connection(str(await database(scene)))) as connection:
+        connection.execute(MANY_ROWS)
     for deep, says in ((False, "too large to check"), (True, "fully checked")):
-        report = await examine(find_subject(environ, deep=deep))
+        subject = find_subject(environ, deep=deep)
+        report = await examine(replace(subject, intervals=Intervals(database_check=0.0)))
         assert says in next(one.says for one in report.results if one.check == "database")

@@ -20,16 +20,19 @@ import structlog
 from typer.testing import CliRunner
 
 from gateway.app import Gateway, running_gateway
+from gateway.assembly import AS_SHIPPED, Internals
 from gateway.cli.main import app
 from gateway.home import find_running
 from gateway.hooks.loader import Failure
 from gateway.hooks.runtime import HookRuntime
 from gateway.redaction import secrets_of
 from gateway.settings import Settings, load_settings
+from gateway.settings.intervals import Intervals
 from tape.entry import Entry
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
+from tape.store import UnitStore
 from tests.fakes.base.traffic import WITNESSES
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.canaries import KEY, SET, TOKENS, Canaries, by_design, watched, without_wire
@@ -81,21 +84,33 @@ def with_plugins(*plugins: object) -> Callable[[HookRuntime], list[Failure]]:
     return register
 
 
+def every(**seconds: float) -> Internals:
+    """Return the internals of a gateway that waits other seconds; see `Intervals`."""
+    return Internals(intervals=Intervals(**seconds))
+
+
+def over(store: UnitStore) -> Internals:
+    """Return the internals of a gateway that keeps everything in a store that is open."""
+    return Internals(open_store=lambda *_: store)
+
+
 @asynccontextmanager
 async def gateway_of(
     home: Path,
     server: FakeOpenAI | None = None,
     *plugins: object,
-    clock: Any = None,  # a Clock, and a sequence of names: but callers pass `**dict[str, str]`
+    clock: Any = None,  # a Clock, a sequence of names, Internals: callers pass `**dict[str, str]`
     only: Any = None,
+    internals: Any = AS_SHIPPED,
     **more: str,
 ) -> AsyncIterator[Gateway]:
-    """Run a gateway in this process."""
+    """Run a gateway in this process; `internals` are what no setting changes."""
     if only is not None:
         more = {**TOKENS, **more}
     settings = make_settings(home, server, **more)
     source = with_plugins(*plugins)
-    async with running(settings, plugins=source, clock=clock, only=only) as gateway:
+    how: dict[str, Any] = {"plugins": source, "clock": clock, "only": only, "internals": internals}
+    async with running(settings, **how) as gateway:
         yield gateway
 
 

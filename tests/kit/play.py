@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import httpx2
-import pytest
 from anyio import to_thread
 
 from channels.testing import Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
 from gateway.app import Gateway, access_admin
+from gateway.assembly import AS_SHIPPED, Internals
+from gateway.settings.intervals import Intervals
 from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
@@ -24,24 +25,13 @@ from tape.stores.sqlite import tape_schema
 from tape.turn_events import is_take, read_take
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import RestingClock
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import gateway_of, over, tape_of
 from tests.kit.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
 from tests.kit.promised import class_of, is_on_a_server
 from tests.kit.server_store import LastingDatabase, lasting_database
 from tests.kit.stages.registry import STAGES, OpenStage
 
 T = TypeVar("T")
-
-LOOKS: Final = (
-    "gateway.scheduling.claimer.LOOK_SECONDS",
-    "gateway.scheduling.claimer.SEEN_SECONDS",
-    "gateway.sharing.platforms.accounts.LOOK_SECONDS",
-    "gateway.sharing.rooms.shared_rooms.POLL_SECONDS",
-    "gateway.sharing.rooms.shared_rooms.QUIET_SECONDS",
-    "gateway.sharing.rooms.shared_rooms.SILENT_SECONDS",
-    "gateway.supervision.published.SEEN_SECONDS",
-)
-"""How often a process that shares its work looks by itself: a day of that takes too long."""
 
 LEASE: Final = 600
 """Seconds of the leases on a server, as the stage renews them: no gateway outlives them here."""
@@ -238,27 +228,37 @@ class House:
         }
         only = [self.channel, *also]
         mortal = await self._store(more)
-        with pytest.MonkeyPatch.context() as patch:
-            if mortal is not None:
-                patch.setattr("gateway.assembly.open_store", lambda *_: mortal)
-            for name in LOOKS if isinstance(mortal, MortalPart) else ():
-                patch.setattr(name, self.looks)
-            database = self.lasting if isinstance(self.lasting, LastingDatabase) else None
-            if database is not None and self.killed:
-                patch.setattr("gateway.scheduling.claimer.LOOK_SECONDS", LOOK_AGAIN)
-            async with AsyncExitStack() as stack:
-                starts = gateway_of(home, self.model, *plugins, clock=self.clock, only=only, **more)
-                async with _slots(self.clock, isinstance(mortal, MortalPart)):
-                    gateway = await stack.enter_async_context(starts)
-                await stack.enter_async_context(self.stage.connected(gateway.url))
-                play = Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
-                play.database = database if self.killed else None
-                yield play
+        database = self.lasting if isinstance(self.lasting, LastingDatabase) else None
+        how: dict[str, Any] = {
+            "clock": self.clock,
+            "only": only,
+            "internals": self._internals(mortal),
+        }
+        async with AsyncExitStack() as stack:
+            starts = gateway_of(home, self.model, *plugins, **how, **more)
+            async with _slots(self.clock, isinstance(mortal, MortalPart)):
+                gateway = await stack.enter_async_context(starts)
+            await stack.enter_async_context(self.stage.connected(gateway.url))
+            play = Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
+            play.database = database if self.killed else None
+            yield play
         if mortal is not None and mortal.killed.is_set():
             self.killed = True
             _drop_remains()
             if isinstance(self.lasting, LastingDatabase):
                 await to_thread.run_sync(self.lasting.wait_until_left)
+
+    def _internals(self, store: MortalStore | None) -> Internals:
+        """Return those of the next gateway: one that shares its work seldom looks by itself."""
+        if store is None:
+            return AS_SHIPPED
+        if not isinstance(store, MortalPart):
+            return over(store)
+        names = ("claims", "workers", "accounts", "rooms", "quiet_rooms", "silent_process")
+        seconds = dict.fromkeys(names, self.looks)
+        if self.killed:
+            seconds["claims"] = LOOK_AGAIN
+        return replace(over(store), intervals=Intervals(**seconds))
 
     async def _store(self, settings: dict[str, str]) -> MortalStore | None:
         """Return what the next gateway has of the store, if that is not a file of its own."""

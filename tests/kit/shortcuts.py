@@ -1,6 +1,6 @@
 """Shortcuts for what a gateway does once in its life and the tests would do two thousand times.
 
-Importing this module changes seven modules for the process; nothing that a test asserts differs.
+Importing this module changes six modules for the process; nothing that a test asserts differs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import typer.testing
 import uvicorn.server
 
 import tape.database.connection
-import tape.linking.linker
 import tape.stores.memory
 from tape.database.connection import migrate
 from tape.database.schema import Schema
@@ -37,10 +36,9 @@ class _Impatient:
 
 vars(uvicorn.server)["asyncio"] = _Impatient()
 
-# Compiling the linker's trees takes 0.1 s, making the command line of `tapeway` 0.07 s, and reading
-# the machine's root certificates, of which no test needs one, 0.03 s. None changes afterwards.
+# Making the command line of `tapeway` takes 0.07 s, and reading the machine's root certificates, of
+# which no test needs one, 0.03 s. None changes afterwards.
 for module, name in (
-    (tape.linking.linker, "load"),
     (ssl, "create_default_context"),
     (httpcore2, "default_ssl_context"),
     (typer.testing, "_get_command"),

@@ -11,7 +11,8 @@ from anyio.lowlevel import checkpoint
 from playwright.async_api import Browser, expect
 
 from channels.message import Author
-from gateway.console.screens import deck
+from gateway.assembly import Internals
+from gateway.settings.bounds import Bounds
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.scene import (
     ADMIN,
@@ -102,10 +103,10 @@ async def test_a_chat_is_opened_and_closed_again_and_one_comes_back_to_its_place
 
 
 async def test_more_chats_than_a_page_has_are_a_button_away(
-    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, chromium: Browser
 ) -> None:
-    monkeypatch.setattr(deck, "MAX_STRIPS", 2)
-    async with entered(tmp_path, chromium) as (scene, _opened, page):
+    two = Internals(bounds=Bounds(console_strips=2))
+    async with entered(tmp_path, chromium, internals=two) as (scene, _opened, page):
         await scene.say(STRANGER, "hello", OTHER_GROUP)
         await scene.say(STRANGER, "hello")
         strips, more = page.locator(".strip-main"), page.locator(".more")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import Browser, Page, expect
 
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
 from tests.gateway.console.court import ANN, Townhall, WatchClock, court_of
 from tests.gateway.console.scene import GROUP, key
 from tests.kit.browser import browsing, marks
+from tests.kit.gateways import every
 from tests.pages.entering import enter
 
 pytestmark = marks
@@ -26,11 +26,10 @@ async def until_it_tries_again(page: Page, heading: str) -> None:
 
 
 async def test_pages_say_that_nothing_is_known_and_try_again_by_themselves(
-    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, chromium: Browser
 ) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
-    hall, watch = Townhall(), WatchClock()
-    async with court_of(tmp_path, hall, watch) as court, browsing(chromium) as opened:
+    hall, watch, hasty = Townhall(), WatchClock(), every(console_rights=0.2)
+    async with court_of(tmp_path, hall, watch, hasty) as court, browsing(chromium) as opened:
         async with court.enter(ANN) as client:
             body = {"chat": key(GROUP), "hours": 1}
             made = (await client.post("/api/console/links", json=body)).json()

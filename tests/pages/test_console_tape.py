@@ -17,14 +17,13 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Request, Route, expect
 
 from gateway.app import Gateway
-from gateway.console import reads
 from gateway.console.chats import key_of
 from tape.deletions import deletion
 from tape.entry import event, message
 from tape.service import tape_name
 from tests.gateway.console.long_tape import make_long
 from tests.kit.browser import browsing, marks
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import every, gateway_of, tape_of
 from tests.kit.visitor import Visitor
 
 pytestmark = marks
@@ -49,15 +48,13 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
     home = tmp_path_factory.mktemp("long")
     workspace = home / "workspace"
     await make_long(home / "tapeway.db", tape_name(workspace, SESSION), ENTRIES, LANES)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reads, "READ_SECONDS", 60.0)
-        patch.setattr(reads, "SEARCH_SECONDS", 60.0)
-        async with gateway_of(home, WORKSPACE=str(workspace)) as running:
-            async with httpx2.AsyncClient(base_url=running.url, trust_env=False) as client:
-                await Visitor(client, "lobby", "Ada").say("hello")
-            await running.idle()
-            await running.services.store.indexed()  # type: ignore[attr-defined]
-            yield running
+    patient = every(console_read=60.0, console_search=60.0)
+    async with gateway_of(home, WORKSPACE=str(workspace), internals=patient) as running:
+        async with httpx2.AsyncClient(base_url=running.url, trust_env=False) as client:
+            await Visitor(client, "lobby", "Ada").say("hello")
+        await running.idle()
+        await running.services.store.indexed()  # type: ignore[attr-defined]
+        yield running
 
 
 class Timeline:

@@ -13,6 +13,7 @@ from channels.telegram.troubles import TROUBLES as TELEGRAM
 from tests.reference import (
     command_line,
     hook_table,
+    kit_tables,
     log_events,
     metric_table,
     route_table,
@@ -28,6 +29,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "http.md": route_table.lines,
     "metrics.md": metric_table.lines,
     "settings.md": setting_tables.lines,
+    "testing.md": kit_tables.lines,
     "troubles.md": trouble_table.lines,
     "../how-to/discord.md": trouble_table.lines_for(DISCORD),
     "../how-to/slack.md": trouble_table.lines_for(SLACK),

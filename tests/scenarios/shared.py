@@ -15,6 +15,7 @@ from anyio.abc import TaskStatus
 from channels.message import Author, InboundMessage
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
+from gateway.assembly import AS_SHIPPED
 from gateway.clock import SystemClock
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
@@ -29,7 +30,13 @@ KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed m
 
 @asynccontextmanager
 async def gateways(
-    count: int, folder: Path, url: str, server: FakeOpenAI, **more: str
+    count: int,
+    folder: Path,
+    url: str,
+    server: FakeOpenAI,
+    *,
+    internals: Any = AS_SHIPPED,
+    **more: str,
 ) -> AsyncIterator[list[Gateway]]:
     """Run gateways over one database, each in a home of its own."""
     async with AsyncExitStack() as stack:
@@ -40,6 +47,7 @@ async def gateways(
                     server,
                     TAPE__URL=url,
                     WORKSPACE=str(folder / "workspace"),
+                    internals=internals,
                     **{**QUICK, **more},
                 )
             )

@@ -11,10 +11,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from gateway.storage import write_guard as persist
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of
+from tests.kit.gateways import every, gateway_of
 from tests.kit.needs import DISK
 from tests.kit.visitor import visit
 
@@ -52,12 +51,13 @@ def fill(disk: Path) -> Path:
 
 
 async def test_d7_a_full_disk_finishes_what_runs_takes_nothing_new_and_recovers(
-    model: FakeOpenAI, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, small_disk: Path
 ) -> None:
-    monkeypatch.setattr(persist, "PROBE_SECONDS", 0.05)
     gate = asyncio.Event()
     async with (
-        gateway_of(small_disk, model, TAPE__DISK_RESERVE="2000000") as gateway,
+        gateway_of(
+            small_disk, model, internals=every(probe=0.05), TAPE__DISK_RESERVE="2000000"
+        ) as gateway,
         visit(gateway.url, "Alice") as (alice,),
     ):
         model.enqueue(Text(("half ", "whole"), gate=gate))

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 import apsw
 import httpx2
 import pytest
 
-import tape.database.connection
 from channels.errors import ChannelDown
 from gateway.hooks.specs import hookimpl
 from gateway.storage.holding import hold_all
@@ -26,17 +26,14 @@ from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import QuickClock
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
-from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.gateways import every, gateway_of, names, over, settled
 from tests.kit.mortal import LastingStore, MortalStore
 from tests.kit.plain_channels import Brings
 from tests.kit.visitor import visit
 
 
-async def test_d7_a_locked_database_is_waited_for(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with gateway_of(tmp_path, model) as gateway:
+async def test_d7_a_locked_database_is_waited_for(model: FakeOpenAI, tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, model, internals=every(database_busy=0.02)) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("before"))
             await settled(gateway)
@@ -52,10 +49,9 @@ async def test_d7_a_locked_database_is_waited_for(
 
 
 async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_is_back(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with gateway_of(tmp_path, model) as gateway:
+    async with gateway_of(tmp_path, model, internals=every(database_busy=0.02)) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             other = apsw.Connection(str(tmp_path / "tapeway.db"))
             other.set_busy_timeout(60_000)
@@ -77,10 +73,9 @@ async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_
 
 
 async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with gateway_of(tmp_path, model) as gateway:
+    async with gateway_of(tmp_path, model, internals=every(database_busy=0.02)) as gateway:
         gate = asyncio.Event()
         model.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
         async with visit(gateway.url, "Alice") as (alice,):
@@ -101,10 +96,9 @@ async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
 
 
 async def test_a_turn_that_waits_to_begin_again_can_be_stopped(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
-    async with gateway_of(tmp_path, model) as gateway:
+    async with gateway_of(tmp_path, model, internals=every(database_busy=0.02)) as gateway:
         gate = asyncio.Event()
         model.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
         async with visit(gateway.url, "Alice") as (alice,):
@@ -128,11 +122,11 @@ async def test_a_turn_that_waits_to_begin_again_can_be_stopped(
 
 
 async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is_down(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
     channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)):
+    hasty = every(database_busy=0.02)
+    async with gateway_of(tmp_path, model, Brings(channel), internals=hasty):
         other = apsw.Connection(str(tmp_path / "tapeway.db"))
         other.set_busy_timeout(60_000)
         other.execute("BEGIN IMMEDIATE")
@@ -144,11 +138,9 @@ async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> MortalStore:
+def store() -> MortalStore:
     """The store of the next gateway, whose answers may be lost."""
-    made = MortalStore(LastingStore([tape_schema(), ledger_schema()]))
-    monkeypatch.setattr("gateway.assembly.open_store", lambda *_: made)
-    return made
+    return MortalStore(LastingStore([tape_schema(), ledger_schema()]))
 
 
 async def test_a_turn_begins_once_if_the_database_s_answer_to_its_beginning_is_lost(
@@ -156,7 +148,8 @@ async def test_a_turn_begins_once_if_the_database_s_answer_to_its_beginning_is_l
 ) -> None:
     channel, clock = EditingChannel(Platform()), QuickClock()
     more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "9", "TAPE__URL": "memory:"}
-    async with gateway_of(tmp_path, model, Brings(channel), clock=clock, **more) as gateway:
+    how: dict[str, Any] = {"clock": clock, "internals": over(store)}
+    async with gateway_of(tmp_path, model, Brings(channel), **how, **more) as gateway:
         store.lose_answer(lambda held: "turn.start" in held)
         await channel.host.accept([replace(QUESTION, owner=False, chat_kind="group")])
         entries = await settled(gateway, "editing:1")
@@ -177,7 +170,14 @@ async def test_a_turn_goes_on_if_nobody_can_say_whether_an_entry_of_it_was_writt
 ) -> None:
     channel = EditingChannel(Platform())
     model.enqueue(ToolCalls((Call("c", "tape_info", "{}"),)), Text(("It is so.",)))
-    own = gateway_of(tmp_path, model, Brings(channel), clock=QuickClock(), TAPE__URL="memory:")
+    own = gateway_of(
+        tmp_path,
+        model,
+        Brings(channel),
+        clock=QuickClock(),
+        TAPE__URL="memory:",
+        internals=over(store),
+    )
     async with own as gateway:
         store.lose_answer(lambda held: at in held, OutcomeUnknown(["editing:1"]))
         await channel.host.accept([QUESTION])
@@ -193,7 +193,8 @@ async def test_who_is_refused_gets_the_notice_if_the_database_s_answer_to_that_i
     channel, clock = EditingChannel(Platform()), QuickClock()
     more = {"ACCESS__ALLOW": "editing:1", "BUDGET__MEMBER_TURNS": "1", "TAPE__URL": "memory:"}
     said = replace(QUESTION, owner=False, chat_kind="group")
-    async with gateway_of(tmp_path, model, Brings(channel), clock=clock, **more) as gateway:
+    how: dict[str, Any] = {"clock": clock, "internals": over(store)}
+    async with gateway_of(tmp_path, model, Brings(channel), **how, **more) as gateway:
         owner = AccessRule("editing", "99", "owner", private_chat="p99")
         gateway.parts.requests.openings.access.put(owner)
         store.lose_answer(lambda held: "ledger.refuse_turn" in held)
@@ -226,7 +227,9 @@ async def test_a_question_that_was_taken_in_is_asked_though_it_would_now_be_drop
     channel, clock, admits = EditingChannel(Platform()), QuickClock(), AdmitsOnce()
     plugins = (Brings(channel), admits)
     model.enqueue(Text(("It is so.",)))
-    own = gateway_of(tmp_path, model, *plugins, clock=clock, TAPE__URL="memory:")
+    own = gateway_of(
+        tmp_path, model, *plugins, clock=clock, TAPE__URL="memory:", internals=over(store)
+    )
     async with own as gateway:
         store.lose_answer(lambda held: "ledger.taken_in" in held)
         await channel.host.accept([QUESTION])
@@ -245,7 +248,9 @@ async def test_what_comes_with_a_held_message_is_taken_in_though_what_is_held_ca
     edit = replace(QUESTION, kind="edit", ext_id="1/2/edit", message_id="2")
     later = replace(QUESTION, ext_id="1/3", message_id="3", date="2026-01-03T00:00:00+00:00")
     model.enqueue(Text(("It is so.",)))
-    own = gateway_of(tmp_path, model, Brings(channel), clock=clock, TAPE__URL="memory:")
+    own = gateway_of(
+        tmp_path, model, Brings(channel), clock=clock, TAPE__URL="memory:", internals=over(store)
+    )
     async with own as gateway:
         store.lose_answer(lambda held: "ledger.count_held" in held)
         await channel.host.accept([QUESTION, edit, later])

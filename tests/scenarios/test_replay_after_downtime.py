@@ -6,13 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from gateway.app import Gateway
-from gateway.scheduling import notices
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
-from tests.kit.gateways import gateway_of, settled
+from tests.kit.gateways import every, gateway_of, settled
 from tests.kit.plain_channels import Brings
 
 
@@ -50,12 +47,12 @@ async def test_d2_a_question_from_while_we_were_away_is_answered(
 
 
 async def test_d2_older_questions_are_remembered_and_one_notice_tells_of_them(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(notices, "STALE_SECONDS", 0.02)
+    soon = every(stale_questions=0.02)
     platform = Platform()
     channel = EditingChannel(platform)
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel), internals=soon) as gateway:
         await ask(gateway, channel, 30, 27, 25, 1)
         while len(platform.messages) < 2:
             await platform.changed.wait()

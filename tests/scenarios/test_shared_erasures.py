@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import anyio
 import psycopg
 import pytest
 
 from gateway.app import Gateway
-from gateway.erasing import chores, eraser
 from gateway.storage.erasures import Erasure
 from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import tape_of
+from tests.kit.gateways import every, tape_of
 from tests.kit.visitor import visit
 from tests.postgres import owned_database
 from tests.scenarios.shared import KEPT, gateways, until
@@ -38,11 +38,11 @@ async def done(gateway: Gateway) -> None:
 
 @pytest.mark.parametrize("cut_off", ["open", "purging"])
 async def test_what_a_process_that_has_ended_was_erasing_is_finished_by_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_off: str
+    tmp_path: Path, cut_off: str
 ) -> None:
-    monkeypatch.setattr(chores, "LOOK_SECONDS", 0.05)
+    how: dict[str, Any] = {**KEPT, "internals": every(chores=0.05)}
     with owned_database() as url:
-        async with FakeOpenAI() as server, gateways(2, tmp_path, url, server, **KEPT) as both:
+        async with FakeOpenAI() as server, gateways(2, tmp_path, url, server, **how) as both:
             async with visit(both[0].url, "Alice") as (alice,):
                 words = "my secret" if cut_off == "open" else "hi"
                 await alice.answer(await alice.say(words))
@@ -71,12 +71,10 @@ async def test_what_another_process_is_erasing_is_left_to_it_while_it_lives(tmp_
             assert len(await second.workers.take_erasures(own=True)) == 1
 
 
-async def test_an_erasure_that_failed_goes_on_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(eraser, "AGAIN_SECONDS", 0.05)
+async def test_an_erasure_that_failed_goes_on_by_itself(tmp_path: Path) -> None:
+    how: dict[str, Any] = {**KEPT, "internals": every(failed_erasure=0.05)}
     with owned_database() as url, psycopg.connect(url, autocommit=True) as connection:
-        async with FakeOpenAI() as server, gateways(1, tmp_path, url, server, **KEPT) as (only,):
+        async with FakeOpenAI() as server, gateways(1, tmp_path, url, server, **how) as (only,):
             async with visit(only.url, "Alice") as (alice,):
                 await alice.answer(await alice.say("my secret"))
             connection.execute("ALTER TABLE usage RENAME TO lost")

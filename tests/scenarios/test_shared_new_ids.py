@@ -13,13 +13,13 @@ import pytest
 from channels.message import Author, InboundMessage
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.hooks.specs import hookimpl
+from gateway.settings.intervals import Intervals
 from gateway.sharing.schema import sharing_schema
-from gateway.storage import write_guard
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.postgres.store import PostgresStore
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of
+from tests.kit.gateways import gateway_of, over
 from tests.kit.mortal import MortalPart
 from tests.kit.visitor import visit
 from tests.scenarios.shared import KEPT, answered, by_holder, gateways, row_of, said, until
@@ -78,14 +78,13 @@ class Admits:
 
 
 async def test_what_waits_for_a_new_id_is_taken_in_once_if_the_answer_to_the_change_is_lost(
-    model: FakeOpenAI, tmp_path: Path, tape_url: str, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path, tape_url: str
 ) -> None:
-    monkeypatch.setattr(write_guard, "FIRST_WAIT_SECONDS", 0.0)
     schemas = [ledger_schema("postgres"), sharing_schema()]
     store = MortalPart(PostgresStore.open(tape_url, schemas))
-    monkeypatch.setattr("gateway.assembly.open_store", lambda *_: store)
+    internals = replace(over(store), intervals=Intervals(first_retry=0.0))
     admits, more = Admits(), {"TAPE__URL": tape_url, **KEPT}
-    async with gateway_of(tmp_path, model, admits, **more) as only:
+    async with gateway_of(tmp_path, model, admits, internals=internals, **more) as only:
         async with visit(only.url, "Alice") as (alice,):
             await alice.answer(await alice.say("one"))
         shared, claimer, accept = only.services.shared, only.parts.claimer, only.parts.intake.accept

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.assembly import Internals
 from tape.errors import StoreUnavailable
 from tape.store import UnitStore
 from tape.stores.registry import open_store
@@ -42,15 +43,14 @@ class Forgetful:
 )
 @pytest.mark.parametrize("text", ["what is it?", ",help"])
 async def test_d1_a_commit_that_was_made_all_the_same_is_made_again_and_sent_once(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, text: str
+    model: FakeOpenAI, tmp_path: Path, statement: str, text: str
 ) -> None:
-    monkeypatch.setattr(
-        "gateway.assembly.open_store", lambda *given: Forgetful(open_store(*given), statement)
-    )
+    how: dict[str, Any] = {
+        "clock": QuickClock(),
+        "internals": Internals(open_store=lambda *at: Forgetful(open_store(*at), statement)),
+    }
     channel = PlainChannel()
-    async with gateway_of(
-        tmp_path, model, Brings(channel), clock=QuickClock(), ACCESS__MODE="open"
-    ) as gateway:
+    async with gateway_of(tmp_path, model, Brings(channel), **how, ACCESS__MODE="open") as gateway:
         # The clock lets the channel end at once: it is heard before.
         await gateway.parts.intake.accept([replace(MESSAGE, text=text)])
         entries = await settled(gateway, "plain:-100")

@@ -25,9 +25,6 @@ from tape.entry import MESSAGE, Entry, utc_iso
 from tape.handle import Tape
 from tape.unit_of_work import Row
 
-MAX_STRIPS: Final = 60
-"""Maximum chats of a page of the deck; those that need somebody come first."""
-
 MAX_DIGITS: Final = 9  # of the place of a chat in an address
 MAX_NAMED: Final = 1_000  # maximum chats that the palette knows
 FAILED_DAYS: Final = 1
@@ -85,6 +82,7 @@ class Counts:
 
 def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes of the deck."""
+    most = parts.services.bounds.console_strips
 
     async def deck(request: Request) -> Any:
         visitor = await rights.visitor(request)
@@ -100,8 +98,8 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             strips.append((counts.strip(chat, now, silent.get(chat.channel, "")), chat))
         strips.sort(key=lambda one: one[1].heard_at, reverse=True)
         strips.sort(key=lambda one: LAMPS.index(one[0]["lamp"]))
-        first = _first(request, [chat.key for _strip, chat in strips])
-        shown = strips[first : first + MAX_STRIPS]
+        first = _first(request, [chat.key for _strip, chat in strips], most)
+        shown = strips[first : first + most]
         last = await _last_messages(parts.reads, [chat for _strip, chat in shown])
         sparks = await sparks_of(parts.reads, [chat.tape for _strip, chat in shown], now)
         return {
@@ -116,7 +114,7 @@ def deck_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             ],
             "total": len(strips),
             "from": first,
-            "page": MAX_STRIPS,
+            "page": most,
             "waiting": waiting,
             "agent": fit(parts.services.settings.agent.name),
         }
@@ -148,16 +146,16 @@ def silent_since(status: StatusBoard, now: datetime) -> dict[str, str]:
     return away | deaf
 
 
-def _first(request: Request, chats: Sequence[str]) -> int:
+def _first(request: Request, chats: Sequence[str], most: int) -> int:
     """Return the place of the first chat to show: `from` one, or where the chat `at` is."""
     asked = request.query_params
     if asked.get("at") in chats:
         place = chats.index(asked["at"])
-        return place - place % MAX_STRIPS
+        return place - place % most
     given = asked.get("from", "")
     place = int(given) if given.isascii() and given.isdigit() and len(given) <= MAX_DIGITS else 0
     last = max(len(chats) - 1, 0)
-    return min(place, last - last % MAX_STRIPS)
+    return min(place, last - last % most)
 
 
 def about(chat: ConsoleChat) -> dict[str, Any]:

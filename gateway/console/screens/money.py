@@ -27,9 +27,6 @@ COLUMNS: Final = (
 )  # fmt: skip
 NUMBERS: Final = COLUMNS[2:]
 SHOWN_DAYS: Final = 30
-MAX_ROWS: Final = 1_000
-"""Maximum rows of the screen, and of a read for the file, which has all of them."""
-
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would compute."""
@@ -37,6 +34,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 def money_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes of what was used."""
+    most = parts.services.bounds.console_usage
 
     async def asked(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what is asked for, and the titles of the chats by session if they are needed."""
@@ -55,13 +53,13 @@ def money_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     async def money(request: Request) -> Any:
         values, titles = await asked(request)
         select, about = parts.reads.select, {one: values[one] for one in ("by", "since", "until")}
-        rows = await select("ledger.console_usage", {**values, "limit": MAX_ROWS + 1})
+        rows = await select("ledger.console_usage", {**values, "limit": most + 1})
         total = await select("ledger.console_usage", {**values, "by": "total", "limit": 1})
-        shown = [_row(one, titles) for one in rows[:MAX_ROWS]]
-        return {**about, "rows": shown, "more": len(rows) > MAX_ROWS, "total": _sum(total)}
+        shown = [_row(one, titles) for one in rows[:most]]
+        return {**about, "rows": shown, "more": len(rows) > most, "total": _sum(total)}
 
     async def page(values: Mapping[str, Any], after: str | None) -> list[Row]:
-        place = {"first": int(after is None), "after": after or "", "limit": MAX_ROWS}
+        place = {"first": int(after is None), "after": after or "", "limit": most}
         return await parts.reads.select("ledger.console_usage_page", {**values, **place})
 
     async def as_csv(request: Request) -> Any:
@@ -77,7 +75,7 @@ def money_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             yield to_csv([], currency)
             while rows:
                 yield to_csv([_row(one, titles) for one in rows], currency, header=False)
-                rows = await page(values, rows[-1]["key"]) if len(rows) == MAX_ROWS else []
+                rows = await page(values, rows[-1]["key"]) if len(rows) == most else []
 
         return StreamingResponse(lines(), media_type="text/csv; charset=utf-8", headers=headers)
 

@@ -18,7 +18,6 @@ from gateway.language.language import say
 from gateway.logs import get_log
 
 NO_SESSION: Final = "There is no such session, or you may not end it."
-MAX_LISTED: Final = 100
 
 
 def session_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
@@ -42,9 +41,10 @@ def session_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
 
 async def open_sessions(parts: ConsoleParts, visitor: Visitor) -> dict[str, Any]:
     """Return the newest sessions of a visitor's accounts, and whether there are more."""
-    named, found = parts.access.named, list[dict[str, Any]]()
+    most, named = parts.services.bounds.console_sessions, parts.access.named
+    found: list[dict[str, Any]] = []
     async for one in _owned(parts, visitor):
-        if len(found) == MAX_LISTED:
+        if len(found) == most:
             return {"sessions": found, "more_sessions": True}
         found.append(
             {

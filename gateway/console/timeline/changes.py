@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from gateway.console.reads import PAGE, ConsoleReads
+from gateway.console.reads import ConsoleReads
 from gateway.erasing.doomed import ERASE
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
@@ -12,8 +12,6 @@ from tape.entry import EVENT, Entry
 from tape.query import Query, subject_of
 
 Json = dict[str, Any]
-
-MAX_BEHIND: Final = 20_000  # maximum entries that are looked at for changes
 
 
 async def changes_after(reads: ConsoleReads, tape: str, after: int | None) -> Json:
@@ -24,18 +22,20 @@ async def changes_after(reads: ConsoleReads, tape: str, after: int | None) -> Js
     all              whether any entry may have been changed: something was erased, or it is too
                      much to list
     """
-    upto = await reads.size(tape)
+    upto, bounds = await reads.size(tape), reads.bounds
     found: list[Entry] = []
-    if after is not None and after < upto <= after + MAX_BEHIND:
-        names = (MESSAGE_DELETE, MESSAGE_EDIT, ERASE)
-        asked = Query(tape, after=after, before=upto + 1, kinds=(EVENT,), names=names, limit=PAGE)
+    if after is not None and after < upto <= after + bounds.console_changed:
+        most, names = bounds.console_changes, (MESSAGE_DELETE, MESSAGE_EDIT, ERASE)
+        asked = Query(tape, after=after, before=upto + 1, kinds=(EVENT,), names=names, limit=most)
         found = await reads.query(asked)
-    behind = after is not None and upto > after + MAX_BEHIND
+    behind = after is not None and upto > after + bounds.console_changed
     return {
         "upto": upto,
         "deleted": _subjects(found, MESSAGE_DELETE),
         "edited": _subjects(found, MESSAGE_EDIT),
-        "all": behind or len(found) == PAGE or any(entry.name == ERASE for entry in found),
+        "all": behind
+        or len(found) == bounds.console_changes
+        or any(entry.name == ERASE for entry in found),
     }
 
 

@@ -21,9 +21,10 @@ from gateway.doctor.checks.running import ask
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
 from gateway.home import is_locked
+from gateway.settings.intervals import Intervals
 from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted, megabytes
-from tape.database.connection import BUSY_TIMEOUT_MS, Database
+from tape.database.connection import Database, wait_for_others
 from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.search.index_file import BROKEN, IndexFile, index_schema
 from tape.stores.registry import is_tapes_only
@@ -31,7 +32,6 @@ from tape.stores.sqlite import tape_schema
 
 CHECK: Final = "database"
 SEARCH: Final = "search"
-QUICK_SECONDS: Final = 10.0
 STEPS: Final = 10_000
 """SQLite's steps between two looks at the time, a millisecond or so."""
 
@@ -65,8 +65,7 @@ async def check_database(subject: Subject) -> list[CheckResult]:
         files = []
     with suppress(OSError):  # a home of another user
         files += subject.home.glob("ledger.db")  # of a store that keeps only tapes
-    seconds = float("inf") if subject.deep else QUICK_SECONDS
-    looks = [partial(_look, file, seconds, subject.deep) for file in files]
+    looks = [partial(_look, file, subject.intervals, subject.deep) for file in files]
     return [*found, *[await to_thread.run_sync(look, abandon_on_cancel=True) for look in looks]]
 
 
@@ -78,7 +77,7 @@ def _folder(path: Path) -> CheckResult:
     return ill(CHECK, troubles.DATABASE_UNREADABLE, f"{path} is no folder that can be written")
 
 
-def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
+def _look(path: Path, intervals: Intervals, deep: bool) -> CheckResult:
     schemas = tape_schema(), ledger_schema()
     try:
         if path.is_symlink():
@@ -86,8 +85,8 @@ def _look(path: Path, seconds: float, deep: bool) -> CheckResult:
             return ill(CHECK, troubles.DATABASE_UNREADABLE, says)
         if not path.exists() or not path.stat().st_size:
             return noted(CHECK, f"{path} does not exist yet: the first start creates it")
-        Database.open_read_only(path, schemas).close()
-        return _intact(path, seconds, deep)
+        Database.open_read_only(path, schemas, intervals.database_busy).close()
+        return _intact(path, intervals, deep)
     except StoreTooNew as cause:
         return ill(CHECK, troubles.DATABASE_NEWER, str(cause).partition(":")[0])
     except StoreMoved as cause:
@@ -110,10 +109,10 @@ def _unavailable(path: Path, cause: BaseException | None) -> CheckResult:
     return ill(CHECK, troubles.DATABASE_UNREADABLE, f"{path}: {cause}")
 
 
-def _intact(path: Path, seconds: float, deep: bool) -> CheckResult:
-    size = path.stat().st_size
+def _intact(path: Path, intervals: Intervals, deep: bool) -> CheckResult:
+    size, seconds = path.stat().st_size, float("inf") if deep else intervals.database_check
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        wait_for_others(connection, intervals.database_busy)
         try:
             verdict = _checked(connection, "integrity_check" if deep else "quick_check", seconds)
         except apsw.InterruptError:
@@ -149,7 +148,8 @@ async def check_index(subject: Subject) -> list[CheckResult]:
         return [index_result(state)] if status == 200 and isinstance(state, dict) else []
     if subject.held or not path.exists() or not IndexFile(path).path.exists():
         return [noted(SEARCH, "not checked: no gateway has built the index here yet")]
-    return [await to_thread.run_sync(_look_at_index, path, abandon_on_cancel=True)]
+    seconds = subject.intervals.database_check / 2
+    return [await to_thread.run_sync(_look_at_index, path, seconds, abandon_on_cancel=True)]
 
 
 def index_result(state: Mapping[str, object]) -> CheckResult:
@@ -163,7 +163,7 @@ def index_result(state: Mapping[str, object]) -> CheckResult:
     return well(SEARCH, "the index has every entry")
 
 
-def _look_at_index(path: Path) -> CheckResult:
+def _look_at_index(path: Path, seconds: float) -> CheckResult:
     file = IndexFile(path)
     try:
         index = file.reader()
@@ -171,7 +171,7 @@ def _look_at_index(path: Path) -> CheckResult:
             says = f"{file.path} is damaged, or was made by other rules"
             return ill(SEARCH, troubles.INDEX_BROKEN, says, "warning")
         with closing(index):
-            verdict = _checked(index, "quick_check", QUICK_SECONDS / 2)
+            verdict = _checked(index, "quick_check", seconds)
             if verdict != "ok":
                 says = f"{file.path}: {verdict}"
                 return ill(SEARCH, troubles.INDEX_BROKEN, says, "warning")
@@ -179,7 +179,7 @@ def _look_at_index(path: Path) -> CheckResult:
             covered = {name: (low, high) for _tape, name, low, high, _mark in rows}
         return index_result({"left": _left(path, covered)})
     except apsw.InterruptError:
-        return noted(SEARCH, f"{file.path} is too large to check in {QUICK_SECONDS / 2:g} s")
+        return noted(SEARCH, f"{file.path} is too large to check in {seconds:g} s")
     except BROKEN as cause:
         return ill(SEARCH, troubles.INDEX_BROKEN, f"{file.path}: {cause}", "warning")
     except (StoreUnavailable, StoreUnusable, StoreTooNew, apsw.Error) as cause:

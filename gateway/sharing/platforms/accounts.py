@@ -14,6 +14,7 @@ from channels.clock import Clock, wait_at_most
 from channels.errors import ChannelDown
 from channels.facts import Facts, OwnFacts
 from gateway.logs import get_log
+from gateway.settings.intervals import Intervals
 from gateway.sharing.bus import Bus
 from gateway.storage.ledger.rows import run_alone
 from tape.entry import dump, load
@@ -21,7 +22,6 @@ from tape.errors import AppendRefused, TapeError
 from tape.store import UnitStore
 
 TOPIC: Final = "accounts"
-LOOK_SECONDS: Final = 5.0
 CLEAN_SECONDS: Final = 300.0
 REMOVED_SECONDS: Final = 3_600.0
 """Seconds for which a removed fact stays in the database as null, so that others hear of it."""
@@ -82,9 +82,10 @@ class SharedFacts(OwnFacts):
 class SharedAccounts:
     """The facts in the database that `bus` belongs to; `run` keeps this process's copy current."""
 
-    def __init__(self, store: UnitStore, bus: Bus, clock: Clock) -> None:
+    def __init__(self, store: UnitStore, bus: Bus, clock: Clock, intervals: Intervals) -> None:
         self._store = store
         self._bus = bus
+        self._intervals = intervals
         self._clock = clock
         self._facts: dict[str, SharedFacts] = {}
         self._version = 0
@@ -115,7 +116,7 @@ class SharedAccounts:
                     await run_alone(self._store, "sharing.drop_ended_facts")
             except TapeError as away:
                 get_log().warning("accounts.not_shared", why=str(away))
-            await wait_at_most(self._clock, LOOK_SECONDS, self._woken.wait)
+            await wait_at_most(self._clock, self._intervals.accounts, self._woken.wait)
 
     def wake(self) -> None:
         """Make `run` look now."""

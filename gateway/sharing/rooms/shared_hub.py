@@ -223,7 +223,7 @@ def share_rooms(
     """Have the channels share their rooms with other processes, before they start."""
     if shared is None:
         return None
-    rooms = SharedRooms(store, shared.clock, shared.bus, shared.held.owner)
+    rooms = SharedRooms(store, shared.clock, shared.bus, shared.held.owner, shared.intervals)
     for channel in channels:
         if isinstance(channel, RoomChannel):
             channel.hub = SharedHub(rooms, channel.name, channel.news)

@@ -19,6 +19,7 @@ import anyio
 
 from gateway.clock import Clock
 from gateway.logs import get_log
+from gateway.settings.intervals import Intervals
 from tape.entry import dump
 from tape.errors import StoreUnavailable, TapeError
 from tape.store import UnitStore
@@ -30,17 +31,10 @@ EVERYWHERE: Final = ""
 
 PAUSE_SECONDS: Final = 0.1
 RETRY_SECONDS: Final = 1.0
-POLL_SECONDS: Final = 1.0
-QUIET_SECONDS: Final = 5.0
-"""Seconds between two looks while nobody listens: only who was shut out matters then."""
-
 TAPE_SECONDS: Final = 5.0
 """Seconds between two looks at the tape of a room of which nothing is heard."""
 
 SHOW_SECONDS: Final = 5.0  # maximum seconds to read a room's tape, while other rooms wait
-SILENT_SECONDS: Final = 15.0
-"""Seconds without a sign of life after which nothing of a process is shown any more."""
-
 SHOWN_SECONDS: Final = 60.0  # how long a message can be read that is on no tape
 EVENT_SECONDS: Final = 20.0
 DISMISSED_SECONDS: Final = 3600.0
@@ -114,8 +108,11 @@ def number_of(place: str) -> int:
 class SharedRooms:
     """Writes what happens here, and reads what happens elsewhere."""
 
-    def __init__(self, store: UnitStore, clock: Clock, bus: Wakes, owner: str) -> None:
+    def __init__(
+        self, store: UnitStore, clock: Clock, bus: Wakes, owner: str, intervals: Intervals
+    ) -> None:
         self._store = store
+        self._intervals = intervals
         self._clock = clock
         self._bus = bus
         self.owner = owner
@@ -193,7 +190,11 @@ class SharedRooms:
 
     async def rows(self, *places: str, known: Sequence[int] = ()) -> list[Row]:
         """Return what goes on in places; what is known comes without its data."""
-        values = {"places": dump(places), "known": dump(known), "since": -SILENT_SECONDS}
+        values = {
+            "places": dump(places),
+            "known": dump(known),
+            "since": -self._intervals.silent_process,
+        }
         return await self._store.select("sharing.rooms_now", values)
 
     async def write(self, *, everything: bool = True) -> None:
@@ -221,7 +222,8 @@ class SharedRooms:
         async with self._reading:
             now, asked, self._asked = self._clock.monotonic(), self._asked, set()
             if everything or now >= self._poll_at:
-                self._poll_at = now + (POLL_SECONDS if self._listeners else QUIET_SECONDS)
+                own = self._intervals
+                self._poll_at = now + (own.rooms if self._listeners else own.quiet_rooms)
                 everything = True
             places = {p: s for p, s in self._places.items() if everything or number_of(p) in asked}
             known = [number for place in places.values() for number in place.versions.values()]
@@ -270,7 +272,7 @@ class SharedRooms:
         versions = {(row["kind"], row["key"]): row["version"] for row in rows}
         now = self._clock.monotonic()
         self._places[place] = _Place(versions, now + TAPE_SECONDS, asked)
-        self._poll_at = min(self._poll_at, now + POLL_SECONDS)
+        self._poll_at = min(self._poll_at, now + self._intervals.rooms)
         self._wake()
 
     def _remember(self, person: Change) -> None:
@@ -332,10 +334,11 @@ class SharedRooms:
                 await self._clock.sleep(RETRY_SECONDS)
 
     async def _sweep(self) -> None:
+        silent = self._intervals.silent_process
         while True:
-            await self._clock.sleep(SILENT_SECONDS)
+            await self._clock.sleep(silent)
             try:
-                await self._run("sharing.sweep_rooms", since=-2 * SILENT_SECONDS)
+                await self._run("sharing.sweep_rooms", since=-2 * silent)
             except TapeError as lost:
                 get_log().warning("rooms.not_swept", why=str(lost))
 

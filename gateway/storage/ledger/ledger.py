@@ -1,6 +1,6 @@
 """The ledger: accepted messages, the turns that took them, and the messages to send.
 
-Guarantees on every store, checked by `gateway.storage.ledger.testing`:
+Guarantees on every store, checked by `tests.contracts.ledger_checks`:
 
 - An event is accepted once per account and key, forever. A batch is accepted as a whole or not at
   all.

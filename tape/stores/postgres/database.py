@@ -16,6 +16,7 @@ from tape.database.relocation import Relocation, refuse_moved
 from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
 from tape.stores.postgres.binding import driver_sql
+from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.pool import Connection, ConnectionPool
 from tape.stores.postgres.server_errors import ON_THE_SERVER, is_lasting, remedy_of
 
@@ -68,22 +69,32 @@ NOT_APPLIED: Final = Applied()
 class PostgresDatabase:
     """A checked and migrated database, and the pool of this process's connections to it."""
 
-    def __init__(self, url: str, schemas: Sequence[Schema], *, pooled: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        schemas: Sequence[Schema],
+        measures: PostgresMeasures = MEASURES,
+        *,
+        pooled: bool,
+    ) -> None:
         self._schemas = schemas
+        self.measures = measures
         self.statements = {n: sql for one in schemas for n, sql in one.statements.items()}
         self.url = url
         self.pooled = pooled
         self._pool = ConnectionPool(url, prepared=not pooled)
 
     @classmethod
-    def open(cls, url: str, schemas: Sequence[Schema]) -> PostgresDatabase:
+    def open(
+        cls, url: str, schemas: Sequence[Schema], measures: PostgresMeasures = MEASURES
+    ) -> PostgresDatabase:
         """Check a server, and apply the missing migrations of `schemas`.
 
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
         with translated(), checked_connection(url, schemas) as connection:
             pooled = is_pooled(connection)
-        return cls(connection_target(url), schemas, pooled=pooled)
+        return cls(connection_target(url), schemas, measures, pooled=pooled)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""

@@ -22,9 +22,6 @@ STATUS: Final = "SELECT pg_xact_status(%(number)s::xid8)"
 NEVER: Final = "never"
 """The server has not given the number to any transaction, or has forgotten that in a crash."""
 
-TRIES: Final = 20
-WAIT_SECONDS: Final = 0.5
-
 
 class LostAnswer(Exception):
     """The connection broke after the commit was sent; `transaction` is its number, if known."""
@@ -53,14 +50,14 @@ async def was_committed(
     """
     if transaction is None:
         return False
-    for _ in range(TRIES):
+    for _ in range(database.measures.answer_tries):
         with suppress(StoreUnavailable):  # the server is not back yet
             status = await _status(database, transaction)
             if status == "committed":
                 return await _are_there(database, made)
             if status != "in progress":
                 return {"aborted": False, NEVER: False}.get(status)
-        await anyio.sleep(WAIT_SECONDS)
+        await anyio.sleep(database.measures.answer_seconds)
     return None
 
 

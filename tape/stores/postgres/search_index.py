@@ -37,9 +37,6 @@ from tape.stores.postgres.rollup_rows import add_counts, recount_lanes
 from tape.stores.postgres.search_lookup import RULES, is_older
 from tape.stores.postgres.search_terms import is_work, terms_of_all
 
-GATHER_SECONDS: Final = 2.0
-"""Seconds to wait for more entries: a transaction costs more than to scan a few of them."""
-
 PAGE: Final = 500  # maximum entries in one transaction
 NEWEST: Final = 2000  # entries of a tape that are indexed before those of other tapes
 MAX_BEGUN: Final = 100_000
@@ -155,7 +152,7 @@ class PostgresIndexer:
             await self._woken.wait()
             self._woken.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), GATHER_SECONDS)
+                await asyncio.wait_for(self._hurry.wait(), self._database.measures.gather_seconds)
             self._busy.clear()
             try:
                 while await self._step():
@@ -348,7 +345,7 @@ class PostgresIndexer:
     ) -> None:
         """Put entries of tapes, by their numbers, into the index."""
         pairs = [(number, entry) for number, entries in shown for entry in entries]
-        made = await to_thread.run_sync(terms_of_all, pairs)
+        made = await to_thread.run_sync(terms_of_all, pairs, self._database.measures.stretch)
         rows = [(*pair, terms) for pair, terms in zip(pairs, made, strict=True) if terms]
         if rows:
             values = {

@@ -22,17 +22,16 @@ from tape.search.scan import MAX_SCANNED, Scanned
 from tape.search.tokenizer import VERSION
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.measures import STRETCH
 from tape.stores.postgres.reader import PostgresReader
-from tape.stores.postgres.search_terms import STRETCH, wanted_of, works_of
+from tape.stores.postgres.search_terms import wanted_of, works_of
 
 RULES: Final = f"2 {VERSION}"
 """Identifies how terms are made; an index with other rules can't be used."""
 
 MAX_PAGE: Final = 2000  # maximum ids that the index returns at once
 MAX_READ: Final = 250  # maximum entries to compare before the event loop may run other tasks
-FIRST_WALK: Final = 1000  # ids of the first walk, by which the frequency is counted
 MAX_WALK: Final = 20_000
-MAX_FIND: Final = 16 * STRETCH
 FIND_COST: Final = 4.0
 """Cost of an entry that the index of terms returns, if the cost of walking past one is 1."""
 
@@ -110,14 +109,14 @@ class PostgresLookup:
         first = max(part.low, placed.after + 1)
         last = part.high if placed.before is None else min(part.high, placed.before - 1)
         size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
-        looked = met = 0
-        walk: int | None = FIRST_WALK
+        looked, met, own = 0, 0, self._database.measures
+        walk: int | None = own.first_walk
         held: list[int] = []  # too few to be read by themselves
         while first <= last:
-            down = max(first, last - (walk or MAX_FIND) + 1)
-            spans = stretches(down, last)
+            down = max(first, last - (walk or own.most_found) + 1)
+            spans = stretches(down, last, own.stretch)
             most = size - len(held)
-            parts = [wanted_of(part.tape, span[0] // STRETCH, wanted, query) for span in spans]
+            parts = [wanted_of(part.tape, span[0] // own.stretch, wanted, query) for span in spans]
             asked = {
                 "tape": part.tape,
                 "made": part.made,
@@ -139,7 +138,8 @@ class PostgresLookup:
                 held = []
                 size = min(4 * size, MAX_PAGE)
             if walk is not None:
-                walk = next_walk(size - len(held), met / looked, last - first + 1)
+                rest = last - first + 1
+                walk = next_walk(size - len(held), met / looked, rest, own.stretch)
 
     async def _ids(self, asked: dict[str, Any], works: list[bool] | None) -> list[int]:
         statement = self._database.sql("search.walk" if works else "search.find")
@@ -163,20 +163,23 @@ class PostgresLookup:
         return part
 
 
-def stretches(first: int, last: int) -> list[tuple[int, int]]:
+def stretches(first: int, last: int, size: int = STRETCH) -> list[tuple[int, int]]:
     """Cut a range of ids at the ends of stretches, newest first."""
     return [
-        (max(first, start), min(last, start + STRETCH - 1))
-        for start in range(last // STRETCH * STRETCH, first // STRETCH * STRETCH - 1, -STRETCH)
+        (max(first, start), min(last, start + size - 1))
+        for start in range(last // size * size, first // size * size - 1, -size)
     ]
 
 
-def next_walk(wanted: int, frequency: float, rest: int) -> int | None:
-    """Return how many ids to walk, or None if the index of terms costs less."""
+def next_walk(wanted: int, frequency: float, rest: int, least: int = STRETCH) -> int | None:
+    """Return how many ids to walk, or None if the index of terms costs less.
+
+    The index returns what it finds among `least` ids, or more.
+    """
     if not frequency:
         return None
     ids = min(wanted / frequency, rest)
-    found = frequency * min(rest, max(ids, STRETCH))
+    found = frequency * min(rest, max(ids, least))
     return min(int(ids * 1.2) + 1, MAX_WALK) if ids <= FIND_COST * found else None
 
 

@@ -21,8 +21,8 @@ from tape.search.entry_terms import TALK, words
 from tape.search.indexer import SLICE_SECONDS
 from tape.search.query_text import SearchQuery
 from tape.search.tokenizer import alone, pairs
+from tape.stores.postgres.measures import STRETCH
 
-STRETCH: Final = 2**16
 MAX_TERMS: Final = 50_000
 """Maximum terms of an entry, of which PostgreSQL takes a megabyte; one with more is always read."""
 
@@ -40,12 +40,12 @@ def works_of(query: Query) -> list[bool]:
     return sorted({is_work(kind) for kind in query.kinds})
 
 
-def terms_of(tape: int, entry: Entry) -> str:
+def terms_of(tape: int, entry: Entry, stretch: int = STRETCH) -> str:
     """Return the terms of an entry, separated by spaces; none if the entry has no text."""
     found = words(entry)
     if not found.text:
         return ""
-    made = _Terms(tape, entry.id // STRETCH, work=is_work(entry.kind))
+    made = _Terms(tape, entry.id // stretch, work=is_work(entry.kind))
     distinct = {*(("text", word) for word in (*found.text, *pairs(found.text)))}
     distinct |= {("who", word) for word in found.who}
     if len(distinct) > MAX_TERMS:
@@ -126,12 +126,12 @@ def _any(parts: Iterator[str] | Sequence[str]) -> str:
     return f"({' | '.join(parts)})"
 
 
-def terms_of_all(entries: Sequence[tuple[int, Entry]]) -> list[str]:
+def terms_of_all(entries: Sequence[tuple[int, Entry]], stretch: int = STRETCH) -> list[str]:
     """Make the terms of entries in a thread, which lets others run every few milliseconds."""
     made: list[str] = []
     end = time.perf_counter() + SLICE_SECONDS
     for number, entry in entries:
-        made.append(terms_of(number, entry))
+        made.append(terms_of(number, entry, stretch))
         if time.perf_counter() > end:
             time.sleep(SLICE_SECONDS)
             end = time.perf_counter() + SLICE_SECONDS

@@ -16,12 +16,14 @@ from tape.store import Now, TapeInfo, utc_now
 from tape.stores.postgres.beside import PostgresBeside
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.listening import IS_LOCKED, notifications
+from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.search_index import PostgresIndexer
 from tape.stores.postgres.search_lookup import PostgresLookup
 from tape.stores.postgres.tape_state import TapeMemory
 from tape.stores.postgres.vectors import PostgresVectors
 from tape.stores.postgres.writer import UnitWriter, appended
+from tape.tails import Tails
 from tape.unit_of_work import (
     Append,
     Batch,
@@ -44,7 +46,7 @@ class PostgresStore:
 
     def __init__(self, database: PostgresDatabase, now: Now) -> None:
         self._database = database
-        self._memory = TapeMemory()
+        self._memory = TapeMemory(Tails(database.measures.remembered_bytes))
         self.tails = self._memory.tails
         self._writer = UnitWriter(database, self._memory, now)
         self._reader = PostgresReader(database, self._memory)
@@ -56,9 +58,16 @@ class PostgresStore:
         self.framing: Framing | None = None
 
     @classmethod
-    def open(cls, url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> PostgresStore:
+    def open(
+        cls,
+        url: str,
+        schemas: Sequence[Schema] = (),
+        now: Now = utc_now,
+        measures: PostgresMeasures = MEASURES,
+    ) -> PostgresStore:
         """Open a database, which also gets the tables of `schemas`."""
-        return cls(PostgresDatabase.open(url, (tape_schema(), search_schema(), *schemas)), now)
+        schemas = (tape_schema(), search_schema(), *schemas)
+        return cls(PostgresDatabase.open(url, schemas, measures), now)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None

@@ -10,7 +10,7 @@ import pytest
 
 from agent.model_settings import ModelSettings
 from agent.models.openai import OpenAIModel
-from agent.models.probe import Probe, Probed
+from agent.models.probe import LOOK_SECONDS, Probe, Probed
 from tests.fakes.openai.script import EmptyStream, Failure, Hang, Reply, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.model_servers.server import ScriptedServer
@@ -32,13 +32,16 @@ async def server() -> AsyncIterator[FakeOpenAI]:
 
 
 async def probe(
-    server: FakeOpenAI, name: str = "gpt-5-mini", **settings: Any
+    server: FakeOpenAI,
+    name: str = "gpt-5-mini",
+    look_seconds: float = LOOK_SECONDS,
+    **settings: Any,
 ) -> tuple[Probed, list[str]]:
     """Return what a probe finds, and the paths that it asked."""
     values = {"base_url": server.base_url, "api_key": KEY, **settings}
     model = OpenAIModel(name, ModelSettings.model_validate(values))
     seconds = iter([1.0, 1.8])
-    one = Probe(model, lambda: next(seconds))
+    one = Probe(model, lambda: next(seconds), look_seconds)
     try:
         finding = await one.look() or await one.ask()
     finally:
@@ -113,18 +116,15 @@ async def test_https_where_the_server_speaks_http_is_not_called_dead() -> None:
     assert found.sentence.startswith(f"no secure connection to {url}")
 
 
-async def test_a_server_that_never_answers_does_not_hold_up_the_probe(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_that_never_answers_does_not_hold_up_the_probe() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
 
-    monkeypatch.setattr("agent.models.probe.LOOK_SECONDS", 0.05)
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as listening:
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
         async with FakeOpenAI() as unused:
-            finding, _paths = await probe(unused, base_url=url)
+            finding, _paths = await probe(unused, look_seconds=0.05, base_url=url)
     assert finding.sentence.startswith(f"{url} does not answer within 0.05 s")
 
 

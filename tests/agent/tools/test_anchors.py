@@ -10,14 +10,14 @@ import pytest
 from agent.anchoring import FRAMED, as_said
 from agent.anchors import HINT, MAX_RESTED_ON
 from agent.errors import ToolRefused
-from agent.testing import call
+from agent.testing import call, new_tape
 from agent.tool import Role, ToolContext
 from agent.turn_log import SUGGESTION, TurnLog
 from tape.context import LATEST, default_tape_context, to_messages, view, view_entries
 from tape.entry import NewEntry, handoff, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.turn_events import TurnStart
-from tests.agent.scripted import LANE, begin, new_tape
+from tests.agent.scripted import LANE, begin
 from tests.agent.tools.using import use, use_in
 
 

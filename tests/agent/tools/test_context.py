@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolRefused
-from agent.testing import call
+from agent.testing import call, new_tape
 from agent.tool import Role, ToolContext
 from agent.tools.chat_access import QUOTED_NOTE
 from agent.tools.context import CONSTRUCTED
@@ -15,7 +15,6 @@ from tape.construct import Constructed
 from tape.construct.candidate import Strategy
 from tape.entry import message, tool_call, tool_result
 from tape.handle import Tape
-from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use_in
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from agent.testing import new_tape
 from agent.tool import Role, ToolContext
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
 from agent.tools.help import offer_tools
-from tests.agent.scripted import new_tape, returning
+from tests.agent.scripted import returning
 
 
 @pytest.fixture

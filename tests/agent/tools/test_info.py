@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from agent.testing import new_tape
 from agent.tools.info import summarize_context, tape_info
 from tape.entry import event, message
 from tape.handle import Tape
 from tape.tokens import estimate_text
-from tests.agent.scripted import new_tape
 from tests.agent.tools.using import TOOLS, use
 
 

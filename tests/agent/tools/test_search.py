@@ -8,13 +8,12 @@ import pytest
 
 from agent.anchors import HINT
 from agent.errors import ToolRefused
-from agent.testing import call
+from agent.testing import call, new_tape
 from agent.tool import Role, ToolContext
 from agent.tools.chat_access import QUOTED_NOTE
 from agent.tools.search import EXCERPT_CHARACTERS
 from tape.entry import NewEntry, event, message, tool_call, tool_result
 from tape.handle import Tape
-from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use, use_in
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolRefused
+from agent.testing import new_tape
 from agent.tool import Role, ToolContext
 from agent.tools.web_fetch import MAX_TEXT, PAGE_NOTE
 from agent.web.fetcher import MAX_BYTES, MAX_UNPACKED
 from tape.handle import Tape
-from tests.agent.scripted import new_tape
 from tests.agent.tools.using import TOOLS, use
 from tests.fakes.internet import Internet, internet, page, redirect
 

@@ -10,7 +10,12 @@ from typing import Any
 
 import anyio
 
+from channels.base import Channel as BaseChannel
+from channels.discord.adapter import DiscordChannel
+from channels.discord.limits import LIMITS
+from channels.registry import make_channel
 from gateway.app import Gateway
+from gateway.assembly import Internals
 from tape.entry import Entry
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, Guild, Message, User
@@ -118,8 +123,13 @@ class House:
     bob: User
 
     @asynccontextmanager
-    async def bot(self, *plugins: object, **more: str) -> AsyncIterator[Bot]:
+    async def bot(self, *plugins: object, limits: Any = LIMITS, **more: str) -> AsyncIterator[Bot]:
         """Run a bot that is open to everybody; `more` are settings."""
+
+        def make(name: str, settings: Any) -> BaseChannel:
+            own = name == "discord"
+            return DiscordChannel(settings, limits) if own else make_channel(name, settings)
+
         given = {
             "DISCORD__TOKEN": self.fake.token,
             "DISCORD__BASE_URL": self.fake.base_url,
@@ -130,7 +140,10 @@ class House:
         }
         settings = make_settings(self.home, self.model, **given)
         source = with_plugins(*plugins)
-        async with running(settings, plugins=source, clock=self.clock) as gateway:
+        internals = Internals(make_channel=make)
+        async with running(
+            settings, plugins=source, clock=self.clock, internals=internals
+        ) as gateway:
             yield Bot(
                 gateway,
                 self.fake,
@@ -158,7 +171,9 @@ async def house(home: Path, **how: Any) -> AsyncIterator[House]:
 
 
 @asynccontextmanager
-async def discord_bot(home: Path, *plugins: object, **more: str) -> AsyncIterator[Bot]:
+async def discord_bot(
+    home: Path, *plugins: object, limits: Any = LIMITS, **more: str
+) -> AsyncIterator[Bot]:
     """Run one bot."""
-    async with house(home) as found, found.bot(*plugins, **more) as bot:
+    async with house(home) as found, found.bot(*plugins, limits=limits, **more) as bot:
         yield bot

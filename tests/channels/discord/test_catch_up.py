@@ -11,7 +11,8 @@ from channels.connection_state import ConnectionState
 from channels.discord.catch_up import FIRST_RETRY_SECONDS, CatchUp
 from channels.discord.event_queue import EventQueue
 from channels.discord.guild_cache import GuildCache
-from channels.discord.identify_limit import IDENTIFY_SECONDS, IdentifyLimit
+from channels.discord.identify_limit import IdentifyLimit
+from channels.discord.limits import LIMITS
 from channels.host import Cursors
 from channels.testing import FakeHost
 from tests.kit.clock import ManualClock
@@ -32,7 +33,7 @@ class Bot:
     def __init__(self, host: FakeHost, clock: ManualClock) -> None:
         self.host, self.clock, self.cache = host, clock, GuildCache()
         self.state = ConnectionState(host, host)
-        self.queue = Requests(host, self.cache, self.state)
+        self.queue = Requests(host, self.cache, self.state, LIMITS)
         self.catch_up = CatchUp(host, self.cache, self.state, self.queue, self)
 
     async def read_missed(self) -> Cursors:
@@ -84,7 +85,7 @@ async def test_new_sessions_keep_their_distance() -> None:
     await limit.wait(clock, 1)
     async with anyio.create_task_group() as group:
         group.start_soon(limit.wait, clock, 1)
-        await clock.advance(IDENTIFY_SECONDS - 1)
+        await clock.advance(LIMITS.identify_seconds - 1)
         assert len(limit.started) == 1
         await clock.advance(1)
     assert len(limit.started) == 2

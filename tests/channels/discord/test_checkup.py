@@ -24,6 +24,7 @@ from channels.discord.troubles import (
     TROUBLES,
     WRONG_TOKEN,
 )
+from channels.findings import CHECK_SECONDS, CheckSeconds
 from tests.channels.checkups import troubles
 from tests.fakes.base.faults import Hang, ServerError
 from tests.fakes.discord.faults import Fault, RateLimited, Refuse
@@ -31,9 +32,11 @@ from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.server import FakeDiscord
 
 
-async def examined(fake: FakeDiscord, **more: object) -> Checkup:
+async def examined(
+    fake: FakeDiscord, seconds: CheckSeconds = CHECK_SECONDS, **more: object
+) -> Checkup:
     values = {"token": fake.token, "base_url": fake.base_url, "gateway_url": fake.gateway_url}
-    found = await examine(DiscordSettings.model_validate(values | more))
+    found = await examine(DiscordSettings.model_validate(values | more), seconds)
     assert fake.token not in repr(found)
     return found
 
@@ -84,13 +87,10 @@ async def test_a_token_that_was_reset_is_refused() -> None:
     assert (result.trouble, result.state) == (TOKEN_REFUSED, "failure")
 
 
-async def test_checks_that_take_too_long_end_with_what_they_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("channels.findings.EXAMINE_SECONDS", 0.5)
+async def test_checks_that_take_too_long_end_with_what_they_found() -> None:
     async with FakeDiscord() as fake:
         fake.fail("gateway_bot", hang := Hang())
-        found = await examined(fake)
+        found = await examined(fake, CheckSeconds(platform=0.5))
         hang.release()
     assert [found.results[0].state, found.results[-1].check] == ["ok", "discord.time"]
 

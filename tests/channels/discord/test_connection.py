@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from channels.discord.limits import DiscordLimits
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.faults import RateLimited
@@ -72,9 +73,8 @@ async def test_an_expired_session_is_replaced(tmp_path: Path) -> None:
         assert bot.fake.gateway.resumed == 0
 
 
-async def test_sessions_are_not_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("channels.discord.identify_limit.MAX_SESSIONS", 8)
-    async with discord_bot(tmp_path) as bot:
+async def test_sessions_are_not_used_up(tmp_path: Path) -> None:
+    async with discord_bot(tmp_path, limits=DiscordLimits(sessions=8)) as bot:
         for _ in range(20):
             bot.fake.invalidate()
             await bot.pass_by(6, 1)
@@ -163,10 +163,9 @@ async def test_a_gateway_that_drops_only_messages_is_left_too(tmp_path: Path) ->
 
 
 async def test_the_event_queue_is_bounded_and_overflow_is_read_from_the_history(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.MAX_QUEUED", 5)
-    async with discord_bot(tmp_path) as bot:
+    async with discord_bot(tmp_path, limits=DiscordLimits(queued=5)) as bot:
         await bot.ask("before")
         for number in range(40):
             bot.say(str(number))
@@ -270,12 +269,10 @@ async def test_a_discord_that_is_down_at_the_start_is_waited_for(tmp_path: Path)
             assert len(bot.texts()) == 1
 
 
-async def test_several_connections_share_the_servers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("channels.discord.identify_limit.IDENTIFY_SECONDS", 0.0)
+async def test_several_connections_share_the_servers(tmp_path: Path) -> None:
+    limits = DiscordLimits(identify_seconds=0.0)
     async with house(tmp_path) as place:
-        async with place.bot(DISCORD__SHARDS="2") as bot:
+        async with place.bot(limits=limits, DISCORD__SHARDS="2") as bot:
             await connected(bot, 2)
             await bot.ask("one")
             assert len(bot.texts()) == 1

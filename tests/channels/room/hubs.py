@@ -15,6 +15,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from channels.room.hub import Hub, Json, RoomHub
 from gateway.clock import Clock, SystemClock
+from gateway.settings.intervals import INTERVALS
 from gateway.sharing.bus import Bus
 from gateway.sharing.rooms.shared_hub import SharedHub
 from gateway.sharing.rooms.shared_rooms import SharedRooms
@@ -82,7 +83,7 @@ async def shared_hubs(
 def shared_rooms(store: UnitStore, owner: str, clock: Clock | None = None) -> SharedRooms:
     """Return the rooms of one process."""
     clock = clock or SystemClock()
-    return SharedRooms(store, clock, bus_of(store, clock), owner)
+    return SharedRooms(store, clock, bus_of(store, clock), owner, INTERVALS)
 
 
 def bus_of(store: UnitStore, clock: Clock) -> Bus:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from channels.checkup import Checkup
+from channels.findings import CHECK_SECONDS, CheckSeconds
 from channels.telegram.checkup import examine
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.troubles import (
@@ -35,9 +36,9 @@ from tests.fakes.telegram.server import FakeTelegram
 TOKEN = "123456:canary-token"
 
 
-async def examined(fake: FakeTelegram, **more: object) -> Checkup:
+async def examined(fake: FakeTelegram, seconds: Any = CHECK_SECONDS, **more: object) -> Checkup:
     values = {"token": fake.token, "base_url": fake.base_url, **more}
-    found = await examine(TelegramSettings.model_validate(values))
+    found = await examine(TelegramSettings.model_validate(values), seconds)
     assert "canary" not in repr(found)
     return found
 
@@ -109,11 +110,10 @@ async def test_a_refusal_is_named(fault: Fault, trouble: object) -> None:
     assert (result.check, result.trouble) == ("telegram.token", trouble)
 
 
-async def test_a_server_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("channels.telegram.checkup.REQUEST_SECONDS", 0.05)
+async def test_a_server_that_does_not_answer_is_given_up() -> None:
     async with FakeTelegram(token=TOKEN) as fake:
         fake.fail("getMe", Hang())
-        (result,) = troubles(await examined(fake))
+        (result,) = troubles(await examined(fake, CheckSeconds(request=0.05)))
     says = "the request was sent but no answer came"
     assert (result.trouble, result.says) == (CONNECTION.unreachable, says)
 

@@ -15,7 +15,6 @@ from gateway.cli import plugin_commands
 from gateway.cli.help import OWN
 from gateway.cli.hooks import check_hooks
 from gateway.cli.plugin_commands import add_plugin_commands
-from gateway.hooks import loader
 from gateway.hooks.specs import hookimpl
 from gateway.settings import Settings
 from tape.context import TapeContext, to_messages
@@ -53,7 +52,7 @@ class Empty:
 
 def points_of(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     points = [EntryPoint(name.lower(), f"{__name__}:{name}", "tapeway") for name in names]
-    monkeypatch.setattr(loader, "entry_points", lambda **_group: points)
+    monkeypatch.setattr(metadata, "entry_points", lambda **_group: points)
 
 
 def settings(home: Path) -> Settings:
@@ -77,7 +76,7 @@ def test_the_check_of_good_plugins_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        loader,
+        metadata,
         "entry_points",
         lambda **_group: [EntryPoint("good", "tests.gateway.sample_plugin:Sample", "tapeway")],
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from gateway.assembly import AS_SHIPPED, Internals
 from tests.gateway.console.court import Townhall, WatchClock, court_of
 from tests.gateway.console.scene import ADMIN, OWNER, STRANGER, LeapingClock, Scene, scene_of
 from tests.kit.kept_databases import kept_database
@@ -29,10 +30,16 @@ def clock() -> LeapingClock:
 
 
 @pytest.fixture
+def internals() -> Internals:
+    """What no setting changes; a test gives others by its parameters."""
+    return AS_SHIPPED
+
+
+@pytest.fixture
 async def scene(
-    tmp_path: Path, database: dict[str, str], clock: LeapingClock
+    tmp_path: Path, database: dict[str, str], clock: LeapingClock, internals: Internals
 ) -> AsyncIterator[Scene]:
-    async with scene_of(tmp_path, clock=clock, **database) as found:
+    async with scene_of(tmp_path, clock=clock, internals=internals, **database) as found:
         yield found
 
 
@@ -56,6 +63,8 @@ def watch() -> WatchClock:
 
 
 @pytest.fixture
-async def court(tmp_path: Path, hall: Townhall, watch: WatchClock) -> AsyncIterator[Scene]:
-    async with court_of(tmp_path, hall, watch) as scene:
+async def court(
+    tmp_path: Path, hall: Townhall, watch: WatchClock, internals: Internals
+) -> AsyncIterator[Scene]:
+    async with court_of(tmp_path, hall, watch, internals) as scene:
         yield scene

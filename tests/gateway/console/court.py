@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import anyio
 import httpx2
@@ -14,6 +14,8 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import InboundMessage
 from gateway.access.administrators import Administrators
+from gateway.assembly import AS_SHIPPED
+from gateway.settings.bounds import BOUNDS
 from tests.gateway.console.scene import GROUP, OTHER_GROUP, LeapingClock, Scene, running_scene
 from tests.kit.clock import ManualClock
 from tests.kit.plain_channels import PlainChannel
@@ -58,11 +60,11 @@ class Townhall(PlainChannel):
 
 @asynccontextmanager
 async def court_of(
-    home: Path, hall: Townhall, watch: WatchClock, **database: str
+    home: Path, hall: Townhall, watch: WatchClock, internals: Any = AS_SHIPPED, **database: str
 ) -> AsyncIterator[Scene]:
     """Have a scene in which only two groups are open, and Ann administers one of them."""
     more = {"ACCESS__MODE": "paired", **database}
-    async with running_scene(Scene, home, more, watch, hall) as scene:
+    async with running_scene(Scene, home, more, watch, hall, internals=internals) as scene:
         for chat in (GROUP, OTHER_GROUP):
             await scene.grant(chat, "member")
             for person in (ANN, BOB):
@@ -73,7 +75,8 @@ async def court_of(
 
 def administrators_of(scene: Scene, clock: ManualClock | None = None) -> Administrators:
     openings = scene.gateway.parts.requests.openings
-    return Administrators(openings.access, openings.roles, clock or ManualClock())
+    own, most = clock or ManualClock(), BOUNDS.rights_asked
+    return Administrators(openings.access, openings.roles, own, most)
 
 
 async def until_asked(hall: Townhall) -> None:

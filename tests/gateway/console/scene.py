@@ -11,15 +11,17 @@ from typing import Any, TypeVar
 
 import anyio
 import httpx2
+import pytest
 
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway, access_admin
+from gateway.assembly import AS_SHIPPED, Internals
 from gateway.clock import SystemClock
 from gateway.console.chats import key_of
 from gateway.storage.ledger.rows import account_id
 from tape.unit_of_work import Row
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import every, gateway_of, tape_of
 from tests.kit.plain_channels import Brings, PlainChannel
 
 TOKEN = "a-token-of-sixteen-characters"
@@ -28,6 +30,9 @@ OUTSIDE = {"X-Forwarded-For": "203.0.113.9"}
 
 OWNER, ADMIN, MEMBER, STRANGER = "1", "2", "3", "4"
 GROUP, OTHER_GROUP = "-100", "-200"
+
+hasty = pytest.mark.parametrize("internals", [every(console_rights=0.2)], ids=["hasty"])
+"""Has the streams of a scene find out often what their visitors may see."""
 
 
 class LeapingClock(SystemClock):
@@ -139,9 +144,11 @@ Found = TypeVar("Found", bound=Scene)
 
 
 @asynccontextmanager
-async def scene_of(home: Path, *, clock: Any = None, **more: str) -> AsyncIterator[Scene]:
+async def scene_of(
+    home: Path, *, clock: Any = None, internals: Any = AS_SHIPPED, **more: str
+) -> AsyncIterator[Scene]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
-    async with running_scene(Scene, home, more, clock) as scene:
+    async with running_scene(Scene, home, more, clock, internals=internals) as scene:
         yield scene
 
 
@@ -153,13 +160,15 @@ async def running_scene(
     clock: Any = None,
     channel: PlainChannel | None = None,
     *plugins: object,
+    internals: Internals = AS_SHIPPED,
 ) -> AsyncIterator[Found]:
     """Have a scene of a kind; see `scene_of`."""
     channel = channel or PlainChannel()
     given = {"ACCESS__MODE": "open", "HTTP__TOKEN": TOKEN, **more}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(FakeOpenAI())
-        opened = gateway_of(home, server, Brings(channel), *plugins, clock=clock, **given)
+        how: dict[str, Any] = {"clock": clock, "internals": internals, **given}
+        opened = gateway_of(home, server, Brings(channel), *plugins, **how)
         scene = kind(await stack.enter_async_context(opened), channel, server)
         await scene.grant(OWNER, "owner")
         await scene.grant(ADMIN, "admin")

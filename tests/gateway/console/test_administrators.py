@@ -10,12 +10,13 @@ import httpx2
 import pytest
 
 from channels.message import Quote
-from gateway.access.administrators import AT_ONCE, MAX_ASKED
+from gateway.access.administrators import AT_ONCE
 from gateway.access.console_door import FOR_WHOM, ConsoleGuest
 from gateway.access.roles import KNOWN_SECONDS
 from gateway.app import console_parts
 from gateway.console.rights import Rights
 from gateway.console.screens.links import NOT_SHARED
+from gateway.settings.bounds import BOUNDS
 from tape.entry import Entry
 from tape.query import Query
 from tests.fakes.openai.script import Failure
@@ -38,6 +39,7 @@ from tests.gateway.console.scene import (
     OWNER,
     STRANGER,
     Scene,
+    hasty,
     key,
     running_scene,
 )
@@ -192,12 +194,13 @@ async def test_many_chats_are_asked_about_little_by_little(court: Scene, hall: T
         hall.admins.add((chat, ANN))
     messages = [replace(said, chat_id=chat) for chat in chats]
     administrators = administrators_of(court, clock)
-    for expected in (MAX_ASKED, MAX_ASKED):
+    most = BOUNDS.rights_asked
+    for expected in (most, most):
         await administrators.ask(messages)
         assert hall.asked == chats[:expected]
     await clock.advance(5)  # one more each second
     await administrators.ask(messages)
-    assert hall.asked == chats[: MAX_ASKED + 5]
+    assert hall.asked == chats[: most + 5]
     known = [one.chat_id for one in messages if administrators.administers(one)]
     assert known == hall.asked
 
@@ -234,10 +237,10 @@ async def test_who_asks_twice_at_once_costs_one_question(court: Scene, hall: Tow
     assert hall.asked == [GROUP]
 
 
+@hasty
 async def test_an_open_stream_hears_of_chats_that_come_and_ends_with_the_last_one(
-    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
+    court: Scene, hall: Townhall, watch: WatchClock
 ) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
     async with court.enter(ANN) as browser, following(browser) as follower:
         await court.say(BOB, "in a chat that is not hers", OTHER_GROUP)
         await court.say(BOB, "in hers", GROUP)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from channels.message import Author, InboundMessage
-from gateway.console import chats as module
 from gateway.console.chats import KnownChats
 from tape.entry import dump
 
@@ -50,9 +47,8 @@ def test_a_message_that_cannot_be_read_is_left_out_each_time() -> None:
     assert len(known.read([row(1)])) == 1
 
 
-def test_more_chats_than_are_kept_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_KNOWN", 1)
-    known = KnownChats()
+def test_more_chats_than_are_kept_are_read_all_the_same() -> None:
+    known = KnownChats(most=1)
     first = known.read([row(1), row(2)])
     again = known.read([row(1), row(2)])
     assert first == again

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import anyio
 import orjson
 import pytest
 
+from gateway.assembly import Internals
+from gateway.settings.bounds import Bounds
 from tests.fakes.openai.script import Failure
 from tests.gateway.console.following import following
-from tests.gateway.console.scene import ADMIN, GROUP, MEMBER, OTHER_GROUP, OWNER, TOKEN, Scene, key
+from tests.gateway.console.scene import (
+    ADMIN,
+    GROUP,
+    MEMBER,
+    OTHER_GROUP,
+    OWNER,
+    TOKEN,
+    Scene,
+    hasty,
+    key,
+)
 
 CHAT = ("chat", key(GROUP))
 
@@ -38,10 +52,8 @@ async def test_an_admin_hears_nothing_of_others_chats(scene: Scene) -> None:
     assert CHAT not in follower.heard
 
 
-async def test_a_role_that_is_lost_ends_the_stream_also_a_busy_one(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
+@hasty
+async def test_a_role_that_is_lost_ends_the_stream_also_a_busy_one(scene: Scene) -> None:
     async with scene.enter(ADMIN) as browser, following(browser) as follower:
         await scene.grant(ADMIN, "none")
 
@@ -56,11 +68,9 @@ async def test_a_role_that_is_lost_ends_the_stream_also_a_busy_one(
         assert (await browser.get("/api/console/live")).status_code == 403
 
 
+@hasty
 @pytest.mark.parametrize("by", ["themselves", "another owner"])
-async def test_a_session_of_the_page_that_ends_ends_its_stream(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, by: str
-) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
+async def test_a_session_of_the_page_that_ends_ends_its_stream(scene: Scene, by: str) -> None:
     async with scene.outside() as browser, scene.holder() as other:
         await browser.post("/login", data={"token": TOKEN})
         async with following(browser) as follower:
@@ -106,10 +116,11 @@ async def test_who_was_away_too_long_asks_for_everything(scene: Scene) -> None:
                 assert again.heard[0] == ("all", "")
 
 
-async def test_one_person_has_a_limited_number_of_streams(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.console.live.MAX_STREAMS", 1)
+ONE_STREAM: Final = Internals(bounds=Bounds(console_streams=1))
+
+
+@pytest.mark.parametrize("internals", [ONE_STREAM], ids=["one"])
+async def test_one_person_has_a_limited_number_of_streams(scene: Scene) -> None:
     async with scene.enter(OWNER) as browser, scene.holder() as other:
         async with following(browser), following(other):
             assert (await browser.get("/api/console/live")).status_code == 429

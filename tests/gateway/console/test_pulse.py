@@ -11,7 +11,6 @@ from typing import Any
 import anyio
 import pytest
 
-from gateway.console import pulse as module
 from gateway.console.chats import WAITS_TOO_LONG
 from gateway.console.pulse import CHAT, Beats, Pulse
 from gateway.console.reads import ConsoleReads
@@ -19,7 +18,7 @@ from gateway.services import Services
 from tape.entry import message, utc_iso
 from tape.unit_of_work import Row, Unit
 from tests.gateway.console.scene import GROUP, MEMBER, OTHER_GROUP, LeapingClock, Scene, scene_of
-from tests.kit.gateways import tape_of
+from tests.kit.gateways import every, tape_of
 
 
 class CountedReads(ConsoleReads):
@@ -50,10 +49,8 @@ async def hears(beats: Beats, session_id: str) -> None:
         heard |= {(one.topic, one.session_id) for one in (await beats.receive()).changes}
 
 
-async def test_sessions_are_read_only_when_there_may_be_a_new_one(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+@pytest.mark.parametrize("internals", [every(console_look=0.01)], ids=["hasty"])
+async def test_sessions_are_read_only_when_there_may_be_a_new_one(scene: Scene) -> None:
     await scene.say(MEMBER, "first")
     fork = await tape_of(scene.gateway, f"plain:{GROUP}").fork()
     await fork.append(message("user", "what if?"))
@@ -75,10 +72,10 @@ async def test_sessions_are_read_only_when_there_may_be_a_new_one(
 
 
 async def test_a_chat_that_waits_too_long_is_published_by_itself(
-    tmp_path: Path, clock: LeapingClock, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, clock: LeapingClock
 ) -> None:
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
-    async with scene_of(tmp_path, clock=clock) as scene:
+    hasty = every(console_look=0.01)
+    async with scene_of(tmp_path, clock=clock, internals=hasty) as scene:
         await scene.say(MEMBER, "first")
         services = scene.gateway.services
         row: dict[str, Any] = dict.fromkeys(("alt_id", "message_id", "thread_id"), "")

@@ -11,10 +11,11 @@ import anyio
 import pytest
 
 from gateway.app import Gateway
-from gateway.console import reads as module
+from gateway.assembly import AS_SHIPPED, Internals
 from gateway.console.reads import MAX_TOGETHER, MAX_WAITING, PAGE, ConsoleBusy, ConsoleReads
 from gateway.console.timeline.overview import hits_of
 from gateway.errors import AdminError
+from gateway.settings.intervals import Intervals
 from tape.entry import Entry, message
 from tape.errors import AppendRefused, ReadTooSlow
 from tape.query import Query
@@ -25,7 +26,7 @@ from tape.side import SideReader
 from tape.stores.memory import MemoryStore
 from tape.stores.plain_beside import PlainBeside
 from tests.gateway.console.long_tape import make_long
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import every, gateway_of, tape_of
 
 
 @pytest.fixture(params=["sqlite", "memory:", "file"])
@@ -113,8 +114,10 @@ class SlowStore(MemoryStore):
         return self.side
 
 
-async def reads_of(tmp_path: Path, side: SideReader) -> AsyncIterator[ConsoleReads]:
-    async with gateway_of(tmp_path, TAPE__URL="memory:") as running:
+async def reads_of(
+    tmp_path: Path, side: SideReader, internals: Internals = AS_SHIPPED
+) -> AsyncIterator[ConsoleReads]:
+    async with gateway_of(tmp_path, TAPE__URL="memory:", internals=internals) as running:
         yield ConsoleReads(replace(running.services, store=SlowStore(side)))
 
 
@@ -200,13 +203,10 @@ async def test_who_still_waits_at_the_end_waits_no_longer(tmp_path: Path) -> Non
             await waiting
 
 
-async def test_a_read_does_not_wait_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "WAIT_SECONDS", 0.01)
+async def test_a_read_does_not_wait_for_ever(tmp_path: Path) -> None:
     gate = anyio.Event()
     side = SlowTapes(most=500, gate=gate)
-    async for reads in reads_of(tmp_path, side):
+    async for reads in reads_of(tmp_path, side, every(console_turn=0.01)):
         async with anyio.create_task_group() as group:
             group.start_soon(reads.page, Query("room"))
             while not side.asked:
@@ -249,9 +249,7 @@ async def test_a_search_holds_up_no_page_no_chat_and_only_the_next_search(tmp_pa
         assert side.searches == 2
 
 
-async def test_reads_and_searches_of_a_long_tape_end_at_their_limits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_reads_and_searches_of_a_long_tape_end_at_their_limits(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     name = tape_name(workspace, "web:lobby")
     await make_long(tmp_path / "tapeway.db", name, 100_000, 400)
@@ -262,8 +260,8 @@ async def test_reads_and_searches_of_a_long_tape_end_at_their_limits(
         assert await reads.page(Query(name))
         word = (await tape_of(running).find(kinds=("message",), limit=1))[0].text.split()[0]
         assert await reads.search(name, word, 5)
-        monkeypatch.setattr(module, "SEARCH_SECONDS", 0.0)
-        hasty = ConsoleReads(running.services)
+        own = replace(running.services, intervals=Intervals(console_search=0.0))
+        hasty = ConsoleReads(own)
         with pytest.raises(ReadTooSlow):
             await hasty.search(name, word, 5)
         with pytest.raises(AdminError, match="The search took too long"):

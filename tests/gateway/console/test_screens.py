@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import httpx2
@@ -14,9 +14,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.message import Author
-from gateway.console.screens import money
+from gateway.assembly import Internals
 from gateway.console.screens.channels import can_pair
 from gateway.console.screens.money import COLUMNS, to_csv
+from gateway.settings.bounds import Bounds
 from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.following import asked, seen
 from tests.gateway.console.scene import (
@@ -249,10 +250,11 @@ async def test_money_is_that_of_the_chats_that_one_sees(scene: Scene) -> None:
             assert (await owner.get(f"/api/console/money?{wrong}")).status_code == 422
 
 
-async def test_a_csv_file_has_every_row_and_the_screen_says_how_many_it_shows(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(money, "MAX_ROWS", 2)
+TWO_ROWS: Final = Internals(bounds=Bounds(console_usage=2))
+
+
+@pytest.mark.parametrize("internals", [TWO_ROWS], ids=["two"])
+async def test_a_csv_file_has_every_row_and_the_screen_says_how_many_it_shows(scene: Scene) -> None:
     people = [str(number) for number in range(20, 25)]
     for person in people:
         await asked(scene, "which color?", person)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from typing import Final
 
 import pytest
 
+from gateway.assembly import Internals
 from gateway.console.rights import COOKIE
+from gateway.settings.bounds import Bounds
 from tests.gateway.console.following import following
-from tests.gateway.console.scene import ADMIN, GROUP, OWNER, LeapingClock, Scene, key
+from tests.gateway.console.scene import ADMIN, GROUP, OWNER, LeapingClock, Scene, hasty, key
 
 ME, PEOPLE = "/api/console/me", "/api/console/people"
 
@@ -18,10 +21,8 @@ def end(session: str) -> str:
     return f"/api/console/people/sessions/{session}/end"
 
 
-async def test_an_owner_ends_a_session_and_what_is_open_by_it(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
+@hasty
+async def test_an_owner_ends_a_session_and_what_is_open_by_it(scene: Scene) -> None:
     async with scene.enter(OWNER) as owner, scene.enter(ADMIN) as admin:
         answer = await owner.get(PEOPLE)
         found = {one["person"]: one for one in answer.json()["sessions"]}
@@ -56,11 +57,13 @@ async def test_ending_a_session_ends_its_person_s_unused_link_but_not_what_they_
         assert (await other.post("/console/link", json={"link": shown})).is_success
 
 
+FEW: Final = Internals(bounds=Bounds(sessions_read=2, console_sessions=3))
+
+
+@pytest.mark.parametrize("internals", [FEW], ids=["few"])
 async def test_of_many_sessions_the_newest_are_listed_and_each_can_be_ended(
-    scene: Scene, clock: LeapingClock, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, clock: LeapingClock
 ) -> None:
-    monkeypatch.setattr("gateway.access.console_door.SESSIONS_PAGE", 2)
-    monkeypatch.setattr("gateway.console.screens.sessions.MAX_LISTED", 3)
     await scene.grant("5", "owner", account="second")
     async with AsyncExitStack() as stack:
         other = await stack.enter_async_context(scene.enter("5", account="second"))

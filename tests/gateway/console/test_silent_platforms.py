@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from gateway.access.administrators import AHEAD_SECONDS, UNKNOWN
 from gateway.access.console_door import FOR_WHOM, NOT_NOW
 from gateway.access.roles import FAILED_SECONDS, KNOWN_SECONDS
+from gateway.assembly import Internals
 from gateway.console.reads import ConsoleBusy
 from gateway.console.rights import LINK_UNKNOWN
+from gateway.settings.bounds import Bounds
 from tests.gateway.console.court import (
     ANN,
     BOB,
@@ -19,7 +23,7 @@ from tests.gateway.console.court import (
     status_of,
 )
 from tests.gateway.console.following import following, titles
-from tests.gateway.console.scene import GROUP, OTHER_GROUP, OWNER, STRANGER, Scene, key
+from tests.gateway.console.scene import GROUP, OTHER_GROUP, OWNER, STRANGER, Scene, hasty, key
 
 
 async def test_a_platform_that_is_away_lets_nobody_in(
@@ -55,16 +59,19 @@ async def test_a_platform_that_refuses_to_say_has_answered(
         assert await court.ask_for_link(ANN) == FOR_WHOM
 
 
+TWO_QUESTIONS: Final = Internals(bounds=Bounds(rights_asked=2))
+
+
+@pytest.mark.parametrize("internals", [TWO_QUESTIONS], ids=["two"])
 async def test_who_may_not_be_asked_about_any_more_is_asked_to_come_back(
-    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
+    court: Scene, hall: Townhall, watch: WatchClock
 ) -> None:
     async with court.enter(ANN) as browser:
         code = await court.code(ANN)
         watch.passed += KNOWN_SECONDS
-        with monkeypatch.context() as patch:
-            patch.setattr("gateway.access.administrators.MAX_ASKED", 0)
-            assert await status_of(browser) == 503
-            assert (await browser.post("/console/code", json={"code": code})).status_code == 503
+        assert await court.ask_for_link(BOB) == FOR_WHOM  # he has used up the questions
+        assert await status_of(browser) == 503
+        assert (await browser.post("/console/code", json={"code": code})).status_code == 503
         watch.passed += 1
         assert await status_of(browser) == 200
         assert (await browser.post("/console/code", json={"code": code})).is_success
@@ -110,10 +117,10 @@ async def test_a_platform_that_fails_ahead_of_time_is_left_alone_for_a_while(
     assert len(hall.asked) == 4
 
 
+@hasty
 async def test_an_open_stream_says_that_nothing_is_known_and_goes_on_when_it_is(
-    court: Scene, hall: Townhall, watch: WatchClock, monkeypatch: pytest.MonkeyPatch
+    court: Scene, hall: Townhall, watch: WatchClock
 ) -> None:
-    monkeypatch.setattr("gateway.console.live.CHECK_SECONDS", 0.2)
     async with court.enter(ANN) as browser, following(browser) as follower:
         await court.say(BOB, "in hers", GROUP)
         await follower.hears(("chat", key(GROUP)))

@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.app import Gateway
-from gateway.erasing.eraser import AGAIN_SECONDS
+from gateway.settings.intervals import INTERVALS
 from gateway.storage.erasures import Erasure
 from tape.entry import Entry
 from tape.errors import StoreUnavailable
@@ -49,7 +49,7 @@ async def test_old_messages_are_erased_also_if_the_store_was_away_when_they_were
     more = {**OPEN, "TAPE__KEEP_DAYS": '{"*": 30}'}
     async with gateway_of(tmp_path, None, BringsTapes(tapes), clock=clock, **more) as gateway:
         while not await gateway.services.ledger.erasures.read():
-            await clock.advance(AGAIN_SECONDS)
+            await clock.advance(INTERVALS.failed_erasure)
         await erased(gateway)
         words = str([entry.payload for entry in await tape_of(gateway, CHAT).read()])
     assert (tapes.was_away, SECRET in words) == (True, False)
@@ -126,5 +126,7 @@ async def test_only_the_erasure_that_stopped_says_so(tmp_path: Path) -> None:
         tapes.may_erase.set()
         await state_of(gateway, second, "done")
         while (found := await admin.state(first))["state"] != "done":
-            await clock.advance(AGAIN_SECONDS)  # once more, if the second one was just ending
+            await clock.advance(
+                INTERVALS.failed_erasure
+            )  # once more, if the second one was just ending
         assert found["problem"] == ""

@@ -32,7 +32,6 @@ def test_a_plugin_that_fails_to_load_is_reported_and_stops_nothing() -> None:
     [
         ("from gateway.hookspecs import hookimpl", "gateway.plugin"),
         ("import gateway.accessors", "gateway.plugin"),
-        ("import gateway.ledger.testing", "gateway.storage.ledger.testing"),
         ("from tape.memory import MemoryStore", "tape.stores.memory"),
         ("from tape import memory", "tape.stores.memory"),
         ("from channels.message import Sender", "channels.message.Author"),

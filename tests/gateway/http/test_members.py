@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from channels.room.session import NOBODY
 from gateway.app import Gateway
+from gateway.assembly import Internals
 from gateway.http.sessions import Sessions
+from gateway.settings.bounds import Bounds
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.http.browsers import ELSEWHERE, TOKEN, browser, invited, member_of, outside, post
@@ -174,11 +174,10 @@ async def test_by_plain_http_at_another_address_than_the_public_one_one_can_log_
             assert "Secure" in entered.headers["set-cookie"].split("; ")
 
 
-async def test_the_rooms_of_the_newest_messages_are_listed_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.supervision.host.MAX_ROOMS", 2)
-    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+async def test_the_rooms_of_the_newest_messages_are_listed_first(tmp_path: Path) -> None:
+    two = Internals(bounds=Bounds(listed_rooms=2))
+    own = gateway_of(tmp_path, internals=two)
+    async with own as gateway, browser(gateway.url) as owner:
         for room in ("a", "b", "c", "b"):
             await owner.post(f"/api/rooms/{room}/messages", json=post())
             await settled(gateway, f"web:{room}")

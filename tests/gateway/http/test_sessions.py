@@ -18,6 +18,7 @@ from channels.room.session import OWNER
 from channels.web.adapter import WebChannel
 from gateway.app import Gateway
 from gateway.http.sessions import SHARED_KNOWN_SECONDS, Sessions
+from gateway.settings.intervals import INTERVALS
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from tape.entry import load
 from tape.store import UnitStore
@@ -281,7 +282,7 @@ async def test_a_session_that_another_process_ended_is_forgotten_when_it_says_so
     clock = ManualClock()
     services = replace(gateway.services, clock=clock)
     here, there = Sessions(services, ""), Sessions(services, "")
-    rooms = SharedRooms(services.store, clock, Unheard(), "there")
+    rooms = SharedRooms(services.store, clock, Unheard(), "there", INTERVALS)
     there.share(rooms)
     cookies = [await here.open() for _ in range(2)]
     found = [await there.find(cookie) for cookie in cookies]

@@ -20,7 +20,7 @@ from tape.errors import SessionLost
 from tape.stores.sqlite import tape_schema
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of, names, settled
+from tests.kit.gateways import gateway_of, names, over, settled
 from tests.kit.mortal import LastingStore, MortalStore
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
@@ -192,12 +192,12 @@ class HearingChannel(PlainChannel):
 
 
 async def test_a_question_is_passed_on_once_if_the_session_was_lost_with_a_later_edit(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     store = MortalStore(LastingStore([tape_schema(), ledger_schema()]))
-    monkeypatch.setattr("gateway.assembly.open_store", lambda *_: store)
     channel, more = HearingChannel(), {"ACCESS__MODE": "open", "TAPE__URL": "memory:"}
-    async with gateway_of(tmp_path, model, Brings(channel), **more) as gateway:
+    own = gateway_of(tmp_path, model, Brings(channel), internals=over(store), **more)
+    async with own as gateway:
         lost = SessionLost("another process works on this session")
         store.lose_answer(lambda held: "message.edit" in held, lost)
         aside = replace(ASIDE, ext_id="-100/2", message_id="2")

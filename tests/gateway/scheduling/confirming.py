@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import orjson
-import pytest
 
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_decorator import tool
@@ -22,7 +21,7 @@ from tape.entry import Entry
 from tests.fakes.openai.script import Call, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
-from tests.kit.gateways import gateway_of, settled
+from tests.kit.gateways import gateway_of, over, settled
 from tests.kit.mortal import MortalStore
 from tests.kit.plain_channels import Brings
 from tests.kit.play import House
@@ -129,18 +128,9 @@ async def scene(
     **more: Any,
 ) -> AsyncIterator[Scene]:
     channel, launcher = ButtonChannel(), Launcher(role)
-    with pytest.MonkeyPatch.context() as patch:
-        if store is not None:
-            patch.setattr("gateway.assembly.open_store", lambda *_: store)
-            more = {"TAPE__URL": "memory:", **more}
-        async with _playing(home, channel, launcher, {"ACCESS__ALLOW": allow, **more}) as play:
-            yield play
-
-
-@asynccontextmanager
-async def _playing(
-    home: Path, channel: ButtonChannel, launcher: Launcher, more: dict[str, Any]
-) -> AsyncIterator[Scene]:
+    more = {"ACCESS__ALLOW": allow, **more}
+    if store is not None:
+        more = {"TAPE__URL": "memory:", "internals": over(store), **more}
     async with FakeOpenAI() as server:
         plugins = (Brings(channel), launcher)
         async with gateway_of(home, server, *plugins, **more) as gateway:

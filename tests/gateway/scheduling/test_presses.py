@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from channels.message import Author, InboundMessage, OutboundMessage
 from gateway.app import Gateway
+from gateway.assembly import AS_SHIPPED
 from gateway.delivery.outbox import commit_with_sends
 from gateway.errors import CommandRefused
 from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN, Presses, Settled
@@ -22,7 +24,7 @@ from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
 from tests.kit.clock import ManualClock
-from tests.kit.gateways import gateway_of, names, tape_of
+from tests.kit.gateways import gateway_of, names, over, tape_of
 from tests.kit.mortal import LastingStore, Moment, MortalStore
 from tests.kit.plain_channels import Brings, PlainChannel
 
@@ -99,15 +101,13 @@ async def stand(
 ) -> AsyncIterator[Stand]:
     """Run a gateway, in the given store or in one of its own."""
     channel, clock = channel or CourtChannel(), ManualClock()
-    more = {"ACCESS__MODE": "open", "TAPE__URL": "memory:"}
-    with pytest.MonkeyPatch.context() as patch:
-        if store is not None:
-            patch.setattr("gateway.assembly.open_store", lambda *_: store)
-        async with gateway_of(home, None, Brings(channel), clock=clock, **more) as gateway:
-            presses = gateway.parts.presses
-            probe = Probe(gateway)
-            presses.handlers["probe"] = probe
-            yield Stand(gateway, channel, probe, presses, clock)
+    more: dict[str, Any] = {"ACCESS__MODE": "open", "TAPE__URL": "memory:", "clock": clock}
+    more["internals"] = AS_SHIPPED if store is None else over(store)
+    async with gateway_of(home, None, Brings(channel), **more) as gateway:
+        presses = gateway.parts.presses
+        probe = Probe(gateway)
+        presses.handlers["probe"] = probe
+        yield Stand(gateway, channel, probe, presses, clock)
 
 
 def shown(one: Stand) -> list[tuple[str, str]]:

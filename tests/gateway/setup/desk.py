@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 
 from gateway.app import Gateway
+from gateway.assembly import AS_SHIPPED
 from gateway.settings import load_settings
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import OUTSIDE, TOKEN
@@ -21,7 +22,13 @@ OTHER_KEY = "sk-canary-of-another-server-77aa"
 
 @asynccontextmanager
 async def set_up(
-    home: Path, stored: str = "", *, plugins: Any = None, only: Any = None, **more: str
+    home: Path,
+    stored: str = "",
+    *,
+    plugins: Any = None,
+    only: Any = None,
+    internals: Any = AS_SHIPPED,
+    **more: str,
 ) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
     """Run a gateway whose `.env` has `stored` lines; yield it with its owner's client."""
     home.mkdir(exist_ok=True)  # noqa: ASYNC240 - a test may wait for its own disk
@@ -30,11 +37,8 @@ async def set_up(
         (home / ".env").chmod(0o600)
     environ = make_environ(home, None, HTTP__TOKEN=TOKEN, **more)
     settings = load_settings(environ)
-    source = plugins or with_plugins()
-    async with (
-        running(settings, plugins=source, only=only, environ=environ) as gateway,
-        client_of(gateway) as client,
-    ):
+    how = {"plugins": plugins or with_plugins(), "only": only, "internals": internals}
+    async with running(settings, environ=environ, **how) as gateway, client_of(gateway) as client:
         yield gateway, client
 
 

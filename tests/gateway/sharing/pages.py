@@ -23,6 +23,7 @@ from gateway.clock import SystemClock
 from gateway.context.history import read_history, read_news
 from gateway.delivery.outbox import outbound_event
 from gateway.http.server import make_server, open_sockets
+from gateway.settings.intervals import INTERVALS
 from gateway.settings.sections import HttpSettings
 from gateway.sharing.rooms.shared_hub import SharedHub
 from gateway.sharing.rooms.shared_rooms import SharedRooms
@@ -133,7 +134,7 @@ async def processes(url: str, count: int) -> AsyncIterator[list[Process]]:
 async def _run(store: UnitStore, owner: str, *, task_status: TaskStatus[Process]) -> None:
     clock = SystemClock()
     bus = bus_of(store, clock)
-    rooms = SharedRooms(store, clock, bus, owner)
+    rooms = SharedRooms(store, clock, bus, owner, INTERVALS)
     channel = WebChannel(WebSettings())
     channel.hub = SharedHub(rooms, channel.name, channel.news)
     host = TapedHost(Tape(store, "web:lobby"))

@@ -10,6 +10,7 @@ import pytest
 
 from channels.errors import ChannelDown
 from channels.facts import Facts
+from gateway.settings.intervals import INTERVALS
 from gateway.sharing.platforms.accounts import SharedAccounts
 from tape.store import UnitStore
 from tests.gateway.sharing.polling import bus_of, change, store, until, url
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.postgresql
 async def process(store: UnitStore, url: str, clock: ManualClock) -> AsyncIterator[SharedAccounts]:
     """Run a process's accounts; its clock stands still, so that only the bus wakes it."""
     bus = bus_of(store)
-    accounts = SharedAccounts(store, bus, clock)
+    accounts = SharedAccounts(store, bus, clock, INTERVALS)
     async with anyio.create_task_group() as group:
         group.start_soon(bus.run)
         group.start_soon(accounts.run)
@@ -86,7 +87,7 @@ async def test_a_fact_ends_by_the_database_s_clock(
 async def test_a_process_that_starts_later_reads_what_is_known(store: UnitStore, url: str) -> None:
     async with process(store, url, ManualClock()) as first:
         await first.of("slack").store({"workspace/T1": {"token": "x"}})
-        later = SharedAccounts(store, bus_of(store), ManualClock())
+        later = SharedAccounts(store, bus_of(store), ManualClock(), INTERVALS)
         await later.load()
         assert later.of("slack").get("workspace/T1") == {"token": "x"}
         assert later.of("discord").names("") == []
@@ -95,7 +96,7 @@ async def test_a_process_that_starts_later_reads_what_is_known(store: UnitStore,
 async def test_without_the_database_nothing_is_said_to_be_stored(
     store: UnitStore, url: str
 ) -> None:
-    accounts = SharedAccounts(store, bus_of(store), ManualClock())
+    accounts = SharedAccounts(store, bus_of(store), ManualClock(), INTERVALS)
     await store.close()
     with pytest.raises(ChannelDown):
         await accounts.of("discord").store({"press/1": 1})

@@ -11,6 +11,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from channels.room.hub import Json
 from channels.room.routes import ERASED
 from channels.room.session import OWNER
+from gateway.settings.intervals import INTERVALS
 from gateway.sharing.rooms.shared_hub import SharedHub
 from gateway.sharing.rooms.shared_rooms import EVENT_SECONDS, RETRY_SECONDS, SharedRooms
 from tape.entry import load
@@ -57,7 +58,7 @@ async def test_what_is_erased_is_written_once_the_database_is_back_and_other_eve
     None
 ):
     store, clock = AwayStore(), ManualClock()
-    rooms = SharedRooms(store, clock, Silence(), "aa")
+    rooms = SharedRooms(store, clock, Silence(), "aa", INTERVALS)
     hub = SharedHub(rooms, "web", nothing_taped)
     store.away = True
     for kind in (ERASED, "pressed"):
@@ -71,7 +72,7 @@ async def test_what_is_erased_is_written_once_the_database_is_back_and_other_eve
 
 async def test_the_past_is_shown_once_more_if_an_erasure_may_have_been_missed() -> None:
     store, clock = AwayStore(), ManualClock()
-    rooms = SharedRooms(store, clock, Silence(), "aa")
+    rooms = SharedRooms(store, clock, Silence(), "aa", INTERVALS)
     hub = SharedHub(rooms, "web", nothing_taped)
     async with anyio.create_task_group() as group:
         group.start_soon(rooms.run)

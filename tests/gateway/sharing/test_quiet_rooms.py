@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 
+from gateway.settings.intervals import INTERVALS
 from gateway.sharing.rooms.shared_rooms import SharedRooms
 from tests.gateway.sharing.silence import EmptyStore, Silence
 from tests.kit.clock import ManualClock
@@ -27,7 +28,7 @@ class Viewer:
 
 async def test_rooms_are_looked_at_each_second_only_while_somebody_listens() -> None:
     store, clock = EmptyStore(), ManualClock()
-    rooms = SharedRooms(store, clock, Silence(), "aa")
+    rooms = SharedRooms(store, clock, Silence(), "aa", INTERVALS)
     rooms.viewers["web"] = Viewer()
     async with anyio.create_task_group() as group:
         group.start_soon(rooms.run)

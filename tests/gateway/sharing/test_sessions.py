@@ -21,11 +21,11 @@ from gateway.sharing.workers import Role, WorkerTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.people import PeopleTable
-from gateway.storage.ledger.testing import SAID
 from tape.entry import dump
 from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Run, Unit
+from tests.contracts.ledger_checks import SAID
 from tests.kit.clock import ManualClock
 from tests.postgres import fresh_database
 

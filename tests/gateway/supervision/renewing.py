@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
 
+from channels.base import Channel
+from channels.registry import make_channel
 from gateway.app import Gateway
+from gateway.assembly import AS_SHIPPED, Internals
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.console.scene import until
@@ -21,7 +25,11 @@ RIGHT, WRONG = "123456:right-token-of-the-bot", "123456:wrong-token-of-the-bot"
 
 @asynccontextmanager
 async def telegram_gateway(
-    home: Path, telegram: FakeTelegram, model: FakeOpenAI, token: str
+    home: Path,
+    telegram: FakeTelegram,
+    model: FakeOpenAI,
+    token: str,
+    internals: Internals = AS_SHIPPED,
 ) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
     """Run a gateway with a page and a bot, whose token is in its `.env`."""
     environ = {
@@ -33,8 +41,21 @@ async def telegram_gateway(
         "TELEGRAM__POLL_SECONDS": "1",
     }
     line = f"TAPEWAY_TELEGRAM__TOKEN={token}\n" if token else ""
-    async with set_up(home, line, **environ) as found:
+    async with set_up(home, line, internals=internals, **environ) as found:
         yield found
+
+
+def later(make: Callable[[Any], Channel]) -> Internals:
+    """Return the internals of a gateway whose later channels to Telegram are made by `make`."""
+    count = 0
+
+    def one(name: str, settings: Any) -> Channel:
+        nonlocal count
+        count += name == "telegram"
+        is_later = name == "telegram" and count > 1
+        return make(settings) if is_later else make_channel(name, settings)
+
+    return Internals(make_channel=one)
 
 
 def state(gateway: Gateway) -> str:

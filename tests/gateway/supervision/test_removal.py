@@ -5,25 +5,23 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
 from structlog.testing import capture_logs
 
-from gateway.supervision import renewal
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.setup.desk import remove, save, set_up
 from tests.gateway.supervision.renewing import RIGHT, becomes, open_sends, state, telegram_gateway
+from tests.kit.gateways import every
 
 
 async def test_a_channel_without_a_token_stops_and_goes_on_with_another_one(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(renewal, "QUIET_SECONDS", 0.1)
-    home, gate = tmp_path / "h", asyncio.Event()
+    home, gate, soon = tmp_path / "h", asyncio.Event(), every(replaced_channel=0.1)
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        telegram_gateway(home, telegram, model, RIGHT) as (gateway, client),
+        telegram_gateway(home, telegram, model, RIGHT, soon) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
         former, page = gateway.channels["telegram"], gateway.channels["web"]

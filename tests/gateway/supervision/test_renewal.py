@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Channel
-from channels.registry import make_channel
 from channels.telegram.adapter import TelegramChannel
-from gateway.supervision import renewal
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
@@ -22,12 +19,13 @@ from tests.gateway.supervision.renewing import (
     RIGHT,
     WRONG,
     becomes,
+    later,
     open_sends,
     state,
     telegram_gateway,
 )
 from tests.kit.canaries import KEY
-from tests.kit.gateways import with_plugins
+from tests.kit.gateways import every, with_plugins
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
 NEWER = "123456:newer-token-of-the-bot"
@@ -111,13 +109,13 @@ async def test_a_channel_that_did_not_run_begins(model: FakeOpenAI, tmp_path: Pa
 
 
 async def test_a_running_answer_ends_once_beside_the_change(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(renewal, "QUIET_SECONDS", 0.1)
+    soon = every(replaced_channel=0.1)
     gate = asyncio.Event()
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT, soon) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
         former = gateway.channels["telegram"]
@@ -218,17 +216,13 @@ async def test_a_start_with_another_bot_s_token_warns(model: FakeOpenAI, tmp_pat
 
 
 async def test_a_channel_is_started_whatever_fails_before(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    def made(name: str, settings: Any) -> Channel:
-        return Heavy(settings) if name == "telegram" else make_channel(name, settings)
-
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT, later(Heavy)) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
-        monkeypatch.setattr(renewal, "make_channel", made)
         telegram.token = NEWER
         with capture_logs() as logs:
             assert (await save(client, "telegram", token=NEWER)).json()["well"]
@@ -240,20 +234,19 @@ async def test_a_channel_is_started_whatever_fails_before(
 
 
 async def test_a_channel_that_cannot_be_made_leaves_the_former_one_running(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     tried: list[str] = []
 
-    def fails(name: str, _settings: Any) -> Channel:
-        tried.append(name)
+    def fails(_settings: Any) -> Channel:
+        tried.append("once")
         raise RuntimeError("no memory")
 
     async with (
         FakeTelegram(token=RIGHT) as telegram,
-        telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (gateway, client),
+        telegram_gateway(tmp_path / "h", telegram, model, RIGHT, later(fails)) as (gateway, client),
     ):
         chat = telegram.private_chat(ann := telegram.user(7, "Ann"))
-        monkeypatch.setattr(renewal, "make_channel", fails)
         assert (await save(client, "telegram", token=f"{RIGHT}")).json()["well"]
         await becomes(lambda: bool(tried))
         telegram.say(chat, ann, "are you there?")
@@ -262,17 +255,17 @@ async def test_a_channel_that_cannot_be_made_leaves_the_former_one_running(
 
 
 async def test_a_stop_in_the_middle_closes_the_new_channel(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: FakeOpenAI, tmp_path: Path
 ) -> None:
     slow: list[Slow] = []
 
-    def made(_name: str, settings: Any) -> Channel:
+    def made(settings: Any) -> Channel:
         slow.append(Slow(settings))
         return slow[0]
 
     async with FakeTelegram(token=RIGHT) as telegram:
-        async with telegram_gateway(tmp_path / "h", telegram, model, RIGHT) as (_gateway, client):
-            monkeypatch.setattr(renewal, "make_channel", made)
+        own = telegram_gateway(tmp_path / "h", telegram, model, RIGHT, later(made))
+        async with own as (_gateway, client):
             assert (await save(client, "telegram", token=RIGHT)).json()["well"]
             await becomes(lambda: bool(slow) and slow[0].asks)
         assert slow[0].closed == 1

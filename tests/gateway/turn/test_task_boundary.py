@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from agent.testing import new_tape
 from agent.tool import Role
 from channels.message import InboundMessage
 from gateway.pipeline.turn import Question
 from gateway.turn.task_boundary import detect_boundary, looks_done, looks_new
 from tape.entry import message
 from tape.handle import Tape
-from tests.agent.scripted import new_tape
 from tests.kit.plain_channels import MESSAGE
 from tests.kit.rows import row_of
 

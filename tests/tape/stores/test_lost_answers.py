@@ -17,8 +17,8 @@ from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import message
 from tape.errors import StoreUnavailable
 from tape.query import Query
-from tape.stores.postgres import lost_answer
 from tape.stores.postgres.lost_answer import NUMBER
+from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Unit
 from tests.fakes.cutting_proxy import Cut, CuttingProxy
@@ -100,12 +100,14 @@ async def test_a_statement_whose_answer_was_lost_leaves_the_same_rows_when_run_a
 
 
 @asynccontextmanager
-async def lost_in_a_crash(server: Server) -> AsyncIterator[tuple[PostgresStore, CuttingProxy]]:
+async def lost_in_a_crash(
+    server: Server, measures: PostgresMeasures = MEASURES
+) -> AsyncIterator[tuple[PostgresStore, CuttingProxy]]:
     """Open a store behind a proxy that cuts the next commit, and is away from then on."""
     url = await to_thread.run_sync(server.new_database)
     async with CuttingProxy(server.port) as proxy:
         there = url.replace(f":{server.port}/", f":{proxy.port}/")
-        store = await to_thread.run_sync(partial(PostgresStore.open, there, []))
+        store = await to_thread.run_sync(partial(PostgresStore.open, there, [], measures=measures))
         await store.append("t", [SAID], "first")
         proxy.cut, proxy.away_after = "before", True
         yield store, proxy
@@ -123,11 +125,10 @@ def crash(server: Server, *, transactions: int) -> None:
 
 @pytest.mark.parametrize("transactions", [0, 50])
 async def test_a_crashed_server_does_not_take_another_transaction_for_a_lost_one(
-    transactions: int, monkeypatch: pytest.MonkeyPatch
+    transactions: int,
 ) -> None:
     """It gives numbers once more: "committed" is then said of somebody else's transaction."""
-    monkeypatch.setattr(lost_answer, "WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(lost_answer, "TRIES", 10_000)
+    patient = PostgresMeasures(answer_seconds=0.05, answer_tries=10_000)
     refused: list[StoreUnavailable] = []
 
     async def append(store: PostgresStore) -> None:
@@ -136,7 +137,7 @@ async def test_a_crashed_server_does_not_take_another_transaction_for_a_lost_one
         refused.append(caught.value)
 
     with running_server(LATE) as server:
-        async with lost_in_a_crash(server) as (store, proxy):
+        async with lost_in_a_crash(server, patient) as (store, proxy):
             async with anyio.create_task_group() as group:
                 group.start_soon(append, store)
                 await proxy.wait_for_cut()

@@ -18,8 +18,8 @@ from tape.erasing import tombstone
 from tape.errors import AppendRefused, TapeMismatch
 from tape.handle import Tape
 from tape.query import Query
-from tape.stores.postgres import search_index
 from tape.stores.postgres.database import PostgresDatabase
+from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.search_index import NEWEST, PAGE
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Append, Batch, Unit
@@ -38,9 +38,12 @@ def url() -> Iterator[str]:
 
 
 @asynccontextmanager
-async def opened(url: str, many: int = 1) -> AsyncIterator[list[PostgresStore]]:
+async def opened(
+    url: str, many: int = 1, measures: PostgresMeasures = MEASURES
+) -> AsyncIterator[list[PostgresStore]]:
     """Open a database as so many processes do."""
-    stores = [PostgresStore.open(url, [ledger_schema("postgres")]) for _ in range(many)]
+    schemas = [ledger_schema("postgres")]
+    stores = [PostgresStore.open(url, schemas, measures=measures) for _ in range(many)]
     try:
         yield stores
     finally:
@@ -223,11 +226,8 @@ async def test_two_processes_share_the_work_of_indexing(url: str) -> None:
             assert len(await Tape(store, "t3").search("plum", limit=9999)) == PAGE + 100
 
 
-async def test_a_tape_that_another_process_indexes_is_left_to_it_until_it_is_done(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_index, "GATHER_SECONDS", 0.0)
-    async with opened(url) as (store,):
+async def test_a_tape_that_another_process_indexes_is_left_to_it_until_it_is_done(url: str) -> None:
+    async with opened(url, measures=PostgresMeasures(gather_seconds=0.0)) as (store,):
         for name in ("t0", "t1"):
             await store.append(name, [said("plum")])
         await store.indexed()
@@ -250,11 +250,8 @@ async def test_what_an_ended_process_left_is_indexed_by_whoever_searches_it(url:
         await until_covered(url, [(1, NEWEST + 102)])
 
 
-async def test_an_index_that_a_newer_process_has_made_by_its_rules_is_left_to_it(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_index, "GATHER_SECONDS", 0.0)
-    async with opened(url) as (store,):
+async def test_an_index_that_a_newer_process_has_made_by_its_rules_is_left_to_it(url: str) -> None:
+    async with opened(url, measures=PostgresMeasures(gather_seconds=0.0)) as (store,):
         (entry,) = await store.append("t", [said("plum")])
         await store.indexed()
         rows(url, "UPDATE search_covered SET rules = '9'")

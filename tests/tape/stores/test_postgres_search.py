@@ -23,10 +23,10 @@ from tape.query import Query
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_here, scanning
 from tape.service import TapeService
-from tape.stores.postgres import search_lookup, search_terms
+from tape.stores.postgres.measures import MEASURES, STRETCH, PostgresMeasures
 from tape.stores.postgres.search_index import NEWEST
-from tape.stores.postgres.search_lookup import FIRST_WALK, next_walk, stretches
-from tape.stores.postgres.search_terms import MAX_TERMS, STRETCH, terms_of, wanted_of
+from tape.stores.postgres.search_lookup import next_walk, stretches
+from tape.stores.postgres.search_terms import MAX_TERMS, terms_of, wanted_of
 from tape.stores.postgres.store import PostgresStore
 from tape.testing.stores import said
 from tape.testing.tapes import T
@@ -45,8 +45,8 @@ def url() -> Iterator[str]:
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[PostgresStore]:
-    store = PostgresStore.open(url)
+async def opened(url: str, measures: PostgresMeasures = MEASURES) -> AsyncIterator[PostgresStore]:
+    store = PostgresStore.open(url, measures=measures)
     try:
         yield store
     finally:
@@ -268,18 +268,19 @@ WORDS: Final = (
 KINDS: Final = (None, ("message",), ("message", "tool_result"), ("anchor",), ("message", "anchor"))
 
 
-@pytest.mark.parametrize("small", [False, True])
+SMALL: Final = PostgresMeasures(stretch=64, most_found=128, first_walk=10)
+"""What is read at once, as small beside a tape as it is beside one of millions."""
+
+
+@pytest.mark.parametrize("measures", [MEASURES, SMALL], ids=["real", "small"])
 async def test_questions_of_few_words_have_the_same_answers(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, small: bool
+    url: str, measures: PostgresMeasures
 ) -> None:
-    if small:  # as on a tape of millions
-        for module, name, value in (
-            (search_terms, "STRETCH", 64),
-            (search_lookup, "STRETCH", 64),
-            (search_lookup, "MAX_FIND", 128),
-            (search_lookup, "FIRST_WALK", 10),
-        ):
-            monkeypatch.setattr(module, name, value)
+    async with opened(url, measures) as store:
+        await same_answers(store)
+
+
+async def same_answers(store: PostgresStore) -> None:
     chance = random.Random(6)
 
     def sentence(most: int) -> str:
@@ -331,7 +332,7 @@ async def test_frequent_and_rare_words_are_found_beyond_the_first_walk(
         often = " 的" if number % 100 == 0 else ""
         return f"plum{rare}{once}{often}"
 
-    await store.append(T, [said(text(number)) for number in range(5 * FIRST_WALK)])
+    await store.append(T, [said(text(number)) for number in range(5 * MEASURES.first_walk)])
     await store.indexed()
     assert await ids(store, "quetzal") == [4503, 1903, 10]
     assert await ids(store, "quetzal", limit=2) == [4503, 1903]
@@ -339,7 +340,7 @@ async def test_frequent_and_rare_words_are_found_beyond_the_first_walk(
     assert await ids(store, "的", limit=30) == [4903 - 100 * n for n in range(30)]
     assert await ids(store, "plum bygone quetzal") == [1903]
     assert await ids(store, "bygone medlar") == []
-    assert len(await ids(store, "plum", limit=9999)) == 5 * FIRST_WALK
+    assert len(await ids(store, "plum", limit=9999)) == 5 * MEASURES.first_walk
     assert store.search_state().partial == 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -11,8 +11,11 @@ import pytest
 from tape.entry import Entry, message
 from tape.errors import TapeError
 from tape.query import Query
+from tape.store import utc_now
 from tape.stores.postgres.database import PostgresDatabase
-from tape.stores.postgres.store import PostgresStore
+from tape.stores.postgres.measures import PostgresMeasures
+from tape.stores.postgres.pool import Connection
+from tape.stores.postgres.store import PostgresStore, search_schema, tape_schema
 from tape.tails import END, MAX_ENTRIES
 from tape.testing import ERASING_CHECKS, SEARCH_CHECKS, STORE_CHECKS, StoreCheck
 from tape.testing.stores import said
@@ -21,6 +24,18 @@ from tape.unit_of_work import Unit
 from tests.postgres import fresh_database
 
 pytestmark = pytest.mark.postgresql
+
+
+class SilentDatabase(PostgresDatabase):
+    """A database that must not be asked while it is `silent`."""
+
+    silent = False
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        assert not self.silent, "the database was asked"
+        async with super().connection() as connection:
+            yield connection
 
 
 class HoldingStore(PostgresStore):
@@ -49,9 +64,15 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-async def store(url: str) -> AsyncIterator[HoldingStore]:
-    made = HoldingStore.open(url)
-    assert isinstance(made, HoldingStore)
+def database(url: str) -> SilentDatabase:
+    made = SilentDatabase.open(url, (tape_schema(), search_schema()))
+    assert isinstance(made, SilentDatabase)
+    return made
+
+
+@pytest.fixture
+async def store(database: SilentDatabase) -> AsyncIterator[HoldingStore]:
+    made = HoldingStore(database, utc_now)
     yield made
     await made.close()
 
@@ -73,20 +94,14 @@ async def test_a_store_that_holds_its_tapes_keeps_the_contract(
     await check(store)
 
 
-async def test_what_is_held_is_read_once(
-    store: HoldingStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_held_is_read_once(store: HoldingStore, database: SilentDatabase) -> None:
     await store.append(T, [said("plum")])
     assert [one.text for one in await store.query(Query(T, kinds=("message",)))] == ["plum"]
-    monkeypatch.setattr(PostgresDatabase, "connection", _refused)
+    database.silent = True
     assert len(await store.query(Query(T))) == 3
     assert await store.size(T) == 3
     with pytest.raises(AssertionError):
         await store.tapes()
-
-
-def _refused(_database: PostgresDatabase) -> None:
-    raise AssertionError("the database was asked")
 
 
 async def test_what_is_older_than_is_remembered_is_read_from_the_database(
@@ -112,17 +127,17 @@ async def test_after_its_release_a_tape_is_what_others_made_of_it(store: Holding
 
 
 async def test_a_tape_that_is_held_again_is_known_with_what_others_appended_meanwhile(
-    store: HoldingStore, other: PostgresStore, monkeypatch: pytest.MonkeyPatch
+    store: HoldingStore, other: PostgresStore, database: SilentDatabase
 ) -> None:
     await store.append(T, [said("plum")])
     store.tails.release(T)
     await other.append(T, [said("pear")])
     store.tails.hold(T, lambda: True)
     store.take_in([T], await store.select("tape.ends", {"names": [T], **END}))
-    with monkeypatch.context() as patch:
-        patch.setattr(PostgresDatabase, "connection", _refused)
-        assert [one.text for one in await store.query(Query(T, after=2))] == ["plum", "pear"]
-        assert await store.size(T) == 4
+    database.silent = True
+    assert [one.text for one in await store.query(Query(T, after=2))] == ["plum", "pear"]
+    assert await store.size(T) == 4
+    database.silent = False
     (fig,) = await store.append(T, [said("fig")])
     assert fig.id == 5
 
@@ -140,12 +155,12 @@ async def test_what_is_read_during_a_release_is_not_remembered(store: HoldingSto
 
 
 async def test_a_tape_whose_lease_has_ended_is_read_from_the_database(
-    store: HoldingStore, monkeypatch: pytest.MonkeyPatch
+    store: HoldingStore, database: SilentDatabase
 ) -> None:
     await store.append(T, [said("plum")])
     await store.query(Query(T))
     store.is_held = False
-    monkeypatch.setattr(PostgresDatabase, "connection", _refused)
+    database.silent = True
     with pytest.raises(AssertionError):
         await store.query(Query(T))
 
@@ -162,10 +177,9 @@ async def test_of_long_entries_few_are_remembered(store: HoldingStore) -> None:
     assert len(await store.query(Query(T, limit=8, newest=True))) == 8
 
 
-async def test_tapes_that_were_used_long_ago_are_forgotten(
-    store: HoldingStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tape.tails.MAX_SIZE", 3000)
+async def test_tapes_that_were_used_long_ago_are_forgotten(url: str) -> None:
+    schemas, measures = (tape_schema(), search_schema()), PostgresMeasures(remembered_bytes=3000)
+    store = HoldingStore(PostgresDatabase.open(url, schemas, measures), utc_now)
     for number in range(4):
         await store.append(f"{T}-{number}", [said("plum " * 200)])
         await store.query(Query(f"{T}-{number}"))
@@ -173,6 +187,7 @@ async def test_tapes_that_were_used_long_ago_are_forgotten(
     assert known[0] is None
     assert known[3] == 3
     assert [len(await store.query(Query(f"{T}-{number}"))) for number in range(4)] == [3] * 4
+    await store.close()
 
 
 async def test_a_refused_append_is_not_remembered(store: HoldingStore) -> None:

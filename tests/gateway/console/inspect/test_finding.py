@@ -8,9 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import anyio
-import pytest
 
-from gateway.console import reads
 from gateway.console.chats import key_of
 from gateway.hooks.specs import hookimpl
 from tape.entry import Entry
@@ -22,7 +20,7 @@ from tests.fakes.openai.script import Failure, Text
 from tests.gateway.console.inspect.asking import EVERY, PRIVATE, gone
 from tests.gateway.console.inspect.people import Client, House, get, house, said
 from tests.gateway.console.scene import running_scene
-from tests.kit.gateways import tape_of
+from tests.kit.gateways import every, tape_of
 
 
 async def found(client: Client, **asked: Any) -> list[dict[str, Any]]:
@@ -88,13 +86,11 @@ class PluginTapes(MemoryStore):
         return newest_first(*filter(wanted.matches, page))[: query.limit]
 
 
-async def test_a_chat_whose_search_takes_too_long_is_left_out_and_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reads, "SEARCH_SECONDS", 0.0)
+async def test_a_chat_whose_search_takes_too_long_is_left_out_and_named(tmp_path: Path) -> None:
+    hasty = every(console_search=0.0)
     tapes, more = PluginTapes(), {"BUFFER__DEBOUNCE": "0"}
     async with (
-        running_scene(House, tmp_path, more, None, None, tapes) as home,
+        running_scene(House, tmp_path, more, None, None, tapes, internals=hasty) as home,
         home.owner() as owner,
     ):
         await talked(home)

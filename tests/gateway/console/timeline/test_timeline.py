@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import pytest
 from gateway.app import Gateway
 from gateway.console.reads import ConsoleReads
 from gateway.console.screens.timeline import for_readers
-from gateway.console.timeline import changes
 from gateway.console.timeline.changes import changes_after
 from gateway.console.timeline.chapter import NO_CHAPTER, chapter_text
 from gateway.console.timeline.lanes import lane_names
@@ -30,6 +30,7 @@ from gateway.console.timeline.past import room_at, steps_after
 from gateway.console.timeline.sparks import sparks_of
 from gateway.errors import AdminError
 from gateway.language.language import speaking
+from gateway.settings.bounds import Bounds
 from gateway.turn.runner import error_sentence
 from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, anchor, bootstrap, event, message, tool_call
@@ -266,12 +267,13 @@ async def test_chapters_are_stepped_through(tape: Tape, reads: ConsoleReads) -> 
 
 
 async def test_a_page_hears_what_was_changed_of_what_it_shows(
-    tape: Tape, reads: ConsoleReads, monkeypatch: pytest.MonkeyPatch
+    gateway: Gateway, tape: Tape, reads: ConsoleReads
 ) -> None:
     await talked(tape)
 
-    async def changed(after: int | None) -> dict[str, Any]:
-        return await changes_after(reads, tape.name, after)
+    async def changed(after: int | None, **bounds: int) -> dict[str, Any]:
+        own = ConsoleReads(replace(gateway.services, bounds=Bounds(**bounds))) if bounds else reads
+        return await changes_after(own, tape.name, after)
 
     nothing = {"upto": 15, "deleted": [], "edited": [], "all": False}
     assert [await changed(one) for one in (None, 15, 99)] == [nothing] * 3
@@ -279,10 +281,13 @@ async def test_a_page_hears_what_was_changed_of_what_it_shows(
     assert await changed(10) == {"upto": 15, "deleted": [11], "edited": [], "all": False}
     await tape.append(event("erase", {"what": "message", "entries": 1}))
     assert await changed(15) == {"upto": 16, "deleted": [], "edited": [], "all": True}
-    monkeypatch.setattr(changes, "MAX_BEHIND", 10)
-    assert await changed(2) == {"upto": 16, "deleted": [], "edited": [], "all": True}
-    monkeypatch.setattr(changes, "PAGE", 1)
-    assert (await changed(9))["all"]
+    assert await changed(2, console_changed=10) == {
+        "upto": 16,
+        "deleted": [],
+        "edited": [],
+        "all": True,
+    }
+    assert (await changed(9, console_changes=1))["all"]
 
 
 async def test_a_search_finds_no_deleted_message(tape: Tape, reads: ConsoleReads) -> None:

@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
 from gateway.app import Gateway
+from gateway.assembly import AS_SHIPPED
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.scheduling.opening.court import CourtChannel
-from tests.kit.gateways import gateway_of
+from tests.kit.gateways import gateway_of, over
 from tests.kit.mortal import MortalStore
 from tests.kit.plain_channels import Brings
 
@@ -22,11 +21,10 @@ async def court(
 ) -> AsyncIterator[tuple[Gateway, CourtChannel]]:
     """Run a gateway that is closed by default, in the given store or in one of its own."""
     channel = CourtChannel()
-    with pytest.MonkeyPatch.context() as patch:
-        if store is not None:
-            patch.setattr("gateway.assembly.open_store", lambda *_: store)
-        async with (
-            FakeOpenAI() as server,
-            gateway_of(home, server, Brings(channel), ACCESS__MODE="paired", **more) as gateway,
-        ):
-            yield gateway, channel
+    internals = AS_SHIPPED if store is None else over(store)
+    plugin, given = Brings(channel), {"ACCESS__MODE": "paired", **more}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(home, server, plugin, internals=internals, **given) as gateway,
+    ):
+        yield gateway, channel

@@ -1,11 +1,4 @@
-"""The ledger's conformance suite, which needs no test framework.
-
-Run every check in `LEDGER_CHECKS` on a fresh store, such as another kind of database, or a plugin's
-tape store plus a database for the ledger. Checks raise AssertionError.
-
-    for check in LEDGER_CHECKS:
-        await check(lambda owner="a", lease=60.0: Ledger(store, clock, owner, lease))
-"""
+"""The ledger's conformance suite: every check in `LEDGER_CHECKS` is run on each kind of store."""
 
 from __future__ import annotations
 

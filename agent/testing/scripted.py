@@ -1,4 +1,4 @@
-"""A scripted model for tests, which needs no network and no pytest."""
+"""A model that answers from a script, which needs no network."""
 
 from __future__ import annotations
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from anyio.abc import TaskStatus
 
 from channels.message import Author, InboundMessage
@@ -20,7 +19,6 @@ from gateway.clock import SystemClock
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of, tape_of
-from tests.postgres import application_database
 
 QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
 
@@ -149,9 +147,3 @@ async def running(
         yield gateways
         for one in gateways:
             one.end.set()
-
-
-@pytest.fixture
-def database() -> Iterator[str]:
-    with application_database() as url:
-        yield url

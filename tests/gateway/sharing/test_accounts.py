@@ -13,10 +13,8 @@ from channels.facts import Facts
 from gateway.settings.intervals import INTERVALS
 from gateway.sharing.platforms.accounts import SharedAccounts
 from tape.store import UnitStore
-from tests.gateway.sharing.polling import bus_of, change, store, until, url
+from tests.gateway.sharing.polling import bus_of, change, until
 from tests.kit.clock import ManualClock
-
-__all__ = ["store", "url"]
 
 pytestmark = pytest.mark.postgresql
 

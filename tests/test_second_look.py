@@ -13,6 +13,11 @@ from tests.unsteady import LIST, entries
 
 STEADY = "def test_steady(): pass\n"
 BROKEN = "def test_broken(): assert False\n"
+ON_A_WORKER = """
+import os
+def test_on_a_worker():
+    assert "PYTEST_XDIST_WORKER" not in os.environ
+"""
 TWENTIETH = """
 from pathlib import Path
 import pytest
@@ -49,6 +54,7 @@ def test_other(number):
         time.sleep(0.1)
 """
 
+WORKERS = ("-p", "xdist.plugin", "--numprocesses=2", "--dist=worksteal")
 Look = Callable[..., int]
 
 
@@ -77,7 +83,7 @@ def test_what_passes_is_not_looked_at_again(look: Look, capfd: pytest.CaptureFix
 def test_what_fails_once_more_fails_the_run(
     look: Look, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert look(steady=STEADY, broken=BROKEN) == 1
+    assert look(*WORKERS, steady=STEADY, on_a_worker=ON_A_WORKER) == 1
     said = capfd.readouterr().out
     assert said.count("Once more") == 1
     assert said.count("1 failed") == 2
@@ -88,8 +94,7 @@ def test_what_fails_once_more_fails_the_run(
 def test_what_fails_only_beside_others_fails_the_run(
     look: Look, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    beside = ("-p", "xdist.plugin", "--numprocesses=2", "--dist=worksteal")
-    assert look(*beside, beside=BESIDE, others=OTHERS) == 1
+    assert look(*WORKERS, beside=BESIDE, others=OTHERS) == 1
     assert "Once more, 5 times beside the rest of its folder: test_beside.py" in (
         capfd.readouterr().out
     )

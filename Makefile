@@ -59,7 +59,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 
 # Half of its time a test waits: for a disk, a timer, another process. And each of hundreds of
 # processes would compile what it loads where the environment wants no bytecode to be kept.
-# The few that fail are run once more, alone: `tests/second_look.py` says what that means.
+# The few that fail are looked at again, beside others: `tests/second_look.py` says what that means.
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
   $(addprefix gateway/,backup cli console sharing storage))
@@ -98,9 +98,10 @@ test-every-case: $(VENV)/.dev ## the promises to chats on a server, every case o
 	TAPEWAY_TEST_EVERY_CASE=1 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql tests/contracts
 
 # mypy keeps one core busy for longer than the fleet takes, and the console's browser mostly waits:
-# the tests need not wait for either.
+# the tests need not wait for either. What is new among the unsteady tests must not scroll away.
 check: $(VENV)/.dev lint layers ## what CI runs: format, lint, types, layers, tests, a fleet, a long tape
 	$(MAKE) --jobs=2 beside behaviour
+	@$(BIN)/python -m tests.unsteady
 
 beside: $(VENV)/.dev
 	$(MAKE) types

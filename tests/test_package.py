@@ -21,6 +21,7 @@ import pytest
 
 from gateway.home import find_running
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -123,9 +124,10 @@ async def test_the_wheel_alone_runs_the_gateway_which_answers_on_its_page(
         [str(tapeway), "gateway"], cwd=elsewhere, env=environ, stdout=log, stderr=log
     )
     try:
+        patience = Patience("the gateway runs")
         while (found := find_running(tmp_path / "home")) is None:
             assert process.returncode is None
-            await anyio.sleep(0.02)
+            await patience.pause()
         run(tapeway, "doctor", cwd=elsewhere, **settings)
         async with visit(found.url, "Alice") as (alice,):
             answer = await alice.answer(await alice.say("Are you there?"))

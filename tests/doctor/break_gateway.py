@@ -16,7 +16,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
-import anyio
 import apsw
 import orjson
 import pytest
@@ -33,6 +32,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
 from tests.kit.gateways import gateway_process
 from tests.kit.needs import DISK, ROOT
+from tests.kit.waiting import Patience
 
 Variables = AsyncIterator[dict[str, str]]
 
@@ -304,8 +304,9 @@ async def channel(scene: Scene) -> Variables:
     }
     environ = scene.environ(**more)
     async with gateway_process(environ, scene.home):
-        while await state_of(scene.home, "telegram") in (None, "starting"):  # noqa: ASYNC110
-            await anyio.sleep(0.02)
+        patience = Patience("the gateway has a state of Telegram")
+        while await state_of(scene.home, "telegram") in (None, "starting"):
+            await patience.pause()
         yield environ
 
 

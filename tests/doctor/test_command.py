@@ -29,6 +29,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
 from tests.kit.clock import START
 from tests.kit.gateways import ROOT, clean_environ, gateway_process, run_process
+from tests.kit.waiting import Patience
 
 KEY = "a-key-of-the-tests"
 
@@ -53,8 +54,9 @@ async def test_a_gateway_starts_while_doctor_runs_and_both_are_well(scene: Scene
         async with gateway_process(environ, scene.home) as process:
             await process.url()
             held.set()
-            while not found:  # noqa: ASYNC110 - doctor is a process
-                await anyio.sleep(0.01)
+            patience = Patience("doctor has found the gateway")
+            while not found:
+                await patience.pause()
             code, report = await examined(environ)
             says = [one["says"] for one in results(report) if one["check"] == "gateway"]
             assert says == [f"process {process.pid} at {await process.url()} answers"]

@@ -22,6 +22,7 @@ from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
 from tests.kit.forks import fork
 from tests.kit.gateways import clean_environ
+from tests.kit.waiting import Patience
 
 TWENTY: Final = {
     # ends with one line
@@ -130,8 +131,9 @@ async def started(environ: dict[str, str], words: list[str]) -> str:
                         group.cancel_scope.cancel()
 
                     group.start_soon(wait)
-                    while not all(word in said_in(err.fileno()) for word in words):  # noqa: ASYNC110
-                        await anyio.sleep(0.05)
+                    patience = Patience("the program has said the words")
+                    while not all(word in said_in(err.fileno()) for word in words):
+                        await patience.pause()
                     group.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):

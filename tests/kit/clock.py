@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 from anyio.lowlevel import checkpoint
 from anyio.to_thread import current_default_thread_limiter
 
 from gateway.clock import SystemClock
+from tests.kit.loops import TidyLoop
 
 START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MOST_ROUNDS: Final = 10_000
-QUIET_ROUNDS: Final = 3
-"""Idle turns of the loop after which no socket can hold anything any more.
-
-What is sent on this machine has arrived when the loop looks again, however busy the machine is.
-"""
-
 T = TypeVar("T")
 
 
@@ -130,42 +124,18 @@ class QuickClock(SystemClock):
         self._off += by
 
 
-class _Threads(ThreadPoolExecutor):
-    """The loop's threads, which tell whether any of them works."""
-
-    def __init__(self) -> None:
-        super().__init__(thread_name_prefix="watched")
-        self.busy: set[Future[Any]] = set()
-
-    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
-        future = super().submit(*args, **kwargs)
-        self.busy.add(future)
-        future.add_done_callback(self.busy.discard)
-        return future
-
-
-_errands: Final[dict[object, anyio.Event]] = {}
+_errands: Final[set[object]] = set()
 
 
 @contextmanager
 def errand() -> Iterator[None]:
     """Have no time pass in a `RestingClock` until another process has answered."""
-    key, done = object(), anyio.Event()
-    _errands[key] = done
+    key = object()
+    _errands.add(key)
     try:
         yield
     finally:
-        del _errands[key]
-        done.set()
-
-
-def _watched_threads() -> _Threads:
-    loop = asyncio.get_running_loop()
-    found = getattr(loop, "_default_executor", None)
-    if not isinstance(found, _Threads):
-        found = _Threads()
-        loop.set_default_executor(found)
-    return found
+        _errands.remove(key)
 
 
 async def settle() -> None:
@@ -184,17 +154,10 @@ async def settle() -> None:
 
 async def rest() -> None:
     """Have every other task run until nothing is on its way, over this process's sockets either."""
-    threads = _watched_threads()
-    ready: Sized = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, TidyLoop), "time can stand still only on the loop of the tests"
     limiter = current_default_thread_limiter()
-    quiet = 0
-    while quiet < QUIET_ROUNDS:
-        # Each turn of the loop also looks at the sockets; anyio's checkpoint would take longer
-        # than the rest of it.
-        await asyncio.sleep(0)
-        if _errands:
-            await next(iter(_errands.values())).wait()
-        quiet = 0 if _errands or ready or threads.busy or limiter.borrowed_tokens else quiet + 1
+    await loop.idle(lambda: bool(_errands or limiter.borrowed_tokens))
 
 
 def _waits(task: asyncio.Task[object]) -> bool:

@@ -37,6 +37,7 @@ from tests.fakes.base.traffic import WITNESSES
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.canaries import KEY, SET, TOKENS, Canaries, by_design, watched, without_wire
 from tests.kit.forks import Fork, fork
+from tests.kit.waiting import Patience
 
 ROOT = Path(__file__).resolve().parents[2]
 APART = ROOT / "docs"
@@ -163,11 +164,12 @@ class Process:
 
     async def url(self) -> str:
         """Wait until it is ready; returns its address."""
+        patience = Patience("the gateway is ready")
         while True:
             found = find_running(self._home)
             if found is not None and found.pid == self.pid and await _is_ready(found.url):
                 return found.url
-            await anyio.sleep(0.02)
+            await patience.pause()
 
     async def kill(self) -> None:
         """End it with `kill -9`."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from tests.kit.clock import rest
 from tests.model_servers.wire import Answer, Demand, refuse
 
 Step = Answer | Demand
@@ -109,7 +110,7 @@ class ScriptedServer:
         if answer.ending == "hang":
             await asyncio.Event().wait()
         elif answer.ending == "cut":
-            await asyncio.sleep(0.01)  # what was written must arrive before the end does
+            await rest()  # what was written must arrive before the end does
             writer.transport.abort()
         else:
             writer.write(b"0\r\n\r\n")

@@ -22,6 +22,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
 from tests.kit.gateways import Process, gateway_process, make_environ, run_process
+from tests.kit.waiting import Patience
 
 GROUPS: Final = 5
 ASKS: Final = 26  # one message of so many is a question
@@ -131,12 +132,13 @@ async def _next_question(
 
 async def _newest(home: Path) -> int:
     """The newest message that is committed; waits for the first."""
+    patience = Patience("the first message is committed")
     while True:
         with closing(apsw.Connection(str(home / "tapeway.db"))) as connection:
             newest: int = connection.execute("SELECT coalesce(max(id), 0) FROM inbox").get
         if newest:
             return newest
-        await anyio.sleep(0.02)
+        await patience.pause()
 
 
 def _counted(folder: Path, until: int) -> tuple[tuple[int, int], int, int]:

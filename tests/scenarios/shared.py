@@ -19,6 +19,7 @@ from gateway.clock import SystemClock
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.waiting import Patience
 
 QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
 
@@ -56,17 +57,19 @@ async def gateways(
 
 async def until(true: Callable[[], Any]) -> None:
     """Wait until something is true."""
-    while not true():  # noqa: ASYNC110 - what is waited for is in another task
-        await anyio.sleep(0.01)
+    patience = Patience("what the test asks for is so")
+    while not true():
+        await patience.pause()
 
 
 async def answered(gateway: Gateway, room: str, count: int, channel: str = "web") -> list[Entry]:
     """Wait until so many turns of a room have ended; return its tape."""
+    patience = Patience("the turns have ended")
     while True:
         entries = await tape_of(gateway, f"{channel}:{room}").read()
         if sum(entry.name == "turn.end" for entry in entries) >= count:
             return entries
-        await anyio.sleep(0.02)
+        await patience.pause()
 
 
 def by_holder(both: list[Gateway], session: str = "web:lobby") -> list[Gateway]:
@@ -101,8 +104,9 @@ def said(text: str, number: int) -> InboundMessage:
 async def row_of(admin: LedgerAdmin, status: str) -> str:
     """Wait until a message has a status; return its row."""
     rows = await admin.rows(status)
+    patience = Patience("a message has the status")
     while not rows:
-        await anyio.sleep(0.02)
+        await patience.pause()
         rows = await admin.rows(status)
     return str(rows[0]["id"])
 

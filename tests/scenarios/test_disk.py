@@ -16,6 +16,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import every, gateway_of
 from tests.kit.needs import DISK
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 
 
 @pytest.fixture
@@ -75,8 +76,9 @@ async def test_d7_a_full_disk_finishes_what_runs_takes_nothing_new_and_recovers(
         assert ready.status_code == 503
         assert "the disk is full" in ready.json()["store"]["why"]
         filler.unlink()
-        while (await alice.ready()).status_code != 200:  # noqa: ASYNC110 - asked over HTTP
-            await anyio.sleep(0.02)
+        patience = Patience("the gateway is ready again")
+        while (await alice.ready()).status_code != 200:
+            await patience.pause()
         answer = await alice.answer(await alice.say("there is room again"))
         assert "there is room again" in answer["text"]
     assert (small_disk / "ballast").stat().st_size == 2_000_000

@@ -20,6 +20,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ, run_process
 from tests.kit.plugins import distribution
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 from tests.postgres import fresh_database
 
 IMPATIENT = """
@@ -97,8 +98,9 @@ async def test_a_second_ctrl_c_while_it_ends_changes_nothing(tmp_path: Path) -> 
     async with gateway_process(make_environ(home), home) as running:
         await running.url()
         os.kill(running.pid, signal.SIGINT)
-        while "gateway.stopping" not in log.read_text():  # noqa: ASYNC110 - a log has no event
-            await anyio.sleep(0.001)
+        patience = Patience("the gateway is stopping", pause=0.001)
+        while "gateway.stopping" not in log.read_text():
+            await patience.pause()
         assert await running.interrupt() == 0
     assert "Traceback" not in log.read_text()
     assert "Stopped." in log.read_text()

@@ -6,7 +6,6 @@ import asyncio
 from contextlib import closing
 from pathlib import Path
 
-import anyio
 import apsw
 from anyio.lowlevel import checkpoint
 
@@ -18,6 +17,7 @@ from tests.gateway.erasing.stage import erased
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import gateway_of, gateway_process, make_environ, settled, tape_of
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 
 
 async def row_of(gateway: Gateway, message_id: str) -> str:
@@ -114,8 +114,9 @@ async def test_after_a_kill_what_waited_together_is_asked_together(
         await alice.draft(first)
         for text in ("And the lid of it?", "And its handle?"):
             await alice.say(text, reply_to=first)
-        while rows_of(tmp_path / "home") != [("taken",), ("waiting",), ("waiting",)]:  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+        patience = Patience("both questions wait")
+        while rows_of(tmp_path / "home") != [("taken",), ("waiting",), ("waiting",)]:
+            await patience.pause()
         await process.kill()
     model.enqueue(Text(("It is blue.",)), Text(("To both.",)))
     async with gateway_of(tmp_path / "home", model) as gateway:

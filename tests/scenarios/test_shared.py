@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
-import anyio
 import psycopg
 import pytest
 
@@ -16,6 +15,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ, settled, tape_of
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 from tests.scenarios.shared import KEPT, QUICK, answered, by_holder, expire, gateways, until
 
 pytestmark = pytest.mark.postgresql
@@ -169,8 +169,9 @@ async def test_a_holder_sees_what_another_gateway_appends_to_its_tape(
         holder, other = by_holder(both)
         entries = await read(holder, "lobby")  # it remembers that
         (added,) = await tape_of(other, "web:lobby").append(event("note", {"by": "the other"}))
-        while (await read(holder, "lobby"))[-1] != added:  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+        patience = Patience("the holder has heard of the entry")
+        while (await read(holder, "lobby"))[-1] != added:
+            await patience.pause()
         await alice.answer(await alice.say("two"))
         assert (await read(holder, "lobby"))[: len(entries) + 1] == [*entries, added]
 

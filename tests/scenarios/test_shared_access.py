@@ -23,6 +23,7 @@ from tests.kit.editing_channel import QUESTION
 from tests.kit.gateways import gateway_of, tape_of
 from tests.kit.plain_channels import MESSAGE, Brings, PairedChannel, sent
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 from tests.scenarios.shared import KEPT, QUICK, answered, gateways, until
 
 pytestmark = pytest.mark.postgresql
@@ -65,8 +66,9 @@ async def test_a_code_made_at_one_gateway_is_used_once_at_two(
             group.start_soon(second.parts.intake.accept, tries[1:])
         ledger = LedgerAdmin(first.services, None)
         said: Counter[str] = Counter()
+        patience = Patience("both tries are answered")
         while said.total() < 2:
-            await anyio.sleep(0.02)
+            await patience.pause()
             rows = [row for row in await ledger.rows() if row["id"].startswith("in")]
             said = Counter(row["why"] for row in rows if row["status"] != "accepted")
         assert said == {f"a pairing code: {PAIRED}": 1, f"a pairing code: {WRONG}": 1}
@@ -83,8 +85,9 @@ async def test_who_pairs_at_one_gateway_with_another_ones_code_is_an_owner_at_bo
         second.parts.pairing.know(made["code"], made["seconds"])
         await second.parts.intake.accept([sent(f"pair {made['code']}")])
         for gateway in (first, second):
-            while await owners(gateway) != ["7"]:  # noqa: ASYNC110 - it hears of the rule
-                await anyio.sleep(0.02)
+            patience = Patience("the gateway knows the owner")
+            while await owners(gateway) != ["7"]:
+                await patience.pause()
 
 
 async def ended(gateway: Gateway, number: int) -> str:
@@ -92,11 +95,12 @@ async def ended(gateway: Gateway, number: int) -> str:
     said = replace(MESSAGE, ext_id=f"-100/{number}", message_id=str(number))
     await gateway.parts.intake.accept([said])
     ledger = LedgerAdmin(gateway.services, None)
+    patience = Patience("the message has come to its end")
     while True:
         rows = [row for row in await ledger.rows() if row["id"].startswith("in")]
         if len(rows) == number and rows[0]["status"] not in ("accepted", "waiting", "taken"):
             return str(rows[0]["status"])
-        await anyio.sleep(0.02)
+        await patience.pause()
 
 
 async def knows(gateway: Gateway, role: str) -> None:
@@ -164,8 +168,9 @@ async def test_a_person_who_is_erased_at_one_gateway_is_gone_from_what_another_o
                 await alice.answer(await alice.say("my zyzzogeton is ill"))
             erasing = EraseAdmin(second.services, second.parts.eraser)
             name = (await erasing.begin("person", "", f"web:{alice.id}"))["erasure"]
-            while (await erasing.state(name))["state"] != "done":  # noqa: ASYNC110
-                await anyio.sleep(0.02)
+            patience = Patience("the erasure is done")
+            while (await erasing.state(name))["state"] != "done":
+                await patience.pause()
             async with visit(at.url, "Bob", room=room) as (bob,):
                 await bob.answer(await bob.say("what was ill?"))
             entries = await tape_of(first, f"web:{room}").read()
@@ -185,8 +190,9 @@ async def test_a_person_erased_in_a_room_of_another_gateway_is_somebody_new_ther
         erasing = EraseAdmin(second.services, second.parts.eraser)
         tape = tape_of(second, "web:red").name
         name = (await erasing.begin("person", tape, f"web:{alice.id}"))["erasure"]
-        while (await erasing.state(name))["state"] != "done":  # noqa: ASYNC110
-            await anyio.sleep(0.02)
+        patience = Patience("the erasure is done")
+        while (await erasing.state(name))["state"] != "done":
+            await patience.pause()
         await alice.answer(await alice.say("it is well again"))
         words = str([one.payload for one in await tape_of(first, "web:red").read()])
         assert ("zyzzogeton" in words, "well again" in words) == (False, True)

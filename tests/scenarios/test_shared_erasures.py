@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import anyio
 import psycopg
 import pytest
 
@@ -16,6 +15,7 @@ from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import every, tape_of
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 from tests.postgres import owned_database
 from tests.scenarios.shared import KEPT, gateways, until
 
@@ -30,8 +30,9 @@ def lobby(gateway: Gateway) -> Erasure:
 
 async def done(gateway: Gateway) -> None:
     """Wait until the erasure is done, and nothing that was said is left."""
-    while [row["state"] for row in await gateway.services.ledger.erasures.read()] != ["done"]:  # noqa: ASYNC110
-        await anyio.sleep(0.01)
+    patience = Patience("the erasure is done")
+    while [row["state"] for row in await gateway.services.ledger.erasures.read()] != ["done"]:
+        await patience.pause()
     entries = await tape_of(gateway, "web:lobby").read()
     assert not [entry for entry in entries if "secret" in str((entry.payload, entry.meta))]
 
@@ -80,8 +81,9 @@ async def test_an_erasure_that_failed_goes_on_by_itself(tmp_path: Path) -> None:
             connection.execute("ALTER TABLE usage RENAME TO lost")
             own = only.parts.eraser
             name = await own.begin(what="chat", asked_by="operator", tape=lobby(only).tape)
-            while name not in own.problems:  # noqa: ASYNC110 - what is waited for is in another task
-                await anyio.sleep(0.01)
+            patience = Patience("the erasure has met its problem")
+            while name not in own.problems:
+                await patience.pause()
             connection.execute("ALTER TABLE lost RENAME TO usage")
             await done(only)
 

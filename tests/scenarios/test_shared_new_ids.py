@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
 import pytest
 
 from channels.message import Author, InboundMessage
@@ -22,6 +21,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of, over
 from tests.kit.mortal import MortalPart
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 from tests.scenarios.shared import KEPT, answered, by_holder, gateways, row_of, said, until
 
 pytestmark = pytest.mark.postgresql
@@ -99,8 +99,9 @@ async def test_what_waits_for_a_new_id_is_taken_in_once_if_the_answer_to_the_cha
         goes_on = store.hold_answers(lambda held, _outcomes: "sharing.rekey" in held)
         store.lose_answer(lambda held: "sharing.rekey" in held)
         await accept([replace(said("", 1), kind="change", change="migrated", to_chat="new")])
-        while not await only.services.ledger.inbox.aliases():  # noqa: ASYNC110
-            await anyio.sleep(0.02)  # the answer is in the database
+        patience = Patience("the new id is in the database")
+        while not await only.services.ledger.inbox.aliases():
+            await patience.pause()  # the answer is in the database
         lobby = shared.held.by_id["web:lobby"]
         newest = lobby.newest
         await accept([fay])

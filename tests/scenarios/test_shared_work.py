@@ -7,7 +7,6 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
 import psycopg
 import pytest
 from structlog.testing import capture_logs
@@ -22,6 +21,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import tape_of
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 from tests.scenarios.shared import KEPT, answered, by_holder, expire, gateways, row_of, said, until
 
 pytestmark = pytest.mark.postgresql
@@ -61,8 +61,9 @@ async def test_a_claim_whose_answer_was_lost_is_found_with_the_next_renewal(
 async def carried_out(gateway: Gateway, number: int) -> None:
     """Wait until the holder of a session has answered a control."""
     store = gateway.services.store
-    while (await store.select("sharing.control_answer", {"id": number}))[0]["answer"] is None:  # noqa: ASYNC110
-        await anyio.sleep(0.02)  # the answer is in the database
+    patience = Patience("the answer is in the database")
+    while (await store.select("sharing.control_answer", {"id": number}))[0]["answer"] is None:
+        await patience.pause()  # the answer is in the database
 
 
 async def test_a_dead_question_is_retried_by_its_holder_when_another_gateway_is_asked(
@@ -100,8 +101,9 @@ async def test_a_chat_is_erased_by_its_holder_when_another_gateway_is_asked(
             tape = tape_of(second, "web:lobby").name
             erasing = EraseAdmin(second.services, second.parts.eraser)
             name = (await erasing.begin("chat", tape, ""))["erasure"]
-            while (await erasing.state(name))["state"] != "done":  # noqa: ASYNC110
-                await anyio.sleep(0.02)
+            patience = Patience("the erasure is done")
+            while (await erasing.state(name))["state"] != "done":
+                await patience.pause()
         entries = await tape_of(second, "web:lobby").read()
         assert not [entry for entry in entries if "secret" in str((entry.payload, entry.meta))]
         assert first.services.claims.holds("web:lobby")
@@ -211,8 +213,9 @@ async def test_a_suspect_waits_for_a_gateway_that_has_drained_and_is_given_up_at
                 lost = "UPDATE session SET lease_until = '' WHERE session_id = %s"
                 await database.execute(lost, [f"web:{poison}"])
             store = both[0].services.store
-            while not (await store.select("sharing.suspects", {}))[0]["waiting"]:  # noqa: ASYNC110
-                await anyio.sleep(0.02)
+            patience = Patience("a suspect waits")
+            while not (await store.select("sharing.suspects", {}))[0]["waiting"]:
+                await patience.pause()
             async with visit(both[0].url, "Bob", room="red") as (bob,):
                 assert (await bob.answer(await bob.say("and here?")))["text"]
             assert (await store.select("sharing.suspects", {}))[0]["waiting"] == 1
@@ -247,8 +250,9 @@ async def test_what_a_holder_is_asked_waits_for_the_database_with_no_more_than_a
             async with database.transaction():
                 await database.execute("LOCK TABLE control")
                 await hinting.execute("UPDATE session SET arrived = arrived + 1, asked = asked + 1")
-                while not (found := await (await database.execute(waits)).fetchall()):  # noqa: ASYNC110
-                    await anyio.sleep(0.02)
+                patience = Patience("the other process waits for the lock")
+                while not (found := await (await database.execute(waits)).fetchall()):
+                    await patience.pause()
                 await database.execute("SELECT pg_terminate_backend(%s, 5000)", found[0])
                 await until(lambda: [one for one in logs if one["event"] == "sharing.later"])
             await carried_out(only, int(row[0]))

@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-import anyio
 import pytest
 
 from gateway.app import Gateway
@@ -20,6 +19,7 @@ from tests.fakes.slack.server import FakeSlack
 from tests.kit.canaries import TOKENS
 from tests.kit.clock import QuickClock
 from tests.kit.gateways import make_settings, running, tape_of, with_plugins
+from tests.kit.waiting import Patience
 from tests.postgres import owned_database
 
 READS: Final = "conversations.history|conversations.replies"
@@ -74,11 +74,12 @@ async def test_d2_what_each_process_has_read_is_left_out_by_the_next(
             settings = slack_settings(tmp_path, fake, store)
             how = {"plugins": with_plugins(), "clock": ReadingClock(fake), "only": ["slack"]}
             async with running(settings, **how) as gateway:
-                with anyio.fail_after(30):
-                    while reads(fake) <= before + READS_A_LIFE:  # noqa: ASYNC110
-                        await anyio.sleep(0.01)
-                    while life == 2 and len(await texts(gateway, busy.id)) < len(said):  # noqa: ASYNC110
-                        await anyio.sleep(0.01)
+                patience = Patience("the reads of this life are over")
+                while reads(fake) <= before + READS_A_LIFE:
+                    await patience.pause()
+                patience = Patience("all that was said is on the tape")
+                while life == 2 and len(await texts(gateway, busy.id)) < len(said):
+                    await patience.pause()
                 if life == 2:
                     found = await texts(gateway, busy.id)
                     assert sorted(found) == sorted(said)
@@ -117,9 +118,9 @@ def hours_pass(hours: int, clock: QuickClock, fake: FakeSlack) -> None:
 
 
 async def taped(gateway: Gateway, chat: str, text: str) -> None:
-    with anyio.fail_after(30):
-        while text not in await texts(gateway, chat):  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+    patience = Patience("the text is on the tape")
+    while text not in await texts(gateway, chat):
+        await patience.pause()
 
 
 def slack_settings(

@@ -16,6 +16,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.console.scene import OUTSIDE, TOKEN
 from tests.kit.gateways import gateway_of
+from tests.kit.waiting import Patience
 from tests.postgres import owned_database
 
 pytestmark = pytest.mark.postgresql
@@ -84,8 +85,9 @@ async def test_the_gateway_that_does_not_listen_knows_who_administers_a_chat(
                 fake.promote(group, ada)
                 fake.say(group, ada, "@tapeway_bot are you here?")
                 await fake.wait_for(lambda _: len(fake.messages(group.id)) == 1)
-                while not second.parts.requests.openings.access.rules():  # noqa: ASYNC110
-                    await anyio.sleep(0.02)
+                patience = Patience("the other gateway knows the rule")
+                while not second.parts.requests.openings.access.rules():
+                    await patience.pause()
                 fake.say(private, ada, "/console")
                 await fake.wait_for(lambda _: len(fake.messages(private.id)) == 1)
                 found = re.search(r"#code=([0-9a-f]{32})", fake.text_of(private.id))

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import anyio
-
 from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.access.actions import pairing_lines
 from tests.kit.clock import RestingClock
 from tests.kit.gateways import make_environ, make_settings, run_process
+from tests.kit.waiting import Patience
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 START: Final = "Run `make run`."
@@ -62,10 +61,10 @@ class Walker:
 
     async def until(self, so: Callable[[], object]) -> None:
         """Advance the clock until a condition holds."""
-        with anyio.fail_after(60):
-            while not so():
-                await self.clock.advance(0.1)
-                await anyio.sleep(0.002)
+        patience = Patience("what the walk asks for is so")
+        while not so():
+            await self.clock.advance(0.1)
+            await patience.pause()
 
     def link(self, pattern: str) -> str:
         """Return a link that the terminal shows."""

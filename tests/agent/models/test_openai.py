@@ -45,6 +45,7 @@ from tests.fakes.openai.script import (
 )
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.raw_http import raw_http
+from tests.kit.clock import rest
 
 KEY = "sk-canary"
 HELLO = ModelRequest([{"role": "user", "content": "hello"}])
@@ -261,7 +262,7 @@ async def test_a_stream_whose_framing_breaks_is_a_broken_answer(apart: bool) -> 
         writer.write(head + b"1\r\n\n\r\n")
         if apart:
             await writer.drain()
-            await asyncio.sleep(0.01)
+            await rest()
         writer.write(b"no size\r\n")
         await writer.drain()
         await reader.read()

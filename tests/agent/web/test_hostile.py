@@ -16,6 +16,7 @@ from agent.web.urls import PageRefused
 from tests.agent.web.hostile import PRIVATE, PRIVATE_V6
 from tests.agent.web.hostile_pages import urls
 from tests.fakes.internet import PUBLIC, PUBLIC_V6, Internet, internet, page, redirect
+from tests.kit.waiting import Patience
 
 
 @pytest.fixture
@@ -110,8 +111,9 @@ async def test_slow_names_of_images_delay_no_page(
         for number in range(MAX_LOOKUPS):
             group.start_soon(ask, number)
         try:
-            while len(waiting) < MAX_LOOKUPS:  # noqa: ASYNC110 - threads add to it
-                await anyio.sleep(0.01)
+            patience = Patience("as many names are looked up as may be at once")
+            while len(waiting) < MAX_LOOKUPS:
+                await patience.pause()
             assert (await fetch("http://good.example/")).body == b"<p>hello</p>"
         finally:
             goes_on.set()

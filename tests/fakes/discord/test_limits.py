@@ -7,6 +7,7 @@ import asyncio
 from tests.fakes.discord.client import Api, Bot, at
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel
+from tests.kit.clock import rest
 
 
 async def test_a_channel_takes_five_messages_in_five_seconds(room: Channel) -> None:
@@ -56,7 +57,7 @@ async def test_the_sdk_obeys_the_headers() -> None:
             channel = bot.get_partial_messageable(room.id)
             sends = [asyncio.create_task(channel.send(str(one))) for one in range(7)]
             await fake.wait_for(lambda it: len(it.messages(room)) == 5)
-            await asyncio.sleep(0.1)
+            await rest()
             assert (len(fake.messages(room)), fake.too_many) == (5, 0)
             for send in sends:
                 send.cancel()

@@ -17,7 +17,7 @@ from tests.fakes.slack.console import act, shown
 from tests.fakes.slack.faults import RateLimited, Refuse
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
-from tests.kit.clock import ManualClock
+from tests.kit.clock import ManualClock, rest
 
 
 async def refusal(call: Awaitable[Any]) -> Any:
@@ -260,7 +260,7 @@ async def test_a_call_can_hang(
     slack.fail("chat.postMessage", hang)
     call = asyncio.create_task(web.chat_postMessage(channel=room.id, text="x"))
     await slack.wait_for_call(0)
-    await asyncio.sleep(0.01)
+    await rest()
     assert len(slack.messages(room.id)) == int(done_first)
     hang.release()
     await call

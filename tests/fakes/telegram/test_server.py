@@ -16,6 +16,7 @@ from tests.fakes.telegram.client import Api
 from tests.fakes.telegram.console import act, shown
 from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
+from tests.kit.clock import rest
 
 GROUP = -1001000000001
 
@@ -53,7 +54,7 @@ async def test_a_revoked_token_ends_everything(
 ) -> None:
     poll = asyncio.create_task(api.call("getUpdates", timeout=30))
     await telegram.wait_for_calls("getUpdates", 1)
-    await asyncio.sleep(0.01)
+    await rest()
     telegram.token_revoked = True
     assert (await poll)[0] == 401
     assert await api.refusal("getMe") == "401 Unauthorized"

@@ -46,6 +46,7 @@ from tests.kit.gateways import (
     settled,
 )
 from tests.kit.plugins import distribution
+from tests.kit.waiting import Patience
 from tests.postgres import application_database, fresh_database, url_of
 
 pytestmark = pytest.mark.postgresql
@@ -136,8 +137,9 @@ async def test_a_gateway_answers_what_was_open(model: FakeOpenAI, tmp_path: Path
         settings = make_settings(tmp_path, model, TAPE__URL=url, ACCESS__MODE="open")
         async with running(settings) as gateway:
             known: Row = {"status": ""}
+            patience = Patience("the question that was moved is answered")
             while known["status"] != "done":
-                await anyio.sleep(0.02)
+                await patience.pause()
                 values = {"id": row.id}
                 (known,) = await gateway.services.store.select("ledger.inbox_row", values)
             entries = await settled(gateway)

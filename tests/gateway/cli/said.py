@@ -6,17 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-import anyio
-
 from tests.kit.gateways import gateway_process
+from tests.kit.waiting import Patience
 
 
 async def said(tmp_path: Path, environ: dict[str, str], words: str) -> str:
     """Run a gateway until it has said some words; return their line."""
     home, log = tmp_path / "home", tmp_path / "gateway.log"
     async with gateway_process(environ, home):
-        while not log.exists() or words not in log.read_text():  # noqa: ASYNC110 - a log has no event
-            await anyio.sleep(0.01)
+        patience = Patience("the gateway has said the words")
+        while not log.exists() or words not in log.read_text():
+            await patience.pause()
     assert "Traceback" not in log.read_text()
     return next(line for line in log.read_text().splitlines() if words in line)
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
 import pytest
 from psycopg import conninfo
 
@@ -15,6 +14,7 @@ from tests.fakes.cutting_proxy import CuttingProxy
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.cli.said import said
 from tests.kit.gateways import gateway_process, make_environ, run_process
+from tests.kit.waiting import Patience
 from tests.postgres import fresh_database
 
 
@@ -77,8 +77,9 @@ async def test_a_start_waits_for_a_server_that_starts_too(tmp_path: Path, troubl
         if trouble == "starting":
             proxy.refusal = ("57P03", "the database system is starting up")
         async with gateway_process(environ, home) as gateway:
-            while not log.exists() or "store.awaited" not in log.read_text():  # noqa: ASYNC110
-                await anyio.sleep(0.01)
+            patience = Patience("the gateway waits for its database")
+            while not log.exists() or "store.awaited" not in log.read_text():
+                await patience.pause()
             proxy.away, proxy.refusal, proxy.says = False, None, {}
             await gateway.url()
     assert log.read_text().count("store.awaited") == 1

@@ -19,6 +19,7 @@ from gateway.settings.bounds import BOUNDS
 from tests.gateway.console.scene import GROUP, OTHER_GROUP, LeapingClock, Scene, running_scene
 from tests.kit.clock import ManualClock
 from tests.kit.plain_channels import PlainChannel
+from tests.kit.waiting import Patience
 
 ME, DECK = "/api/console/me", "/api/console/deck"
 ANN, BOB = "7", "8"
@@ -80,8 +81,9 @@ def administrators_of(scene: Scene, clock: ManualClock | None = None) -> Adminis
 
 
 async def until_asked(hall: Townhall) -> None:
-    while not hall.asked:  # noqa: ASYNC110 - what is waited for is in another task
-        await anyio.sleep(0.01)
+    patience = Patience("the platform is asked for its administrators")
+    while not hall.asked:
+        await patience.pause()
 
 
 async def status_of(browser: httpx2.AsyncClient, path: str = ME) -> int:

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
 import httpx2
 import pytest
 
@@ -23,6 +22,7 @@ from tape.unit_of_work import Row
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import every, gateway_of, tape_of
 from tests.kit.plain_channels import Brings, PlainChannel
+from tests.kit.waiting import Patience
 
 TOKEN = "a-token-of-sixteen-characters"
 OUTSIDE = {"X-Forwarded-For": "203.0.113.9"}
@@ -182,8 +182,9 @@ def key(chat: str, account: str = "") -> str:
 
 async def until(true: Callable[[], Awaitable[bool]]) -> None:
     """Wait until something is true."""
-    while not await true():  # noqa: ASYNC110 - another process's rows, too, make it true
-        await anyio.sleep(0.01)
+    patience = Patience("what the test asks for is so")
+    while not await true():
+        await patience.pause()
 
 
 async def _done(value: bool) -> bool:

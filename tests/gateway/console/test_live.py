@@ -23,6 +23,7 @@ from tests.gateway.console.scene import (
     hasty,
     key,
 )
+from tests.kit.waiting import Patience
 
 CHAT = ("chat", key(GROUP))
 
@@ -124,11 +125,12 @@ async def test_one_person_has_a_limited_number_of_streams(scene: Scene) -> None:
     async with scene.enter(OWNER) as browser, scene.holder() as other:
         async with following(browser), following(other):
             assert (await browser.get("/api/console/live")).status_code == 429
+        patience = Patience("the closed stream has given its place back")
         while True:  # the gateway finds out that the stream was closed
             async with browser.stream("GET", "/api/console/live") as response:
                 if response.status_code == 200:
                     break
-            await anyio.sleep(0.01)
+            await patience.pause()
 
 
 async def test_a_stopping_gateway_ends_its_streams(scene: Scene) -> None:

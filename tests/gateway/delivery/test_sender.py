@@ -18,6 +18,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
 from tests.kit.gateways import gateway_of, names, settled
 from tests.kit.plain_channels import Brings
+from tests.kit.waiting import Patience
 
 Fault = Callable[[], Exception | None]
 
@@ -48,10 +49,9 @@ async def test_d1_the_place_of_a_draft_survives_the_process(
         await first.host.accept([QUESTION])
         await platform.shows("half ")
         store = gateway.services.store
-        while not any(  # noqa: ASYNC110 - a row of the database has no event
-            row["platform_id"] for row in await store.select("ledger.open_outbox", {})
-        ):
-            await anyio.sleep(0.005)
+        patience = Patience("the message's id on the platform is written down")
+        while not any(row["platform_id"] for row in await store.select("ledger.open_outbox", {})):
+            await patience.pause()
     async with gateway_of(tmp_path, model, Brings(EditingChannel(platform))) as gateway:
         await gateway.taken_in()
         await settled(gateway, "editing:1")
@@ -187,8 +187,9 @@ async def test_d1_a_send_of_unknown_outcome_is_marked_also_after_it_was_asked_to
         await first.host.accept([QUESTION])
         await platform.shows("whole")
         first.before = [SendDelayed(60)]
-        while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
-            await anyio.sleep(0.005)
+        patience = Patience("the delay has been used up")
+        while first.before:
+            await patience.pause()
     async with gateway_of(tmp_path, model, Brings(EditingChannel(platform))) as gateway:
         await gateway.idle()
     assert list(platform.messages.values()) == ["whole", f"{RESENT}whole"]

@@ -14,6 +14,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of, names, settled
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.waiting import Patience
 
 SECOND = replace(MESSAGE, ext_id="-100/2", message_id="2", text="the second one")
 ASIDE = replace(
@@ -131,8 +132,9 @@ async def test_a4_a_message_of_a_burst_that_is_deleted_as_its_turn_begins_takes_
         monkeypatch.setattr(gateway.parts.dispatcher, "deleted", lambda _row: None)
         await channel.host.accept([MESSAGE, SECOND, deletion(SECOND)])
         await settled(gateway, "plain:-100")
-        while not channel.posts:  # noqa: ASYNC110 - a post has no event
-            await asyncio.sleep(0.005)
+        patience = Patience("the answer is posted")
+        while not channel.posts:
+            await patience.pause()
         entries = await settled(gateway, "plain:-100")
     assert len(channel.posts) == 1
     assert channel.posts[0].reply_to == MESSAGE.message_id

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import anyio
 import psycopg
 
 from gateway.clock import SystemClock
 from gateway.sharing.bus import Bus
 from tape.store import SharedStore, UnitStore
+from tests.kit.waiting import Patience
 
 
 def bus_of(store: UnitStore) -> Bus:
@@ -21,9 +21,9 @@ def bus_of(store: UnitStore) -> Bus:
 
 async def until(wanted: Any) -> None:
     """Wait for what goes over sockets; how long is no promise."""
-    with anyio.fail_after(30):
-        while not wanted():  # noqa: ASYNC110 - a database has no event
-            await anyio.sleep(0.005)
+    patience = Patience("what the test asks for is so")
+    while not wanted():
+        await patience.pause()
 
 
 def change(url: str, sql: str) -> None:

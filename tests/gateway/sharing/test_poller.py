@@ -25,6 +25,7 @@ from gateway.supervision.status import StatusBoard
 from tape.store import UnitStore
 from tests.gateway.sharing.polling import bus_of, change, until
 from tests.kit.clock import ManualClock
+from tests.kit.waiting import Patience
 
 pytestmark = pytest.mark.postgresql
 
@@ -77,10 +78,10 @@ def processes(store: UnitStore, url: str) -> Processes:
 
 async def passing(clock: ManualClock, wanted: Any) -> None:
     """Advance the clock second by second until something is true."""
-    with anyio.fail_after(30):
-        while not wanted():
-            await clock.advance(1)
-            await anyio.sleep(0.01)
+    patience = Patience("what the test asks for is so")
+    while not wanted():
+        await clock.advance(1)
+        await patience.pause()
 
 
 async def test_one_process_listens_and_the_other_knows_which(processes: Processes) -> None:

@@ -21,6 +21,7 @@ from tests.kit.clock import QuickClock
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform
 from tests.kit.gateways import gateway_of, settled
 from tests.kit.plain_channels import Brings
+from tests.kit.waiting import Patience
 from tests.scenarios.shared import until
 
 NOW = datetime.now(UTC)
@@ -288,8 +289,6 @@ async def mark(gateway: Gateway, chat: str = "1") -> datetime | None:
 
 async def until_marked(gateway: Gateway) -> None:
     """Wait until the end of a gap is written down."""
-    with anyio.fail_after(60):
-        while not await gateway.services.store.select(  # noqa: ASYNC110 - a row has no event
-            "ledger.marks", {"channel": "editing"}
-        ):
-            await anyio.sleep(0.005)
+    patience = Patience("the end of the gap is written down")
+    while not await gateway.services.store.select("ledger.marks", {"channel": "editing"}):
+        await patience.pause()

@@ -15,6 +15,7 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import gateway_process, make_environ, make_settings
 from tests.kit.visitor import visit
+from tests.kit.waiting import Patience
 
 MODEL = "qwen3:4b-instruct"
 
@@ -91,8 +92,9 @@ async def test_a_gateway_that_runs_goes_on_with_the_local_model_once_it_is_there
         server.enqueue(Text(("from the local model",)))
         environ = make_environ(home, LOCAL__SERVER=server.base_url)
         async with gateway_process(environ, home) as gateway:
-            while not (home / MARK).exists():  # noqa: ASYNC110 - a file has no event
-                await anyio.sleep(0.02)
+            patience = Patience("the first life has begun")
+            while not (home / MARK).exists():
+                await patience.pause()
             async with visit(await gateway.url(), "Alice") as (alice,):
                 answer = await alice.answer(await alice.say("who are you?"))
     assert answer["text"] == "from the local model"

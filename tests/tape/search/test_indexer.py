@@ -14,6 +14,7 @@ from typing import Final
 import anyio
 import apsw
 import pytest
+from anyio.lowlevel import checkpoint
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.database.connection import Database
@@ -29,6 +30,7 @@ from tape.search.scan import Scanned
 from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Batch
+from tests.kit.waiting import Patience
 
 ROOT: Final = Path(__file__).parents[3]
 T: Final = "chat"
@@ -206,7 +208,7 @@ async def test_an_index_is_rebuilt_while_searches_go_on(store: SqliteStore) -> N
     store.reindex()
     for _ in range(20):
         assert await tape.search("plum") == newest
-        await anyio.sleep(0.005)
+        await checkpoint()
     await tape.append(said("plum, and on"))
     assert (await tape.search("plum", limit=1))[0].text == "plum, and on"
     await store.indexed()
@@ -292,8 +294,9 @@ async def test_an_index_that_cannot_be_written_stops_nothing(path: Path) -> None
     store = SqliteStore.open(path)
     tape = Tape(store, T)
     await tape.append(said("plum"))
-    while not store.search_state().problem:  # noqa: ASYNC110 - a failure of its thread has no event
-        await anyio.sleep(0.01)
+    patience = Patience("the index has its problem")
+    while not store.search_state().problem:
+        await patience.pause()
     await tape.append(said("plum again"))
     assert [entry.id for entry in await tape.search("plum")] == [4, 3]
     state = store.search_state()

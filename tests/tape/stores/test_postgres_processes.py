@@ -23,6 +23,7 @@ from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.search_index import NEWEST, PAGE
 from tape.stores.postgres.store import PostgresStore
 from tape.unit_of_work import Append, Batch, Unit
+from tests.kit.waiting import Patience
 from tests.postgres import owned_database
 
 pytestmark = pytest.mark.postgresql
@@ -138,9 +139,9 @@ async def test_a_unit_locks_its_tapes_in_sorted_order_so_that_nobody_waits_in_a_
         with psycopg.connect(url) as other:
             other.execute("SELECT FROM tape WHERE name = 't' FOR UPDATE")
             group.start_soon(store.commit, both)
-            with anyio.fail_after(10):
-                while rows(url, waiting) == [(0,)]:  # noqa: ASYNC110 - a lock has no event
-                    await anyio.sleep(0.01)
+            patience = Patience("the other commit waits for the lock")
+            while rows(url, waiting) == [(0,)]:
+                await patience.pause()
             other.execute("SELECT FROM tape WHERE name = 'v' FOR UPDATE NOWAIT")
 
 
@@ -207,9 +208,9 @@ def covered(url: str) -> list[tuple[Any, ...]]:
 
 
 async def until_covered(url: str, wanted: list[tuple[int, int]]) -> None:
-    with anyio.fail_after(10):
-        while covered(url) != wanted:  # noqa: ASYNC110 - another process may index it
-            await anyio.sleep(0.02)
+    patience = Patience("the entries are indexed")
+    while covered(url) != wanted:
+        await patience.pause()
 
 
 async def test_two_processes_share_the_work_of_indexing(url: str) -> None:
@@ -256,9 +257,9 @@ async def test_an_index_that_a_newer_process_has_made_by_its_rules_is_left_to_it
         await store.indexed()
         rows(url, "UPDATE search_covered SET rules = '9'")
         await store.append("t", [said("plum once more")])
-        with anyio.fail_after(10):
-            while not store.search_state().ready:  # noqa: ASYNC110 - as above
-                await anyio.sleep(0.02)
+        patience = Patience("the index is ready")
+        while not store.search_state().ready:
+            await patience.pause()
         assert rows(url, "SELECT rules, high FROM search_covered") == [("9", 3)]
         assert len(await Tape(store, "t").search("plum")) == 2
         await store.erase("t", [tombstone(entry, "2026-01-31")])

@@ -14,6 +14,7 @@ import psutil
 
 from tests.kit.forks import Fork, fork_at_terminal
 from tests.kit.gateways import clean_environ
+from tests.kit.waiting import Patience
 
 
 class Person:
@@ -38,8 +39,9 @@ class Person:
 
     async def interrupts(self) -> None:
         # A signal just before Python waits for a line would count only after that line.
-        while psutil.Process(self._process.pid).status() != psutil.STATUS_SLEEPING:  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+        patience = Patience("the program waits for a line")
+        while psutil.Process(self._process.pid).status() != psutil.STATUS_SLEEPING:
+            await patience.pause()
         os.write(self.master, b"\x03")
 
     async def ends(self) -> int:

@@ -14,7 +14,7 @@ from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
 from channels.telegram.api import BotApi
 from channels.telegram.settings import TelegramSettings
-from tests.agent.web.hostile_pages import urls
+from tests.agent.web.hostile import urls
 from tests.fakes.internet import Internet, internet, redirect
 from tests.kit.clock import ManualClock
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.fakes.slack.client import client_of
+from tests.fakes.slack.client import Web
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
 
@@ -19,8 +18,8 @@ async def slack() -> AsyncIterator[FakeSlack]:
 
 
 @pytest.fixture
-def web(slack: FakeSlack) -> AsyncWebClient:
-    return client_of(slack)
+def web(slack: FakeSlack) -> Web:
+    return Web(slack)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from aiohttp import web
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from tests.fakes.slack.client import client_of
+from tests.fakes.slack.client import Web
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
 from tests.kit.clock import ManualClock
@@ -22,7 +22,7 @@ class Endpoint:
 
     def __init__(self, slack: FakeSlack) -> None:
         self.slack = slack
-        self.app = AsyncApp(client=client_of(slack), signing_secret=slack.signing_secret)
+        self.app = AsyncApp(client=Web(slack), signing_secret=slack.signing_secret)
         self.url = ""
         self.headers: list[dict[str, str]] = []
         self.bodies: list[str] = []
@@ -155,7 +155,7 @@ async def test_commands_and_buttons_come_as_forms_and_are_answered(slack: FakeSl
         assert asked.answer == "done"
         form = parse_qs(app.bodies[0])
         assert (form["command"], form["text"]) == (["/tapeway"], ["stop now"])
-        posted = await client_of(slack).chat_postMessage(channel=room.id, text="a button")
+        posted = await Web(slack).chat_postMessage(channel=room.id, text="a button")
         pressed = slack.press(room, ada, str(posted["ts"]), "again")
         await slack.wait_for(lambda _fake: pressed.state == "acked")
 

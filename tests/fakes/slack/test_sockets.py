@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
+from typing import Any
 
-from tests.fakes.slack.client import Bot, client_of
+import pytest
+
+from tests.fakes.slack.client import Bot, Web, refusal
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
 from tests.kit.clock import ManualClock
@@ -221,26 +221,24 @@ async def test_a_ticket_is_good_for_one_connection(slack: FakeSlack) -> None:
             assert answer.status == 403
 
 
-async def refused(web: AsyncWebClient, token: str) -> SlackApiError:
-    with pytest.raises(SlackApiError) as caught:
-        await web.apps_connections_open(app_token=token)
-    return caught.value
+async def refused(web: Web, token: str) -> Any:
+    return await refusal(web.apps_connections_open(app_token=token))
 
 
 async def test_connecting_needs_an_app_token_with_its_scope(slack: FakeSlack) -> None:
-    web = client_of(slack)
+    web = Web(slack)
     error = await refused(web, slack.bot_token)
-    assert error.response["error"] == "not_allowed_token_type"
+    assert error["error"] == "not_allowed_token_type"
     error = await refused(web, "xapp-1-wrong")
-    assert error.response["error"] == "invalid_auth"
+    assert error["error"] == "invalid_auth"
     slack.opens_left = 0
     error = await refused(web, slack.app_token)
-    assert error.response["error"] == "ratelimited"
-    assert error.response.headers["Retry-After"] == "30"
+    assert error["error"] == "ratelimited"
+    assert error.headers["Retry-After"] == "30"
     slack.tokens.app_scopes.clear()
     error = await refused(web, slack.app_token)
-    assert error.response["error"] == "missing_scope"
-    assert error.response["needed"] == "connections:write"
+    assert error["error"] == "missing_scope"
+    assert error["needed"] == "connections:write"
 
 
 async def test_a_revoked_token_ends_the_sockets(slack: FakeSlack) -> None:
@@ -248,4 +246,4 @@ async def test_a_revoked_token_ends_the_sockets(slack: FakeSlack) -> None:
         slack.token_revoked = True
         await slack.connected(0)
         error = await refused(bot.client, slack.app_token)
-        assert error.response["error"] == "token_revoked"
+        assert error["error"] == "token_revoked"

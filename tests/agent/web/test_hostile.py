@@ -13,8 +13,7 @@ import pytest
 
 from agent.web.fetcher import MAX_LOOKUPS, fetch, fetch_image
 from agent.web.urls import PageRefused
-from tests.agent.web.hostile import PRIVATE, PRIVATE_V6
-from tests.agent.web.hostile_pages import urls
+from tests.agent.web.hostile import PRIVATE, PRIVATE_V6, urls
 from tests.fakes.internet import PUBLIC, PUBLIC_V6, Internet, internet, page, redirect
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from channels.base import Channel
 from gateway.app import Gateway
+from tests.fakes.internet import Internet, internet
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import EditingChannel, Platform
 from tests.kit.gateways import gateway_of
@@ -43,6 +44,13 @@ async def model() -> AsyncIterator[FakeOpenAI]:
     """
     async with FakeOpenAI() as server:
         yield server
+
+
+@pytest.fixture
+async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
+    """An internet of one machine: names and public addresses lead to a server of the test."""
+    async with internet(monkeypatch) as made:
+        yield made
 
 
 @pytest.fixture

@@ -27,16 +27,17 @@ def forum(telegram: FakeTelegram) -> Chat:
     return telegram.group(FORUM, forum=True)
 
 
-@pytest.mark.parametrize("text", [None, ""])
-async def test_a_message_without_text_is_refused(api: Api, private: Chat, text: str | None) -> None:
-    refused = await api.refusal("sendMessage", chat_id=7, text=text)
-    assert refused == "400 Bad Request: message text is empty"
-
-
-@pytest.mark.parametrize("text", [" \n\t ", "\u200b"])
-async def test_a_message_of_nothing_visible_is_refused(api: Api, private: Chat, text: str) -> None:
-    refused = await api.refusal("sendMessage", chat_id=7, text=text)
-    assert refused == "400 Bad Request: text must be non-empty"
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        *[(text, "message text is empty") for text in (None, "")],
+        *[(text, "text must be non-empty") for text in (" \n\t ", "\u200b")],
+    ],
+)
+async def test_a_message_without_visible_text_is_refused(
+    api: Api, private: Chat, text: str | None, why: str
+) -> None:
+    assert await api.refusal("sendMessage", chat_id=7, text=text) == f"400 Bad Request: {why}"
 
 
 async def test_a_text_has_at_most_4096_utf_16_units_after_trimming(api: Api, private: Chat) -> None:
@@ -226,19 +227,18 @@ async def test_a_message_takes_the_place_of_the_drafts(api: Api, private: Chat) 
 
 
 @pytest.mark.parametrize(
-    ("name", "description"), [("Start", "x"), ("a" * 33, "x"), ("", "x"), ("a-b", "x")]
+    ("name", "description", "why"),
+    [
+        *[(name, "x", "BOT_COMMAND_INVALID") for name in ("Start", "a" * 33, "", "a-b")],
+        *[("new", text, "BOT_COMMAND_DESCRIPTION_INVALID") for text in ("", "x" * 257)],
+    ],
 )
-async def test_a_command_has_a_plain_name(api: Api, name: str, description: str) -> None:
+async def test_a_command_has_a_plain_name_and_a_description(
+    api: Api, name: str, description: str, why: str
+) -> None:
     commands = [{"command": name, "description": description}]
     refused = await api.refusal("setMyCommands", commands=commands)
-    assert refused == "400 Bad Request: BOT_COMMAND_INVALID"
-
-
-@pytest.mark.parametrize("description", ["", "x" * 257])
-async def test_a_command_has_a_description(api: Api, description: str) -> None:
-    commands = [{"command": "new", "description": description}]
-    refused = await api.refusal("setMyCommands", commands=commands)
-    assert refused == "400 Bad Request: BOT_COMMAND_DESCRIPTION_INVALID"
+    assert refused == f"400 Bad Request: {why}"
 
 
 async def test_commands_are_kept_by_scope(api: Api, telegram: FakeTelegram) -> None:

@@ -30,7 +30,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
     return "asyncio", {"loop_factory": TidyLoop}
 
 
-def settings_of(request: pytest.FixtureRequest) -> dict[str, str]:
+def settings_of(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Return the settings in the marks of a test; the nearest mark counts."""
     marks = reversed(list(request.node.iter_markers("settings")))
     return {name: str(value) for mark in marks for name, value in mark.kwargs.items()}

@@ -29,5 +29,5 @@ async def app(fake: FakeTelegram) -> AsyncIterator[Running]:
 @pytest.fixture
 async def bot(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Bot]:
     """A bot in its gateway; its settings stand in the mark `settings`."""
-    async with telegram_bot(tmp_path, fake=None, limits=False, **settings_of(request)) as made:
+    async with telegram_bot(tmp_path, **settings_of(request)) as made:
         yield made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +62,12 @@ class Room:
         return [message.text for message in self.messages]
 
 
-@asynccontextmanager
-async def asking(*, direct: bool = False, **fake_is: Any) -> AsyncIterator[Room]:
-    """Run a channel in which Ada has asked something."""
-    clock = ManualClock()
-    fake = FakeSlack(clock=clock.monotonic, sleep=clock.sleep, **fake_is)
+@pytest.fixture
+async def room(request: pytest.FixtureRequest) -> AsyncIterator[Room]:
+    """A channel in which Ada has asked something; the fake's options are the parameter `room`."""
+    options = {"direct": False, **getattr(request, "param", {})}
+    direct, clock = options.pop("direct"), ManualClock()
+    fake = FakeSlack(clock=clock.monotonic, sleep=clock.sleep, **options)
     fake.epoch = clock.now().timestamp() - clock.monotonic()
     async with fake, running(fake, clock=clock) as app:
         await app.ready()
@@ -76,12 +76,6 @@ async def asking(*, direct: bool = False, **fake_is: Any) -> AsyncIterator[Room]
         fake.say(place, ada, "hello" if direct else "@tapeway hello")
         await app.heard(1)
         yield Room(app, fake, place, ada, app.host.accepted[0])
-
-
-@pytest.fixture
-async def room() -> AsyncIterator[Room]:
-    async with asking() as made:
-        yield made
 
 
 async def test_an_answer_goes_to_the_thread_of_its_question_with_its_key_and_unfurls_nothing(
@@ -106,12 +100,12 @@ async def test_later_pieces_stay_in_the_thread(room: Room) -> None:
     assert {message.thread_ts for message in room.messages} == {room.question.message_id}
 
 
-async def test_a_direct_message_is_answered_outside_threads_unless_it_is_in_one() -> None:
-    async with asking(direct=True) as room:
-        await room.deliver()
-        assert room.messages[0].thread_ts is None
-        await room.deliver(idem="t-2:0", thread_id=room.question.message_id)
-        assert room.messages[1].thread_ts == room.question.message_id
+@pytest.mark.parametrize("room", [{"direct": True}], indirect=True)
+async def test_a_direct_message_is_answered_outside_threads_unless_it_is_in_one(room: Room) -> None:
+    await room.deliver()
+    assert room.messages[0].thread_ts is None
+    await room.deliver(idem="t-2:0", thread_id=room.question.message_id)
+    assert room.messages[1].thread_ts == room.question.message_id
 
 
 async def test_d5_partial_text_is_a_stream_that_becomes_the_answer(room: Room) -> None:
@@ -164,14 +158,14 @@ async def test_a_contradictory_stream_state_does_not_refuse_the_answer(room: Roo
     assert room.texts() == ["begun, and done"]
 
 
-async def test_a_server_without_streams_gets_an_edited_message() -> None:
-    async with asking(streams=False) as room:
-        ts = await room.show("one **tw")
-        assert room.texts() == ["one **tw**"]
-        assert await room.show("one **two**", ts) == ts
-        assert await room.deliver("one **two** three", edits=ts) == ts
-        assert room.texts() == ["one **two** three"]
-        assert len(room.fake.calls_of("chat.startStream")) == 1
+@pytest.mark.parametrize("room", [{"streams": False}], indirect=True)
+async def test_a_server_without_streams_gets_an_edited_message(room: Room) -> None:
+    ts = await room.show("one **tw")
+    assert room.texts() == ["one **tw**"]
+    assert await room.show("one **two**", ts) == ts
+    assert await room.deliver("one **two** three", edits=ts) == ts
+    assert room.texts() == ["one **two** three"]
+    assert len(room.fake.calls_of("chat.startStream")) == 1
 
 
 async def test_stopping_a_stream_is_a_command_of_the_question_s_author(room: Room) -> None:
@@ -210,18 +204,16 @@ async def test_d1_a_lost_response_is_ambiguous_and_the_message_can_be_found(
     assert len(found) == isinstance(lost, LostAnswer)
 
 
-async def test_d1_a_draft_that_is_found_becomes_the_answer() -> None:
-    async with asking(streams=False) as room:
-        room.fake.fail("chat.postMessage", LostAnswer())
-        with pytest.raises(SendAmbiguous):
-            await room.show("beg")
-        ts = room.messages[0].ts
-        assert await room.deliver("begun, and done") == ts
-        assert room.texts() == ["begun, and done"]
-
-
-async def test_d1_a_stream_with_a_lost_response_becomes_the_answer(room: Room) -> None:
-    room.fake.fail("chat.startStream", LostAnswer())
+@pytest.mark.parametrize(
+    ("room", "method"),
+    [({"streams": False}, "chat.postMessage"), ({}, "chat.startStream")],
+    indirect=["room"],
+    ids=["a message", "a stream"],
+)
+async def test_d1_a_draft_whose_response_was_lost_becomes_the_answer(
+    room: Room, method: str
+) -> None:
+    room.fake.fail(method, LostAnswer())
     with pytest.raises(SendAmbiguous):
         await room.show("beg")
     ts = room.messages[0].ts
@@ -278,15 +270,15 @@ async def test_if_the_thread_is_gone_the_answer_goes_to_the_channel(room: Room) 
     assert room.messages[0].thread_ts is None
 
 
-async def test_partial_text_is_skipped_at_the_rate_limit() -> None:
-    async with asking(limits=True) as room:
-        ts = await room.show("0")
-        for number in range(1, 120):
-            assert await room.show("0" + "x" * number, ts) == ts
-        assert room.fake.too_many == 0
-        assert await room.deliver("0" + "x" * 120, edits=ts) == ts
-        assert room.texts() == ["0" + "x" * 120]
-        assert room.app.clock.monotonic() == 0
+@pytest.mark.parametrize("room", [{"limits": True}], indirect=True)
+async def test_partial_text_is_skipped_at_the_rate_limit(room: Room) -> None:
+    ts = await room.show("0")
+    for number in range(1, 120):
+        assert await room.show("0" + "x" * number, ts) == ts
+    assert room.fake.too_many == 0
+    assert await room.deliver("0" + "x" * 120, edits=ts) == ts
+    assert room.texts() == ["0" + "x" * 120]
+    assert room.app.clock.monotonic() == 0
 
 
 async def test_an_unwanted_draft_is_deleted(room: Room) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.channels.telegram.bots import Bot, telegram_bot
-from tests.channels.telegram.hosts import Running, running
+from tests.channels.telegram.bots import Bot, Running, running, telegram_bot
 from tests.fakes.telegram.server import FakeTelegram
 from tests.kit.fixtures import settings_of
 

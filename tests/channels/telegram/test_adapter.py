@@ -13,7 +13,7 @@ from channels.message import Media, OutboundMessage
 from channels.telegram.addressing import COMMANDS
 from channels.telegram.inbound import ALLOWED_UPDATES
 from channels.telegram.polling import MIN_POLL_SECONDS, OFFSET_SECONDS
-from tests.channels.telegram.hosts import Running, running
+from tests.channels.telegram.bots import Running, running
 from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError
 from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
@@ -192,8 +192,13 @@ async def test_f4_what_is_wrong_with_the_bot_ends_it_with_a_sentence(
     assert app.host.times_ready == 0
 
 
-async def test_commands_that_cannot_be_told_are_no_reason_not_to_run(fake: FakeTelegram) -> None:
-    fake.fail("setMyCommands", Refuse(400, "Bad Request: BOT_COMMAND_INVALID"))
+@pytest.mark.parametrize(
+    "fault", [Refuse(400, "Bad Request: BOT_COMMAND_INVALID"), RetryAfter(300)], ids=str
+)
+async def test_commands_that_cannot_be_set_or_must_wait_are_no_reason_not_to_run(
+    fake: FakeTelegram, fault: Refuse | RetryAfter
+) -> None:
+    fake.fail("setMyCommands", fault)
     async with running(fake) as app:
         await app.host.until(lambda: app.host.times_ready == 1)
         assert app.host.errors[0].startswith("telegram.commands_not_set")
@@ -290,13 +295,6 @@ async def test_d3_a_channel_that_is_started_again_remembers_what_was_written(
         app.run.start()
         await app.host.until(lambda: app.host.times_ready == 1)
         assert app.channel.pacing is pacing
-
-
-async def test_commands_that_must_wait_are_no_reason_to_be_deaf(fake: FakeTelegram) -> None:
-    fake.fail("setMyCommands", RetryAfter(300))
-    async with running(fake) as app:
-        await app.host.until(lambda: app.host.times_ready == 1)
-        assert app.host.errors[0].startswith("telegram.commands_not_set")
 
 
 async def test_d1_a_poll_that_fails_does_not_cut_off_a_send(app: Running) -> None:

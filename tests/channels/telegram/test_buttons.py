@@ -10,7 +10,7 @@ import pytest
 from channels.errors import ChannelError, SendRefused
 from channels.message import Author, Button, InboundMessage, OutboundMessage
 from channels.telegram.inbound import parse
-from tests.channels.telegram.hosts import Running, running
+from tests.channels.telegram.bots import Running, running
 from tests.channels.telegram.raw import ADA, FORUM, GROUP, ME, PRIVATE, Json, said
 from tests.fakes.telegram.entities import alerted
 from tests.fakes.telegram.faults import Refuse

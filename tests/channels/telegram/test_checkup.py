@@ -26,7 +26,7 @@ from channels.telegram.troubles import (
     WRONG_TOKEN,
 )
 from tests.channels.checkups import troubles
-from tests.channels.telegram.hosts import running
+from tests.channels.telegram.bots import running
 from tests.fakes.base.faults import Hang, LostAnswer, ServerError
 from tests.fakes.raw_http import raw_http
 from tests.fakes.telegram.client import Api

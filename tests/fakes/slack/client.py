@@ -14,6 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.world import Channel, User
 
 
 class Web(AsyncWebClient):
@@ -84,3 +85,9 @@ async def refusal(call: Awaitable[Any]) -> Any:
 
 async def error_of(call: Awaitable[Any]) -> str:
     return str((await refusal(call))["error"])
+
+
+def room_of(slack: FakeSlack) -> tuple[User, Channel]:
+    """Make somebody, and a channel with them and the app in it."""
+    ada = slack.user("Ada")
+    return ada, slack.channel("room", members=[ada])

@@ -9,12 +9,21 @@ import pytest
 from tests.fakes.slack.client import Web
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
+from tests.kit.clock import ManualClock
 
 
 @pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def slack(request: pytest.FixtureRequest) -> AsyncIterator[FakeSlack]:
+    """A Slack; it follows `clock` if the test has one."""
+    clock = request.getfixturevalue("clock") if "clock" in request.fixturenames else None
+    made = FakeSlack(clock=clock.monotonic, sleep=clock.sleep) if clock else FakeSlack()
+    async with made:
+        yield made
 
 
 @pytest.fixture

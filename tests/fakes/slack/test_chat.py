@@ -174,34 +174,34 @@ async def test_a_stream_in_a_channel_needs_who_it_is_for_and_a_thread(
     assert await error_of(call) == "msg_too_long"
 
 
-async def test_a_stream_dies_after_five_minutes_or_when_it_is_stopped() -> None:
-    clock = ManualClock()
-    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
-        web, ada = Web(slack), slack.user("Ada")
-        direct = slack.im(ada)
-        said = slack.say(direct, ada, "hi")
+async def test_a_stream_dies_after_five_minutes_or_when_it_is_stopped(
+    slack: FakeSlack, clock: ManualClock
+) -> None:
+    web, ada = Web(slack), slack.user("Ada")
+    direct = slack.im(ada)
+    said = slack.say(direct, ada, "hi")
 
-        async def begin() -> str:
-            started = await web.chat_startStream(
-                channel=direct.id, thread_ts=said.ts, markdown_text="a"
-            )
-            return str(started["ts"])
+    async def begin() -> str:
+        started = await web.chat_startStream(
+            channel=direct.id, thread_ts=said.ts, markdown_text="a"
+        )
+        return str(started["ts"])
 
-        old = await begin()
-        await clock.advance(299)
-        await web.chat_appendStream(channel=direct.id, ts=old, markdown_text="b")
-        call = web.chat_update(channel=direct.id, ts=old, text="x")
-        assert await error_of(call) == "streaming_state_conflict"
-        await clock.advance(1)
-        call = web.chat_stopStream(channel=direct.id, ts=old)
-        assert await error_of(call) == "message_not_in_streaming_state"
-        await web.chat_update(channel=direct.id, ts=old, text="goes on")
-        stopped = await begin()
-        slack.press_stop(direct, ada, stopped)
-        told = slack.deliveries.all[-1].event
-        assert (told["type"], told["streaming_message_ts"]) == ("agent_session_stopped", [stopped])
-        call = web.chat_appendStream(channel=direct.id, ts=stopped, markdown_text="b")
-        assert await error_of(call) == "stopped_by_user"
+    old = await begin()
+    await clock.advance(299)
+    await web.chat_appendStream(channel=direct.id, ts=old, markdown_text="b")
+    call = web.chat_update(channel=direct.id, ts=old, text="x")
+    assert await error_of(call) == "streaming_state_conflict"
+    await clock.advance(1)
+    call = web.chat_stopStream(channel=direct.id, ts=old)
+    assert await error_of(call) == "message_not_in_streaming_state"
+    await web.chat_update(channel=direct.id, ts=old, text="goes on")
+    stopped = await begin()
+    slack.press_stop(direct, ada, stopped)
+    told = slack.deliveries.all[-1].event
+    assert (told["type"], told["streaming_message_ts"]) == ("agent_session_stopped", [stopped])
+    call = web.chat_appendStream(channel=direct.id, ts=stopped, markdown_text="b")
+    assert await error_of(call) == "stopped_by_user"
 
 
 async def test_a_server_may_have_no_streams() -> None:
@@ -212,28 +212,28 @@ async def test_a_server_may_have_no_streams() -> None:
         assert await error_of(call) == "unknown_method"
 
 
-async def test_a_status_lasts_two_minutes_or_until_the_next_message() -> None:
-    clock = ManualClock()
-    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
-        web, ada = Web(slack), slack.user("Ada")
-        room = slack.channel("room", members=[ada])
-        said = slack.say(room, ada, "question")
+async def test_a_status_lasts_two_minutes_or_until_the_next_message(
+    slack: FakeSlack, clock: ManualClock
+) -> None:
+    web, ada = Web(slack), slack.user("Ada")
+    room = slack.channel("room", members=[ada])
+    said = slack.say(room, ada, "question")
 
-        async def think() -> None:
-            await web.assistant_threads_setStatus(
-                channel_id=room.id, thread_ts=said.ts, status="is thinking ..."
-            )
+    async def think() -> None:
+        await web.assistant_threads_setStatus(
+            channel_id=room.id, thread_ts=said.ts, status="is thinking ..."
+        )
 
-        await think()
-        assert slack.status(room.id, said.ts) == "is thinking ..."
-        await clock.advance(120)
-        assert slack.status(room.id, said.ts) == ""
-        await think()
-        await web.chat_postMessage(channel=room.id, text="elsewhere")
-        assert slack.status(room.id, said.ts) == "is thinking ..."
-        await web.chat_postMessage(channel=room.id, text="here", thread_ts=said.ts)
-        assert slack.status(room.id, said.ts) == ""
-        assert len(slack.statuses) == 2
+    await think()
+    assert slack.status(room.id, said.ts) == "is thinking ..."
+    await clock.advance(120)
+    assert slack.status(room.id, said.ts) == ""
+    await think()
+    await web.chat_postMessage(channel=room.id, text="elsewhere")
+    assert slack.status(room.id, said.ts) == "is thinking ..."
+    await web.chat_postMessage(channel=room.id, text="here", thread_ts=said.ts)
+    assert slack.status(room.id, said.ts) == ""
+    assert len(slack.statuses) == 2
 
 
 # -- whom it alerts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -13,21 +13,13 @@ from agent.errors import ModelDown, ToolRefused
 from agent.events import AgentEvent
 from agent.loop import run_turn
 from agent.subagents import END, MAX_SUBAGENTS, START, Subagents, close_left
-from agent.testing import ScriptedModel, Step, asks, call, new_tape, says
+from agent.testing import ScriptedModel, Step, asks, call, says
 from agent.turn_log import TurnLog
 from tape.entry import FORK_OPEN, Entry, event, message
 from tape.fork import INFIX
 from tape.handle import Tape
 from tape.service import TapeService
-from tests.agent.scripted import ECHO, LANE, TURN, begin, stage_of
-
-
-@pytest.fixture
-async def tape() -> AsyncIterator[Tape]:
-    made = new_tape()
-    await begin(made)
-    yield made
-    await made.store.close()
+from tests.agent.scripted import ECHO, LANE, TURN, stage_of
 
 
 def service(tape: Tape) -> TapeService:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from channels.discord.api import DiscordApi
@@ -14,15 +12,9 @@ from channels.slack.api_methods import RateLimits
 from channels.slack.settings import SlackSettings
 from channels.telegram.api import BotApi
 from channels.telegram.settings import TelegramSettings
-from tests.agent.web.hostile_pages import urls
-from tests.fakes.internet import Internet, internet, redirect
+from tests.agent.web.hostile import urls
+from tests.fakes.internet import Internet, redirect
 from tests.kit.clock import ManualClock
-
-
-@pytest.fixture
-async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
-    async with internet(monkeypatch) as found:
-        yield found
 
 
 def hostile(net: Internet, host: str) -> list[str]:

@@ -7,7 +7,6 @@ import re
 import ssl
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Literal, Self
 
 Cut = Literal["before", "after"]
@@ -59,12 +58,7 @@ class CuttingProxy:
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         assert self._server is not None
         self._server.close()
         for task in self._tasks:

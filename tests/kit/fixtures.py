@@ -14,6 +14,7 @@ import pytest
 
 from channels.base import Channel
 from gateway.app import Gateway
+from tests.fakes.internet import Internet, internet
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.editing_channel import EditingChannel, Platform
 from tests.kit.gateways import gateway_of
@@ -29,7 +30,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
     return "asyncio", {"loop_factory": TidyLoop}
 
 
-def _settings_of(request: pytest.FixtureRequest) -> dict[str, Any]:
+def settings_of(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Return the settings in the marks of a test; the nearest mark counts."""
     marks = reversed(list(request.node.iter_markers("settings")))
     return {name: str(value) for mark in marks for name, value in mark.kwargs.items()}
@@ -43,6 +44,13 @@ async def model() -> AsyncIterator[FakeOpenAI]:
     """
     async with FakeOpenAI() as server:
         yield server
+
+
+@pytest.fixture
+async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
+    """An internet of one machine: names and public addresses lead to a server of the test."""
+    async with internet(monkeypatch) as made:
+        yield made
 
 
 @pytest.fixture
@@ -77,7 +85,7 @@ async def gateway(
     """
     plugins = [Brings(one) for one in _around if isinstance(one, Channel)]
     server = next((one for one in _around if isinstance(one, FakeOpenAI)), None)
-    async with gateway_of(tmp_path, server, *plugins, **_settings_of(request)) as running:
+    async with gateway_of(tmp_path, server, *plugins, **settings_of(request)) as running:
         yield running
 
 
@@ -104,7 +112,7 @@ async def people(gateway: Gateway) -> AsyncIterator[People]:
 async def _playing(
     channel: str, request: pytest.FixtureRequest, home: Path, model: FakeOpenAI
 ) -> AsyncIterator[Play]:
-    async with playing(channel, home, model=model, **_settings_of(request)) as play:
+    async with playing(channel, home, model=model, **settings_of(request)) as play:
         yield play
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 
 from tests.model_servers.scenario import Scenario
+from tests.model_servers.server import Step
 from tests.model_servers.wire import Answer, Demand, Json, call, calling, error, refuse, say
 
 SIGNATURE = "CvcQAdHtim/Pq8bYh0xZ9wEd4aPZ"
@@ -114,131 +115,62 @@ def only_own(body: Json) -> Answer | None:
     return gemini(SIGNATURE)(body) if body["model"] == "model" else None
 
 
+def goes_back(name: str, *answers: Step, demands: tuple[Demand, ...], **more: object) -> Scenario:
+    """Return a scenario whose last answer is `SHORT`, each answer a call of its own."""
+    fields = {"calls": len(answers), "sees": (FOUND,), "demands": demands, **more}
+    return Scenario(name, "A1", answers, **fields)  # type: ignore[arg-type]
+
+
+def order_of_two(body: Json) -> Answer | None:
+    """Refuse the signatures of two steps in another order."""
+    found = [signature_of(one) for one in calls_of(body)]
+    right = found == ["first==", "second=="][: len(found)]
+    return None if right else error(400, "signatures out of order")
+
+
+def signed_once(body: Json) -> Answer | None:
+    """Refuse a signature in any call but the first."""
+    stray = [one for one in calls_of(body)[1:] if signature_of(one)]
+    return error(400, "a signature where none was") if stray else None
+
+
+SHORT = say("The tape is short.")
+
 ROUND_TRIPS = (
-    Scenario(
-        "Gemini 3: a thought signature in a tool call",
-        "A1",
-        (calling(signed()), say("The tape is short.")),
-        (FOUND,),
-        (gemini(SIGNATURE),),
-        sends=(b'"extra_content":{"google":{"thought_signature":"%b"}}' % SIGNATURE.encode(),),
-        never=(SIGNATURE,),
-        calls=2,
-    ),
-    Scenario(
-        "Gemini 3: parallel calls, signed in the first only",
-        "A1",
-        (calling(signed(call_id="call_1"), call(call_id="call_2")), say("The tape is short.")),
-        (FOUND,),
-        (
-            gemini(SIGNATURE),
-            lambda body: (
-                error(400, "a signature where none was")
-                if [one for one in calls_of(body)[1:] if signature_of(one)]
-                else None
-            ),
-        ),
-        calls=2,
-    ),
-    Scenario(
-        "Gemini 3: two steps, each with a signature of its own",
-        "A1",
-        (calling(signed("first==")), calling(signed("second==", call_id="c2")), say("Short.")),
-        ("Short\\.",),
-        (
-            gemini("first==", "second=="),
-            lambda body: (
-                error(400, "signatures out of order")
-                if [signature_of(one) for one in calls_of(body)]
-                != ["first==", "second=="][: len(calls_of(body))]
-                else None
-            ),
-        ),
-        calls=3,
-    ),
-    Scenario(
-        "Gemini 3 takes over from a model without signatures",
-        "A1",
-        (
-            lambda body: calling() if body["model"] == "model" else error(503, "busy"),
-            error(503, "The model is overloaded."),
-            say("The tape is short."),
-        ),
-        (FOUND,),
-        (lambda body: gemini()(body) if body["model"] == "other" else None,),
-        settings=OTHER,
-        refused=1,
-    ),
-    Scenario(
-        "Gemini 3: its own signature is refused once",
-        "A1",
-        (calling(signed()), say("The tape is short.")),
-        (FOUND,),
-        (gemini("of another day"),),
-        refused=1,
-        calls=3,
-    ),
-    Scenario(
-        "Model A, tool, model B, tool, A again",
-        "A1",
-        (
-            calling(signed()),
-            error(503, "The model is overloaded."),
-            calling(call(call_id="call_b")),
-            say("The tape is short."),
-        ),
-        (FOUND,),
-        (only_own,),
-        settings=OTHER,
-        refused=1,
-    ),
-    Scenario(
-        "DeepSeek: reasoning_content beside a tool call",
-        "A1",
-        (calling(reasoning_content=THOUGHT), say("The tape is short.")),
-        (FOUND,),
-        (deepseek, deepseek_thought),
-        sends=(b'"reasoning_content":' + orjson.dumps(THOUGHT),),
-        never=(THOUGHT,),
-        calls=2,
-    ),
-    Scenario(
-        "DeepSeek: the next question after a tool call",
-        "A1",
-        (calling(reasoning_content=THOUGHT), say("The tape is short."), say("It still is.")),
-        (FOUND, "It still is\\."),
-        (deepseek,),
-        asks=("What is new?", "And now?"),
-        never=(THOUGHT,),
-        calls=4,
-        refused=1,
-    ),
-    Scenario(
-        "OpenRouter: reasoning_details beside a tool call",
-        "A1",
-        (calling(reasoning=THOUGHT, reasoning_details=DETAILS), say("The tape is short.")),
-        (FOUND,),
-        (field_back("reasoning_details", DETAILS),),
-        sends=(b'"reasoning_details":' + orjson.dumps(DETAILS),),
-        never=(THOUGHT,),
-        calls=2,
-    ),
-    Scenario(
-        "LiteLLM: Claude's thinking_blocks beside a tool call",
-        "A1",
-        (calling(reasoning_content=THOUGHT, thinking_blocks=BLOCKS), say("The tape is short.")),
-        (FOUND,),
-        (field_back("thinking_blocks", BLOCKS),),
-        sends=(b'"thinking_blocks":' + orjson.dumps(BLOCKS),),
-        never=(THOUGHT,),
-        calls=2,
-    ),
-    Scenario(
-        "A server with a field of its own beside the message",
-        "A1",
-        (calling(x_trace="7f3a"), say("The tape is short.")),
-        (FOUND,),
-        (field_back("x_trace", "7f3a"),),
-        calls=2,
-    ),
-)
+    goes_back("Gemini 3: a thought signature in a tool call", calling(signed()), SHORT,
+              demands=(gemini(SIGNATURE),), never=(SIGNATURE,), sends=(
+                  b'"extra_content":{"google":{"thought_signature":"%b"}}' % SIGNATURE.encode(),)),
+    goes_back("Gemini 3: parallel calls, signed in the first only",
+              calling(signed(call_id="call_1"), call(call_id="call_2")), SHORT,
+              demands=(gemini(SIGNATURE), signed_once)),
+    goes_back("Gemini 3: two steps, each with a signature of its own",
+              calling(signed("first==")), calling(signed("second==", call_id="c2")), say("Short."),
+              sees=("Short\\.",), demands=(gemini("first==", "second=="), order_of_two)),
+    goes_back("Gemini 3 takes over from a model without signatures",
+              lambda body: calling() if body["model"] == "model" else error(503, "busy"),
+              error(503, "The model is overloaded."), SHORT,
+              demands=(lambda body: gemini()(body) if body["model"] == "other" else None,),
+              settings=OTHER, refused=1, calls=0),
+    goes_back("Gemini 3: its own signature is refused once", calling(signed()), SHORT,
+              demands=(gemini("of another day"),), refused=1, calls=3),
+    goes_back("Model A, tool, model B, tool, A again", calling(signed()),
+              error(503, "The model is overloaded."), calling(call(call_id="call_b")), SHORT,
+              demands=(only_own,), settings=OTHER, refused=1, calls=0),
+    goes_back("DeepSeek: reasoning_content beside a tool call",
+              calling(reasoning_content=THOUGHT), SHORT, demands=(deepseek, deepseek_thought),
+              sends=(b'"reasoning_content":' + orjson.dumps(THOUGHT),), never=(THOUGHT,)),
+    goes_back("DeepSeek: the next question after a tool call",
+              calling(reasoning_content=THOUGHT), SHORT, say("It still is."),
+              sees=(FOUND, "It still is\\."), demands=(deepseek,), never=(THOUGHT,),
+              asks=("What is new?", "And now?"), calls=4, refused=1),
+    goes_back("OpenRouter: reasoning_details beside a tool call",
+              calling(reasoning=THOUGHT, reasoning_details=DETAILS), SHORT,
+              demands=(field_back("reasoning_details", DETAILS),),
+              sends=(b'"reasoning_details":' + orjson.dumps(DETAILS),), never=(THOUGHT,)),
+    goes_back("LiteLLM: Claude's thinking_blocks beside a tool call",
+              calling(reasoning_content=THOUGHT, thinking_blocks=BLOCKS), SHORT,
+              demands=(field_back("thinking_blocks", BLOCKS),),
+              sends=(b'"thinking_blocks":' + orjson.dumps(BLOCKS),), never=(THOUGHT,)),
+    goes_back("A server with a field of its own beside the message",
+              calling(x_trace="7f3a"), SHORT, demands=(field_back("x_trace", "7f3a"),)),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a scenario finds fault with."""
+"""What a scenario finds fault with, and that no model server's scenario has a fault."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.model_servers.catalog import SCENARIOS
 from tests.model_servers.play import play
 from tests.model_servers.scenario import Scenario, faults
 from tests.model_servers.wire import calling, error, say
@@ -40,3 +41,13 @@ async def test_an_answer_that_is_as_it_should_be_has_no_faults(tmp_path: Path) -
 async def test_a_fault_has_a_name(tmp_path: Path, changes: dict[str, object], fault: str) -> None:
     scenario: Scenario = replace(PLAIN, **changes)  # type: ignore[arg-type]
     assert fault in await found(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
+async def test_a_person_sees_what_they_should(scenario: Scenario, tmp_path: Path) -> None:
+    assert faults(scenario, await play(scenario, tmp_path)) == []
+
+
+def test_each_scenario_has_its_name_to_itself_and_there_are_enough() -> None:
+    listed = [one.name for one in SCENARIOS]
+    assert len(listed) == len({*listed}) >= 90

@@ -6,7 +6,6 @@ import gzip
 import subprocess
 import sys
 import zlib
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -18,19 +17,13 @@ from agent.tools.web_fetch import MAX_TEXT, PAGE_NOTE
 from agent.web.fetcher import MAX_BYTES, MAX_UNPACKED
 from tape.handle import Tape
 from tests.agent.tools.using import TOOLS, use
-from tests.fakes.internet import Internet, internet, page, redirect
+from tests.fakes.internet import Internet, page, redirect
 
 PAGE = (
     "<!doctype html><html><head><title> The\n tea </title><style>p {}</style></head><body>"
     "<nav>menu</nav><h1>Tea</h1><p>Boil <b>wa</b>ter.<br>Wait.</p><script>steal()</script>"
     "<!-- hidden --><ul><li>one<li>two</ul></body></html>"
 )
-
-
-@pytest.fixture
-async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
-    async with internet(monkeypatch) as found:
-        yield found
 
 
 @pytest.fixture

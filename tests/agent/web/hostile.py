@@ -87,3 +87,8 @@ def of_an_ipv6(text: str, port: int) -> Iterator[str]:
     whole = IPv6Address(text).exploded
     for host in (text, whole, whole.upper(), f"{text}%25lo", f"{text}%lo", f"{text}%1"):
         yield f"http://[{host}]:{port}/"
+
+
+def urls(port: int) -> list[str]:
+    v4 = [url for address in PRIVATE for url in of_an_ipv4(address, port)]
+    return [*v4, *(url for address in PRIVATE_V6 for url in of_an_ipv6(address, port)), *SCHEMES]

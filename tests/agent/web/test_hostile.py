@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator
 from threading import Event
 from typing import Any
 from urllib.parse import unquote
@@ -13,16 +12,9 @@ import pytest
 
 from agent.web.fetcher import MAX_LOOKUPS, fetch, fetch_image
 from agent.web.urls import PageRefused
-from tests.agent.web.hostile import PRIVATE, PRIVATE_V6
-from tests.agent.web.hostile_pages import urls
-from tests.fakes.internet import PUBLIC, PUBLIC_V6, Internet, internet, page, redirect
+from tests.agent.web.hostile import PRIVATE, PRIVATE_V6, urls
+from tests.fakes.internet import PUBLIC, PUBLIC_V6, Internet, page, redirect
 from tests.kit.waiting import Patience
-
-
-@pytest.fixture
-async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Internet]:
-    async with internet(monkeypatch) as found:
-        yield found
 
 
 async def refused(net: Internet, url: str) -> bool:

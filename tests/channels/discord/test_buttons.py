@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,8 +68,8 @@ class Stage:
         return InboundMessage(*place, author, "", "", server_id=server)
 
 
-@asynccontextmanager
-async def staged() -> AsyncIterator[Stage]:
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
     clock = ManualClock()
     async with FakeDiscord(clock=clock.monotonic) as fake:
         owner, ada, bob = fake.user("Olga"), fake.user("Ada"), fake.user("Bob")
@@ -83,12 +82,6 @@ async def staged() -> AsyncIterator[Stage]:
         async with run_channel(channel, host):
             await fake.connected()
             yield Stage(fake, clock, host, channel, guild, room, ada, bob)
-
-
-@pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
-    async with staged() as made:
-        yield made
 
 
 async def test_a_message_has_its_buttons_and_an_edit_removes_them(stage: Stage) -> None:

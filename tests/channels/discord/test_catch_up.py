@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import anyio
+import pytest
 
 from channels.connection_state import ConnectionState
 from channels.discord.catch_up import FIRST_RETRY_SECONDS, CatchUp
@@ -40,8 +40,8 @@ class Bot:
         return Cursors()
 
 
-@asynccontextmanager
-async def connected() -> AsyncIterator[Bot]:
+@pytest.fixture
+async def bot() -> AsyncIterator[Bot]:
     clock = ManualClock()
     bot = Bot(FakeHost(clock), clock)
     bot.state.connected()
@@ -51,33 +51,30 @@ async def connected() -> AsyncIterator[Bot]:
         group.cancel_scope.cancel()
 
 
-async def test_a_catch_up_closes_the_gap() -> None:
-    async with connected() as bot:
-        await bot.catch_up.run()
-        assert bot.host.gaps == ["opened", "closed"]
-        bot.catch_up.after_resume()
-        assert bot.host.gaps[-1] == "resumed"
+async def test_a_catch_up_closes_the_gap(bot: Bot) -> None:
+    await bot.catch_up.run()
+    assert bot.host.gaps == ["opened", "closed"]
+    bot.catch_up.after_resume()
+    assert bot.host.gaps[-1] == "resumed"
 
 
-async def test_an_expected_guild_keeps_the_gap_open() -> None:
-    async with connected() as bot:
-        bot.cache.expect({"1"})
-        await bot.catch_up.run()
-        assert bot.host.gaps[-1] == "opened"
-        bot.catch_up.after_resume()
-        assert bot.host.gaps[-1] == "opened"
+async def test_an_expected_guild_keeps_the_gap_open(bot: Bot) -> None:
+    bot.cache.expect({"1"})
+    await bot.catch_up.run()
+    assert bot.host.gaps[-1] == "opened"
+    bot.catch_up.after_resume()
+    assert bot.host.gaps[-1] == "opened"
 
 
-async def test_a_retry_is_scheduled_once_and_waits_longer_each_time() -> None:
-    async with connected() as bot:
-        for wait in (FIRST_RETRY_SECONDS, 2 * FIRST_RETRY_SECONDS):
-            bot.catch_up.retry_later()
-            bot.catch_up.retry_later()
-            before = bot.queue.count
-            await bot.clock.advance(wait - 1)
-            assert bot.queue.count == before
-            await bot.clock.advance(1)
-            assert bot.queue.count == before + 1
+async def test_a_retry_is_scheduled_once_and_waits_longer_each_time(bot: Bot) -> None:
+    for wait in (FIRST_RETRY_SECONDS, 2 * FIRST_RETRY_SECONDS):
+        bot.catch_up.retry_later()
+        bot.catch_up.retry_later()
+        before = bot.queue.count
+        await bot.clock.advance(wait - 1)
+        assert bot.queue.count == before
+        await bot.clock.advance(1)
+        assert bot.queue.count == before + 1
 
 
 async def test_new_sessions_keep_their_distance() -> None:

@@ -30,12 +30,11 @@ async def shown(bot: Bot, **how: object) -> str:
     return bot.prompts()[-1]
 
 
-async def test_e8_an_image_reaches_the_model_and_a_file_is_named(tmp_path: Path) -> None:
-    async with discord_bot(tmp_path) as bot:
-        assert "[an image]" in await shown(bot)
-        file = bot.fake.attachment(b"text", "notes.txt")
-        await bot.ask("and this?", files=[file])
-        assert "notes.txt" in bot.prompts()[-1]
+async def test_e8_an_image_reaches_the_model_and_a_file_is_named(bot: Bot) -> None:
+    assert "[an image]" in await shown(bot)
+    file = bot.fake.attachment(b"text", "notes.txt")
+    await bot.ask("and this?", files=[file])
+    assert "notes.txt" in bot.prompts()[-1]
 
 
 async def test_e8_an_endless_download_is_cut_off(tmp_path: Path) -> None:
@@ -53,17 +52,15 @@ async def test_e8_an_endless_download_is_cut_off(tmp_path: Path) -> None:
         assert read < 9_999
 
 
-async def test_e8_a_file_that_is_too_large_is_not_downloaded(tmp_path: Path) -> None:
-    async with discord_bot(tmp_path) as bot:
-        assert "larger than" in await shown(bot, size=50_000_000)
-        assert bot.fake.calls_of("cdn") == []
+async def test_e8_a_file_that_is_too_large_is_not_downloaded(bot: Bot) -> None:
+    assert "larger than" in await shown(bot, size=50_000_000)
+    assert bot.fake.calls_of("cdn") == []
 
 
-async def test_e8_a_missing_file_does_not_stop_the_answer(tmp_path: Path) -> None:
-    async with discord_bot(tmp_path) as bot:
-        assert "[an image]" not in await shown(bot, status=404)
-        await bot.ask("still there?")
-        assert len(bot.texts()) == 2
+async def test_e8_a_missing_file_does_not_stop_the_answer(bot: Bot) -> None:
+    assert "[an image]" not in await shown(bot, status=404)
+    await bot.ask("still there?")
+    assert len(bot.texts()) == 2
 
 
 @pytest.mark.parametrize(

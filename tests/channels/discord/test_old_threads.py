@@ -144,23 +144,22 @@ async def test_an_old_private_thread_goes_on_as_a_chat_of_its_own(tmp_path: Path
 
 @pytest.mark.parametrize("private", [True, False])
 async def test_d1_a_question_in_a_thread_from_before_the_upgrade_is_answered_once_after_it(
-    tmp_path: Path, private: bool
+    tmp_path: Path, private: bool, place: House
 ) -> None:
-    async with house(tmp_path) as place:
-        thread = place.fake.thread(place.general, place.ada, "Layoffs")
+    thread = place.fake.thread(place.general, place.ada, "Layoffs")
+    async with place.bot() as bot:
+        place.model.enqueue(Text(("never ends",), gate=asyncio.Event()))
+        bot.say(f"<@{bot.fake.bot.id}> {SECRET}?", place=thread)
+        await bot.until(lambda: bot.model.requests)
+    if private:
+        thread.kind = PRIVATE_THREAD
+    make_old(tmp_path)
+    place.model.enqueue(Text(("On friday.",)))
+    for start in range(2):
         async with place.bot() as bot:
-            place.model.enqueue(Text(("never ends",), gate=asyncio.Event()))
-            bot.say(f"<@{bot.fake.bot.id}> {SECRET}?", place=thread)
-            await bot.until(lambda: bot.model.requests)
-        if private:
-            thread.kind = PRIVATE_THREAD
-        make_old(tmp_path)
-        place.model.enqueue(Text(("On friday.",)))
-        for start in range(2):
-            async with place.bot() as bot:
-                await bot.settled()
-                assert bot.texts(thread) == ["On friday."]
-                own = [one.meta["text"] for one in await bot.tape(thread) if "inbox" in one.meta]
-                assert own == ([f"@Tapeway {SECRET}?"] if private else [])
-                if private and start:
-                    assert "friday" not in await words_outside(bot)
+            await bot.settled()
+            assert bot.texts(thread) == ["On friday."]
+            own = [one.meta["text"] for one in await bot.tape(thread) if "inbox" in one.meta]
+            assert own == ([f"@Tapeway {SECRET}?"] if private else [])
+            if private and start:
+                assert "friday" not in await words_outside(bot)

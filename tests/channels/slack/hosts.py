@@ -17,6 +17,8 @@ from channels.slack.settings import SlackSettings
 from channels.testing import ChannelRun, FakeHost, run_channel
 from tests.fakes.slack.server import FakeSlack
 from tests.kit.clock import ManualClock
+from tests.kit.play import Play
+from tests.kit.stages.slack import SlackStage
 
 
 @dataclass
@@ -88,3 +90,9 @@ async def all_delivered(fake: FakeSlack) -> None:
     """Wait until Slack has delivered every event."""
     with anyio.fail_after(30):
         await fake.wait_for(lambda it: not it.deliveries.pending)
+
+
+def fake_of(slack: Play) -> FakeSlack:
+    """Return the Slack of a whole gateway's play."""
+    assert isinstance(slack.stage, SlackStage)
+    return slack.stage.fake

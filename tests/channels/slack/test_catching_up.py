@@ -1,4 +1,4 @@
-"""Catching up in every conversation: a failure in one does not hold up the others."""
+"""What came while Slack could not be heard: caught up with once, in its order."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 from channels.errors import ChannelDown
 from channels.host import Cursors
-from channels.message import InboundMessage
+from channels.message import InboundMessage, OutboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import HttpConnection
 from channels.testing import FakeHost
 from tests.channels.slack.events import Source
-from tests.channels.slack.hosts import Running, running, slack
+from tests.channels.slack.hosts import Running, all_delivered, running, slack
 from tests.fakes.base.faults import Hang, ServerError
 from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
@@ -39,54 +39,54 @@ def skipped(app: Running) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", [Refuse("internal_error"), ServerError(500)])
-async def test_an_unreadable_conversation_does_not_hold_up_the_others(fault: Refuse) -> None:
-    clock = ManualClock(datetime.now(UTC))
-    async with slack(clock) as fake:
-        rooms = [fake.channel(name) for name in "abc"]
-        fake.deliveries.hold()
-        for room in rooms:
-            fake.say(room, fake.user("Ada"), f"in {room.name}")
-        fake.deliveries.forget()
-        fake.deliveries.release()
-        fake.fail("conversations.history", *[fault] * 20, channel=rooms[0].id)
-        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
-            await pass_time(app, 30)
-            assert sorted(app.host.texts()) == ["in b", "in c"]
-            assert skipped(app) == [f"skipped /{rooms[0].id}"]
-            assert app.host.gaps.count("closed") == 1
-            fake.forget_faults()
+async def test_an_unreadable_conversation_does_not_hold_up_the_others(
+    fault: Refuse, clock: ManualClock, fake: FakeSlack
+) -> None:
+    rooms = [fake.channel(name) for name in "abc"]
+    fake.deliveries.hold()
+    for room in rooms:
+        fake.say(room, fake.user("Ada"), f"in {room.name}")
+    fake.deliveries.forget()
+    fake.deliveries.release()
+    fake.fail("conversations.history", *[fault] * 20, channel=rooms[0].id)
+    async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
+        await pass_time(app, 30)
+        assert sorted(app.host.texts()) == ["in b", "in c"]
+        assert skipped(app) == [f"skipped /{rooms[0].id}"]
+        assert app.host.gaps.count("closed") == 1
+        fake.forget_faults()
 
 
-async def test_if_no_conversation_can_be_read_the_catch_up_is_retried() -> None:
-    clock = ManualClock(datetime.now(UTC))
-    async with slack(clock) as fake:
-        room = fake.channel("a")
-        fake.deliveries.hold()
-        fake.say(room, fake.user("Ada"), "missed")
-        fake.deliveries.forget()
-        fake.deliveries.release()
-        fake.fail("conversations.history", *[Refuse("internal_error")] * 4)
-        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
-            await pass_time(app, 60)
-            assert app.host.texts() == ["missed"]
-            assert app.host.gaps.count("closed") == 1
+async def test_if_no_conversation_can_be_read_the_catch_up_is_retried(
+    clock: ManualClock, fake: FakeSlack
+) -> None:
+    room = fake.channel("a")
+    fake.deliveries.hold()
+    fake.say(room, fake.user("Ada"), "missed")
+    fake.deliveries.forget()
+    fake.deliveries.release()
+    fake.fail("conversations.history", *[Refuse("internal_error")] * 4)
+    async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
+        await pass_time(app, 60)
+        assert app.host.texts() == ["missed"]
+        assert app.host.gaps.count("closed") == 1
 
 
-async def test_a_missing_scope_affects_only_its_own_conversations() -> None:
-    clock = ManualClock(datetime.now(UTC))
-    async with slack(clock) as fake:
-        accepted: list[InboundMessage] = []
-        fake.deliveries.hold()
-        fake.say(fake.channel("a"), fake.user("Ada"), "missed")
-        fake.deliveries.forget()
-        fake.deliveries.release()
-        fake.events.scopes -= {"groups:read"}
-        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
-            await pass_time(app, 10)
-            accepted = app.host.accepted
-            assert [one.text for one in accepted] == ["missed"]
-            assert skipped(app) == ["skipped /"]
-            assert any("groups:read" in note for note in app.host.warnings)
+async def test_a_missing_scope_affects_only_its_own_conversations(
+    clock: ManualClock, fake: FakeSlack
+) -> None:
+    accepted: list[InboundMessage] = []
+    fake.deliveries.hold()
+    fake.say(fake.channel("a"), fake.user("Ada"), "missed")
+    fake.deliveries.forget()
+    fake.deliveries.release()
+    fake.events.scopes -= {"groups:read"}
+    async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
+        await pass_time(app, 10)
+        accepted = app.host.accepted
+        assert [one.text for one in accepted] == ["missed"]
+        assert skipped(app) == ["skipped /"]
+        assert any("groups:read" in note for note in app.host.warnings)
 
 
 async def test_messages_missed_during_a_catch_up_are_read_by_the_next_one() -> None:
@@ -208,3 +208,133 @@ async def test_a_connection_lost_while_it_is_being_replaced_leaves_a_gap() -> No
         assert app.host.downs == ["the connection to Slack was lost. Reconnecting."]
         assert app.host.gaps.count("closed") == caught + 1
         assert app.host.times_ready == 2
+
+
+async def test_f2_a_refresh_leaves_one_connection_and_loses_nothing(
+    clock: ManualClock, fake: FakeSlack, app: Running
+) -> None:
+    await app.ready()
+    room, ada = fake.channel(), fake.user("Ada")
+    async with anyio.create_task_group() as group:
+        group.start_soon(tick, clock)
+        for number in range(5):
+            opened = fake.sockets.opened
+            fake.refresh()
+            fake.say(room, ada, f"{number}")
+            await fake.wait_for(lambda it, was=opened: it.sockets.opened > was)  # type: ignore[misc]
+            await fake.connected(1)
+        await app.heard(5)
+        group.cancel_scope.cancel()
+    assert sorted(app.host.texts()) == [str(number) for number in range(5)]
+    assert app.host.downs == []
+    assert len(fake.sockets.live) == 1
+
+
+async def test_f2_messages_sent_during_a_reconnect_are_not_delayed_until_a_redelivery(
+    clock: ManualClock, fake: FakeSlack, app: Running
+) -> None:
+    await app.ready()
+    room, ada = fake.channel(), fake.user("Ada")
+    await clock.advance(1)
+    begun = clock.monotonic()
+    fake.refresh()
+    fake.say(room, ada, "meanwhile")
+    fake.refresh("warning")
+    async with anyio.create_task_group() as group:
+        group.start_soon(tick, clock)
+        await app.heard(1)
+        group.cancel_scope.cancel()
+    assert clock.monotonic() - begun < 30  # Slack delivers again after a minute
+    assert app.host.downs == []
+
+
+async def test_f2_messages_after_a_gap_are_accepted_after_those_in_it(
+    clock: ManualClock, fake: FakeSlack, app: Running
+) -> None:
+    await app.ready()
+    room, ada = fake.channel(), fake.user("Ada")
+    await clock.advance(1)
+    slow = Hang()
+    fake.drop_connections()
+    await fake.connected(0)
+    fake.say(room, ada, "in the gap")
+    fake.fail("conversations.history", slow)
+    await clock.advance(2)
+    await fake.wait_for_calls("conversations.history", 1)
+    fake.say(room, ada, "after it")
+    await clock.advance(1)
+    await rest()
+    assert app.host.texts() == []
+    slow.release()
+    await app.heard(2)
+    assert app.host.texts() == ["in the gap", "after it"]
+    fake.drop_connections()
+    await fake.connected(0)
+    fake.fail("users.conversations", Hang())
+    await clock.advance(2)
+    await fake.wait_for_calls("users.conversations", 3)
+    fake.say(room, ada, "waits for a while only")
+    await rest()
+    await clock.advance(2.1)
+    await app.heard(3)
+
+
+async def test_f3_a_message_sent_without_a_connection_does_not_make_the_next_one_stalled(
+    clock: ManualClock, fake: FakeSlack, app: Running
+) -> None:
+    await app.ready()
+    room, ada = fake.channel(), fake.user("Ada")
+    fake.say(room, ada, "hello")
+    await app.heard(1)
+    await all_delivered(fake)
+    fake.drop_connections()
+    await fake.connected(0)
+    await app.host.until(lambda: bool(app.host.downs))
+    await app.channel.deliver(OutboundMessage("slack", room.id, "one", idem="t-1:0"))
+    await clock.advance(5)
+    await app.host.until(lambda: app.host.times_ready > 1)
+    fake.deliveries.hold()
+    await app.channel.deliver(OutboundMessage("slack", room.id, "two", idem="t-2:0"))
+    for _step in range(4):
+        await clock.advance(0.5)
+        await rest()
+    assert len(app.host.downs) == 1
+
+
+async def tick(clock: ManualClock) -> None:
+    while True:
+        await clock.advance(0.5)
+        await rest()
+
+
+async def test_backfill_reads_the_missed_messages_of_channels_and_threads(fake: FakeSlack) -> None:
+    room, ada = fake.channel(), fake.user("Ada")
+    fake.deliveries.hold()
+    old = fake.say(room, ada, "before the mark")
+    root = fake.say(room, ada, "@tapeway what is it?")
+    fake.say(room, ada, "and why?", thread=root)
+    edited = fake.say(room, ada, "pears")
+    fake.edit(room, edited, "plums")
+    fake.say(room, fake.workspace.bot, "of my own")
+    fake.say(fake.im(ada), ada, "hello")
+    fake.deliveries.forget()
+    fake.deliveries.release()
+    async with running(fake) as other:
+        cursor = other.clock.now() - timedelta(days=1)
+    cursors = Cursors({"": cursor}, {("", room.id): cursor})
+    async with running(fake, cursors=cursors) as app:
+        await app.ready()
+        sent = [(one.kind, one.text) for one in app.host.accepted]
+        assert sent == [
+            ("message", "before the mark"),
+            ("message", "@tapeway what is it?"),
+            ("message", "and why?"),
+            ("message", "plums"),
+            ("edit", "plums"),
+            ("message", "hello"),
+        ]
+        assert {one.backlog for one in app.host.accepted} == {True}
+        assert app.host.accepted[2].thread_id == root.ts
+        assert app.host.accepted[2].follows
+        assert app.host.gaps.count("closed") == 1
+        assert old.ts == app.host.accepted[0].message_id

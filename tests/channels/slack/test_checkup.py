@@ -28,7 +28,7 @@ from channels.slack.troubles import (
     WRONG_TOKEN,
 )
 from tests.channels.checkups import troubles
-from tests.channels.slack.hosts import running, slack
+from tests.channels.slack.hosts import Running, running
 from tests.fakes.base.faults import ServerError
 from tests.fakes.slack.faults import Fault, RateLimited, Refuse
 from tests.fakes.slack.server import FakeSlack
@@ -42,10 +42,9 @@ async def examined(fake: FakeSlack, **more: object) -> Checkup:
     return found
 
 
-async def test_an_app_in_order_is_named_with_its_workspace() -> None:
-    async with slack() as fake:
-        fake.channel()
-        found = await examined(fake)
+async def test_an_app_in_order_is_named_with_its_workspace(fake: FakeSlack) -> None:
+    fake.channel()
+    found = await examined(fake)
     assert troubles(found) == []
     assert (found.bot, found.invite) == ("@tapeway", "/invite @tapeway")
     assert [result.check for result in found.results] == [
@@ -56,15 +55,14 @@ async def test_an_app_in_order_is_named_with_its_workspace() -> None:
     ]
 
 
-async def test_a_check_beside_a_running_app_opens_no_connection() -> None:
-    async with slack() as fake, running(fake) as app:
-        await app.ready()
-        fake.channel()
-        before, opened = len(fake.calls), fake.sockets.opened
-        assert troubles(await examined(fake)) == []
-        assert (fake.sockets.opened, len(fake.sockets.live)) == (opened, 1)
-        asked = [call.method for call in fake.calls[before:]]
-        assert asked == ["auth.test", "users.conversations", "apps.connections.open"]
+async def test_a_check_beside_a_running_app_opens_no_connection(app: Running) -> None:
+    await app.ready()
+    app.fake.channel()
+    before, opened = len(app.fake.calls), app.fake.sockets.opened
+    assert troubles(await examined(app.fake)) == []
+    assert (app.fake.sockets.opened, len(app.fake.sockets.live)) == (opened, 1)
+    asked = [call.method for call in app.fake.calls[before:]]
+    assert asked == ["auth.test", "users.conversations", "apps.connections.open"]
 
 
 SETTINGS: list[tuple[dict[str, object], Any, str]] = [
@@ -78,18 +76,16 @@ SETTINGS: list[tuple[dict[str, object], Any, str]] = [
 
 @pytest.mark.parametrize(("more", "trouble", "says"), SETTINGS, ids=range(len(SETTINGS)))
 async def test_a_token_that_is_missing_or_misplaced_is_named_and_nothing_is_sent(
-    more: dict[str, object], trouble: object, says: str
+    more: dict[str, object], trouble: object, says: str, fake: FakeSlack
 ) -> None:
-    async with slack() as fake:
-        (result,) = troubles(await examined(fake, **more))
-        assert fake.calls == []
+    (result,) = troubles(await examined(fake, **more))
+    assert fake.calls == []
     assert result.trouble == trouble
     assert says in result.says
 
 
-async def test_without_a_bot_token_the_app_token_is_still_checked() -> None:
-    async with slack() as fake:
-        found = await examined(fake, bot_token="")
+async def test_without_a_bot_token_the_app_token_is_still_checked(fake: FakeSlack) -> None:
+    found = await examined(fake, bot_token="")
     assert [(one.trouble, one.state) for one in found.results] == [
         (NO_BOT_TOKEN, "failure"),
         (None, "ok"),
@@ -107,77 +103,69 @@ FAULTS: list[tuple[Fault, Any]] = [
 
 
 @pytest.mark.parametrize(("fault", "trouble"), FAULTS, ids=range(len(FAULTS)))
-async def test_a_refused_bot_token_is_named(fault: Fault, trouble: object) -> None:
-    async with slack() as fake:
-        fake.fail("auth.test", fault)
-        (result,) = troubles(await examined(fake))
+async def test_a_refused_bot_token_is_named(fault: Fault, trouble: object, fake: FakeSlack) -> None:
+    fake.fail("auth.test", fault)
+    (result,) = troubles(await examined(fake))
     assert (result.check, result.trouble) == ("slack.bot_token", trouble)
 
 
-async def test_an_app_token_that_is_refused_or_lacks_its_scope_is_named() -> None:
-    async with slack() as fake:
-        fake.channel()
-        fake.tokens.app_scopes = {"authorizations:read"}
-        (lacks,) = troubles(await examined(fake))
-        fake.tokens.app_refused = "token_revoked"
-        (revoked,) = troubles(await examined(fake))
-        fake.fail("apps.connections.open", RateLimited(60))
-        limited = (await examined(fake)).results[-1]
+async def test_an_app_token_that_is_refused_or_lacks_its_scope_is_named(fake: FakeSlack) -> None:
+    fake.channel()
+    fake.tokens.app_scopes = {"authorizations:read"}
+    (lacks,) = troubles(await examined(fake))
+    fake.tokens.app_refused = "token_revoked"
+    (revoked,) = troubles(await examined(fake))
+    fake.fail("apps.connections.open", RateLimited(60))
+    limited = (await examined(fake)).results[-1]
     assert (lacks.trouble, revoked.trouble) == (APP_REFUSED, APP_REFUSED)
     assert (limited.trouble, limited.state) == (None, "note")
 
 
-async def test_missing_scopes_are_named_by_doctor_and_at_the_start() -> None:
-    async with slack() as fake:
-        fake.channel()
-        fake.events.scopes = set(scopes()) - {"files:read", "im:write"}
-        (result,) = troubles(await examined(fake))
-        async with running(fake) as app:
-            await app.ready()
-            assert app.host.warnings == [NO_SCOPE.sentence("files:read, im:write")]
+async def test_missing_scopes_are_named_by_doctor_and_at_the_start(fake: FakeSlack) -> None:
+    fake.channel()
+    fake.events.scopes = set(scopes()) - {"files:read", "im:write"}
+    (result,) = troubles(await examined(fake))
+    async with running(fake) as app:
+        await app.ready()
+        assert app.host.warnings == [NO_SCOPE.sentence("files:read, im:write")]
     assert (result.trouble, result.state) == (NO_SCOPE, "failure")
     assert "files:read, im:write" in result.says
 
 
-async def test_socket_mode_that_is_off_is_named_by_a_running_app() -> None:
-    async with slack() as fake:
-        fake.sockets.enabled = False
-        async with running(fake) as app:
-            await app.host.until(lambda: bool(app.host.downs))
-            assert app.host.downs[0] == SOCKET_MODE_OFF.sentence()
+async def test_socket_mode_that_is_off_is_named_by_a_running_app(fake: FakeSlack) -> None:
+    fake.sockets.enabled = False
+    async with running(fake) as app:
+        await app.host.until(lambda: bool(app.host.downs))
+        assert app.host.downs[0] == SOCKET_MODE_OFF.sentence()
 
 
-async def test_a_bot_in_no_channel_is_a_warning() -> None:
-    async with slack() as fake:
-        (result,) = troubles(await examined(fake))
+async def test_a_bot_in_no_channel_is_a_warning(fake: FakeSlack) -> None:
+    (result,) = troubles(await examined(fake))
     assert (result.trouble, result.state) == (NO_CHANNEL, "warning")
 
 
-async def test_over_http_the_signing_secret_is_enough() -> None:
-    async with slack() as fake:
-        fake.channel()
-        found = await examined(fake, app_token="", signing_secret=fake.signing_secret)
+async def test_over_http_the_signing_secret_is_enough(fake: FakeSlack) -> None:
+    fake.channel()
+    found = await examined(fake, app_token="", signing_secret=fake.signing_secret)
     assert troubles(found) == []
     assert found.results[-1].check == "slack.events"
 
 
 async def test_other_workspaces_are_checked_and_a_file_that_cannot_be_used_is_named(
-    tmp_path: Path,
+    tmp_path: Path, fake: FakeSlack
 ) -> None:
     file = tmp_path / "installations.json"
-    async with slack() as fake:
-        fake.channel()
-        file.write_text(json.dumps({"T9": {"bot_token": "xoxb-gone", "name": "Elsewhere"}}))
-        (gone,) = troubles(await examined(fake, installations=file))
-        file.write_text("no JSON")
-        (unusable,) = troubles(await examined(fake, installations=file))
+    fake.channel()
+    file.write_text(json.dumps({"T9": {"bot_token": "xoxb-gone", "name": "Elsewhere"}}))
+    (gone,) = troubles(await examined(fake, installations=file))
+    file.write_text("no JSON")
+    (unusable,) = troubles(await examined(fake, installations=file))
     assert (gone.trouble, unusable.trouble) == (BOT_REFUSED, INSTALLATIONS)
 
 
-async def test_what_is_in_the_way_of_the_connection_is_named() -> None:
-    async with slack() as fake:
-        proxy = troubles(await examined(fake, proxy="http://127.0.0.1:1"))
-        closed = troubles(await examined(fake, base_url="http://127.0.0.1:1/api/"))
+async def test_what_is_in_the_way_of_the_connection_is_named(fake: FakeSlack) -> None:
+    proxy = troubles(await examined(fake, proxy="http://127.0.0.1:1"))
+    closed = troubles(await examined(fake, base_url="http://127.0.0.1:1/api/"))
     assert {one.trouble for one in proxy} == {CONNECTION.proxy}
     assert {one.trouble for one in closed} == {CONNECTION.unreachable}
 

@@ -14,40 +14,41 @@ from channels.slack.api_methods import scopes
 from channels.slack.installations import Installed, read_installations, write_installations
 from channels.slack.oauth import COOKIE
 from tests.channels.slack.hosts import running, slack
+from tests.fakes.slack.server import FakeSlack
 
 
-async def test_installing_the_app_stores_the_workspace_s_token(tmp_path: Path) -> None:
+async def test_installing_the_app_stores_the_workspace_s_token(
+    tmp_path: Path, fake: FakeSlack
+) -> None:
     path = tmp_path / "installations.json"
-    async with slack() as fake:
-        other = fake.world.workspace("Other Works", "xoxb-2-test")
-        fake.tokens.oauth_codes["a-code"] = other
-        given = {
-            "installations": path,
-            "client_id": fake.tokens.client_id,
-            "client_secret": fake.tokens.client_secret,
-        }
-        async with running(fake, **given) as app, app.web() as web:  # type: ignore[arg-type]
-            await app.ready()
-            begun = await web.get("/slack/install")
-            assert begun.status_code == 302
-            query = parse_qs(urlsplit(begun.headers["location"]).query)
-            assert set(query["scope"][0].split(",")) == scopes()
-            state = query["state"][0]
-            for wrong, cookie in ((state, ""), ("x", "x"), (state[:-1] + "x", state[:-1] + "x")):
-                refused = await web.get(
-                    f"/slack/oauth?code=a-code&state={wrong}",
-                    headers={"cookie": f"{COOKIE}={cookie}"},
-                )
-                assert refused.status_code == 400
-            back = f"/slack/oauth?code=a-code&state={state}"
-            done = await web.get(back, headers={"cookie": f"{COOKIE}={state}"})
-            assert (done.status_code, done.text) == (200, "The app is now in Other Works.\n")
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            assert json.loads(path.read_text())[other.team_id]["bot_token"] == "xoxb-2-test"
-            bob = fake.user("Bob", workspace=other)
-            fake.say(fake.im(bob), bob, "hello")
-            await app.heard(1)
-            assert app.host.accepted[0].account == other.team_id
+    other = fake.world.workspace("Other Works", "xoxb-2-test")
+    fake.tokens.oauth_codes["a-code"] = other
+    given = {
+        "installations": path,
+        "client_id": fake.tokens.client_id,
+        "client_secret": fake.tokens.client_secret,
+    }
+    async with running(fake, **given) as app, app.web() as web:  # type: ignore[arg-type]
+        await app.ready()
+        begun = await web.get("/slack/install")
+        assert begun.status_code == 302
+        query = parse_qs(urlsplit(begun.headers["location"]).query)
+        assert set(query["scope"][0].split(",")) == scopes()
+        state = query["state"][0]
+        for wrong, cookie in ((state, ""), ("x", "x"), (state[:-1] + "x", state[:-1] + "x")):
+            refused = await web.get(
+                f"/slack/oauth?code=a-code&state={wrong}", headers={"cookie": f"{COOKIE}={cookie}"}
+            )
+            assert refused.status_code == 400
+        back = f"/slack/oauth?code=a-code&state={state}"
+        done = await web.get(back, headers={"cookie": f"{COOKIE}={state}"})
+        assert (done.status_code, done.text) == (200, "The app is now in Other Works.\n")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert json.loads(path.read_text())[other.team_id]["bot_token"] == "xoxb-2-test"
+        bob = fake.user("Bob", workspace=other)
+        fake.say(fake.im(bob), bob, "hello")
+        await app.heard(1)
+        assert app.host.accepted[0].account == other.team_id
 
 
 async def test_without_a_client_secret_the_install_route_is_absent() -> None:

@@ -115,13 +115,12 @@ async def test_a_workspace_that_another_process_installed_can_be_written_to(tmp_
         assert [one.account for one in channel.workspaces.all()] == [""]
 
 
-async def test_the_file_of_installations_becomes_rows(tmp_path: Path) -> None:
+async def test_the_file_of_installations_becomes_rows(tmp_path: Path, fake: FakeSlack) -> None:
     facts = OwnFacts(ManualClock(), shared=True)
-    async with slack() as fake:
-        other = fake.world.workspace("Other Works", "xoxb-2-test")
-        path = tmp_path / "installations.json"
-        path.write_text(json.dumps({other.team_id: {"bot_token": "xoxb-2-test"}}))
-        async with attached(fake, facts, installations=path):
-            assert facts.get(f"workspace/{other.team_id}")["token"] == "xoxb-2-test"
-        async with attached(fake, facts) as (channel, _host):  # in a home without the file
-            assert {one.account for one in channel.workspaces.all()} == {"", other.team_id}
+    other = fake.world.workspace("Other Works", "xoxb-2-test")
+    path = tmp_path / "installations.json"
+    path.write_text(json.dumps({other.team_id: {"bot_token": "xoxb-2-test"}}))
+    async with attached(fake, facts, installations=path):
+        assert facts.get(f"workspace/{other.team_id}")["token"] == "xoxb-2-test"
+    async with attached(fake, facts) as (channel, _host):  # in a home without the file
+        assert {one.account for one in channel.workspaces.all()} == {"", other.team_id}

@@ -1,8 +1,8 @@
-"""A gateway with a Telegram bot: real sockets, and one clock for it and for Telegram."""
+"""Telegram's channel against the fake, alone on a host or in a gateway; one clock for both."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +10,17 @@ from typing import Any
 
 import anyio
 
+from channels.telegram.adapter import TelegramChannel
+from channels.telegram.settings import TelegramSettings
+from channels.testing import ChannelRun, FakeHost, run_channel
 from gateway.app import Gateway
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import User
+from tests.kit import gateways
 from tests.kit.clock import ManualClock
-from tests.kit.gateways import make_settings, running, tape_of, with_plugins
+from tests.kit.gateways import make_settings, tape_of, with_plugins
 
 GROUP = -1001
 STEP = 0.1
@@ -102,7 +106,9 @@ async def telegram_bot(
             **more,
         }
         settings = make_settings(home, model, **more)
-        async with running(settings, plugins=with_plugins(*plugins), clock=clock) as gateway:
+        async with gateways.running(
+            settings, plugins=with_plugins(*plugins), clock=clock
+        ) as gateway:
             yield Bot(gateway, telegram, model, clock)
 
 
@@ -117,3 +123,33 @@ def in_private(bot: Bot) -> User:
     ada = bot.fake.user(7, "Ada")
     bot.fake.private_chat(ada)
     return ada
+
+
+@dataclass
+class Running:
+    """A channel that runs against the fake."""
+
+    channel: TelegramChannel
+    host: FakeHost
+    clock: ManualClock
+    fake: FakeTelegram
+    run: ChannelRun
+
+    async def error(self) -> Exception:
+        """Wait until the channel fails, and return its error."""
+        return await self.run.error()
+
+
+@asynccontextmanager
+async def running(
+    fake: FakeTelegram, *, holds: bool = False, refuses: Sequence[Exception] = (), **more: object
+) -> AsyncIterator[Running]:
+    """Run a channel against a fake for as long as the block runs."""
+    values = {"token": fake.token, "base_url": fake.base_url, **more}
+    channel = TelegramChannel(TelegramSettings.model_validate(values))
+    clock = ManualClock()
+    host = FakeHost(clock, ("Tapeway", "Robin"))
+    host.holds_unknown_outcomes = holds
+    host.refusals = list(refuses)
+    async with run_channel(channel, host) as run:
+        yield Running(channel, host, clock, fake, run)

@@ -20,21 +20,20 @@ from tests.kit.gateways import names
 from tests.kit.images import bomb, image
 
 
-async def test_a3_an_album_is_one_message_with_its_media_in_order(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = in_group(bot)
-        for number in range(3):
-            caption = "Robin @tapeway_bot what is this?" if number == 1 else ""
-            data = image(size=(2 + number, 3))
-            bot.fake.send_photo(GROUP, ada, data=data, caption=caption, media_group="m1")
-        entries = await bot.settled(GROUP)
-        assert [names(entries).count(name) for name in ("message", "turn.start")] == [2, 1]
-        said = next(entry for entry in entries if "inbox" in entry.meta)
-        assert [media["file"] for media in said.meta["media"]] == ["file-3", "file-6", "file-9"]
-        (prompt,) = bot.prompts()
-        assert prompt.count("[an image]") == 3
-        (answer,) = bot.fake.messages(GROUP)
-        assert answer.reply_to == said_id(bot, 0)
+async def test_a3_an_album_is_one_message_with_its_media_in_order(bot: Bot) -> None:
+    ada = in_group(bot)
+    for number in range(3):
+        caption = "Robin @tapeway_bot what is this?" if number == 1 else ""
+        data = image(size=(2 + number, 3))
+        bot.fake.send_photo(GROUP, ada, data=data, caption=caption, media_group="m1")
+    entries = await bot.settled(GROUP)
+    assert [names(entries).count(name) for name in ("message", "turn.start")] == [2, 1]
+    said = next(entry for entry in entries if "inbox" in entry.meta)
+    assert [media["file"] for media in said.meta["media"]] == ["file-3", "file-6", "file-9"]
+    (prompt,) = bot.prompts()
+    assert prompt.count("[an image]") == 3
+    (answer,) = bot.fake.messages(GROUP)
+    assert answer.reply_to == said_id(bot, 0)
 
 
 def said_id(bot: Bot, number: int) -> int:
@@ -68,35 +67,31 @@ async def test_a4_an_edit_before_the_turn_is_what_the_turn_sees(tmp_path: Path) 
         assert len(bot.fake.messages(7)) == 1
 
 
-async def test_a4_an_edit_after_the_turn_is_told_at_the_next_and_starts_none(
-    tmp_path: Path,
-) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = in_private(bot)
-        asked = bot.fake.say(7, ada, "at four")["message_id"]
-        await bot.settled(7)
-        bot.fake.edit(7, asked, "at five")
-        await bot.settled(7)
-        assert len(bot.model.requests) == 1
-        bot.fake.say(7, ada, "when?")
-        await bot.settled(7)
-        first, second = (request.body["messages"] for request in bot.model.requests)
-        assert second[: len(first)] == first
-        assert "edited and now reads" in str(second[len(first) :])
-        assert "at five" in str(second[len(first) :])
+async def test_a4_an_edit_after_the_turn_is_told_at_the_next_and_starts_none(bot: Bot) -> None:
+    ada = in_private(bot)
+    asked = bot.fake.say(7, ada, "at four")["message_id"]
+    await bot.settled(7)
+    bot.fake.edit(7, asked, "at five")
+    await bot.settled(7)
+    assert len(bot.model.requests) == 1
+    bot.fake.say(7, ada, "when?")
+    await bot.settled(7)
+    first, second = (request.body["messages"] for request in bot.model.requests)
+    assert second[: len(first)] == first
+    assert "edited and now reads" in str(second[len(first) :])
+    assert "at five" in str(second[len(first) :])
 
 
-async def test_a4_each_later_edit_is_told_once_also_one_that_goes_back(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = in_private(bot)
-        asked = bot.fake.say(7, ada, "at four")["message_id"]
-        await bot.settled(7)
-        for text in ("at five", "at five", "at four"):
-            await bot.pass_by(1)
-            bot.fake.edit(7, asked, text)
-            entries = await bot.settled(7)
-        edits = [entry for entry in entries if entry.name == "message.edit"]
-        assert [edit.payload["data"]["text"] for edit in edits] == ["at five", "at four"]
+async def test_a4_each_later_edit_is_told_once_also_one_that_goes_back(bot: Bot) -> None:
+    ada = in_private(bot)
+    asked = bot.fake.say(7, ada, "at four")["message_id"]
+    await bot.settled(7)
+    for text in ("at five", "at five", "at four"):
+        await bot.pass_by(1)
+        bot.fake.edit(7, asked, text)
+        entries = await bot.settled(7)
+    edits = [entry for entry in entries if entry.name == "message.edit"]
+    assert [edit.payload["data"]["text"] for edit in edits] == ["at five", "at four"]
 
 
 async def test_a4_an_edited_paste_keeps_its_other_parts(tmp_path: Path) -> None:
@@ -143,18 +138,17 @@ async def test_a_group_that_becomes_a_supergroup_keeps_its_tape_and_its_place_on
                 assert len(bot.fake.messages(new)) == 1
 
 
-async def test_d6_a_block_is_recorded_and_the_answer_is_not_tried_again(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = in_private(bot)
-        bot.fake.say(7, ada, "hi")
-        bot.fake.block_bot(ada)
-        entries = await bot.settled(7)
-        assert {"chat.change", "send.dead"} <= set(names(entries))
-        assert len(bot.fake.calls_of("sendMessage")) == 1
-        in_group(bot)
-        bot.fake.say(GROUP, ada, "@tapeway_bot hi")
-        await bot.settled(GROUP)
-        assert len(bot.fake.messages(GROUP)) == 1
+async def test_d6_a_block_is_recorded_and_the_answer_is_not_tried_again(bot: Bot) -> None:
+    ada = in_private(bot)
+    bot.fake.say(7, ada, "hi")
+    bot.fake.block_bot(ada)
+    entries = await bot.settled(7)
+    assert {"chat.change", "send.dead"} <= set(names(entries))
+    assert len(bot.fake.calls_of("sendMessage")) == 1
+    in_group(bot)
+    bot.fake.say(GROUP, ada, "@tapeway_bot hi")
+    await bot.settled(GROUP)
+    assert len(bot.fake.messages(GROUP)) == 1
 
 
 async def test_f4_a_token_that_is_revoked_is_unfit_and_the_rest_runs(tmp_path: Path) -> None:
@@ -166,18 +160,17 @@ async def test_f4_a_token_that_is_revoked_is_unfit_and_the_rest_runs(tmp_path: P
         assert states["web"].state == "ready"
 
 
-async def test_f4_a_second_reader_makes_it_wait_and_then_it_goes_on(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = in_private(bot)
-        conflict = Refuse(409, "Conflict: terminated by other getUpdates request")
-        bot.fake.fail("getUpdates", *[conflict] * 3)
-        bot.fake.updates.end_poll()
-        await bot.until(lambda: bot.state() == "waiting")
-        assert "one reader" in bot.gateway.status.states["telegram"].why
-        bot.fake.say(7, ada, "hi")
-        await bot.settled(7)
-        assert bot.state() == "ready"
-        assert len(bot.fake.messages(7)) == 1
+async def test_f4_a_second_reader_makes_it_wait_and_then_it_goes_on(bot: Bot) -> None:
+    ada = in_private(bot)
+    conflict = Refuse(409, "Conflict: terminated by other getUpdates request")
+    bot.fake.fail("getUpdates", *[conflict] * 3)
+    bot.fake.updates.end_poll()
+    await bot.until(lambda: bot.state() == "waiting")
+    assert "one reader" in bot.gateway.status.states["telegram"].why
+    bot.fake.say(7, ada, "hi")
+    await bot.settled(7)
+    assert bot.state() == "ready"
+    assert len(bot.fake.messages(7)) == 1
 
 
 async def test_e2_a_hundred_thousand_characters_arrive_whole(tmp_path: Path) -> None:
@@ -190,46 +183,42 @@ async def test_e2_a_hundred_thousand_characters_arrive_whole(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["😀", "a\ud800b", "1 < 2 & 3", "*", "\\"])
-async def test_an_odd_answer_and_an_odd_question_arrive(tmp_path: Path, text: str) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = in_private(bot)
-        bot.model.enqueue(Text((text.replace("\ud800", "?"),)))
-        chat = {"id": 7, "type": "private"}
-        said = {"message_id": 900, "date": 1, "chat": chat, "from": ada.as_json(), "text": text}
-        bot.fake.push_update(json.dumps({"update_id": 900_000_000, "message": said}).encode())
-        await bot.settled(7)
-        assert len(bot.fake.messages(7)) == 1
+async def test_an_odd_answer_and_an_odd_question_arrive(text: str, bot: Bot) -> None:
+    ada = in_private(bot)
+    bot.model.enqueue(Text((text.replace("\ud800", "?"),)))
+    chat = {"id": 7, "type": "private"}
+    said = {"message_id": 900, "date": 1, "chat": chat, "from": ada.as_json(), "text": text}
+    bot.fake.push_update(json.dumps({"update_id": 900_000_000, "message": said}).encode())
+    await bot.settled(7)
+    assert len(bot.fake.messages(7)) == 1
 
 
-async def test_an_image_that_is_a_bomb_is_told_of(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        bot.fake.send_photo(7, in_private(bot), data=bomb(), caption="look")
-        await bot.settled(7)
-        (prompt,) = bot.prompts()
-        assert "it has too many pixels (60000x60000)" in prompt
-        assert len(bot.fake.messages(7)) == 1
+async def test_an_image_that_is_a_bomb_is_told_of(bot: Bot) -> None:
+    bot.fake.send_photo(7, in_private(bot), data=bomb(), caption="look")
+    await bot.settled(7)
+    (prompt,) = bot.prompts()
+    assert "it has too many pixels (60000x60000)" in prompt
+    assert len(bot.fake.messages(7)) == 1
 
 
-async def test_e7_an_empty_answer_of_the_model_is_told(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        bot.model.enqueue(EmptyStream())
-        bot.fake.say(7, in_private(bot), "hi")
-        await bot.settled(7)
-        (told,) = bot.fake.messages(7)
-        assert told.text.startswith("Sorry, I couldn't answer")
+async def test_e7_an_empty_answer_of_the_model_is_told(bot: Bot) -> None:
+    bot.model.enqueue(EmptyStream())
+    bot.fake.say(7, in_private(bot), "hi")
+    await bot.settled(7)
+    (told,) = bot.fake.messages(7)
+    assert told.text.startswith("Sorry, I couldn't answer")
 
 
-async def test_a_group_that_the_bot_is_added_to_is_greeted_once(tmp_path: Path) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = bot.fake.user(7, "Ada")
-        bot.fake.group(GROUP, "Ops", member=False)
-        bot.fake.join(GROUP, by=ada)
-        await bot.settled(GROUP)
-        assert bot.fake.text_of(GROUP).startswith(GREETING.format(name="Tapeway")[:30])
-        bot.fake.leave(GROUP, by=ada)
-        bot.fake.join(GROUP, by=ada)
-        await bot.settled(GROUP)
-        assert len(bot.fake.messages(GROUP)) == 1
+async def test_a_group_that_the_bot_is_added_to_is_greeted_once(bot: Bot) -> None:
+    ada = bot.fake.user(7, "Ada")
+    bot.fake.group(GROUP, "Ops", member=False)
+    bot.fake.join(GROUP, by=ada)
+    await bot.settled(GROUP)
+    assert bot.fake.text_of(GROUP).startswith(GREETING.format(name="Tapeway")[:30])
+    bot.fake.leave(GROUP, by=ada)
+    bot.fake.join(GROUP, by=ada)
+    await bot.settled(GROUP)
+    assert len(bot.fake.messages(GROUP)) == 1
 
 
 async def test_b7_a_closed_group_is_told_how_to_open_it_once_a_day_whatever_the_reason(

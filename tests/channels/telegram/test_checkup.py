@@ -26,7 +26,7 @@ from channels.telegram.troubles import (
     WRONG_TOKEN,
 )
 from tests.channels.checkups import troubles
-from tests.channels.telegram.hosts import running
+from tests.channels.telegram.bots import running
 from tests.fakes.base.faults import Hang, LostAnswer, ServerError
 from tests.fakes.raw_http import raw_http
 from tests.fakes.telegram.client import Api
@@ -37,6 +37,18 @@ from tests.kit.waiting import Patience
 TOKEN = "123456:canary-token"
 
 
+@pytest.fixture
+async def fake() -> AsyncIterator[FakeTelegram]:
+    async with FakeTelegram(token=TOKEN) as made:
+        yield made
+
+
+@pytest.fixture
+async def api(fake: FakeTelegram) -> AsyncIterator[Api]:
+    async with Api(fake) as made:
+        yield made
+
+
 async def examined(fake: FakeTelegram, seconds: Any = CHECK_SECONDS, **more: object) -> Checkup:
     values = {"token": fake.token, "base_url": fake.base_url, **more}
     found = await examine(TelegramSettings.model_validate(values), seconds)
@@ -44,9 +56,8 @@ async def examined(fake: FakeTelegram, seconds: Any = CHECK_SECONDS, **more: obj
     return found
 
 
-async def test_a_bot_in_order_is_named_and_can_be_invited() -> None:
-    async with FakeTelegram(token=TOKEN) as fake:
-        found = await examined(fake)
+async def test_a_bot_in_order_is_named_and_can_be_invited(fake: FakeTelegram) -> None:
+    found = await examined(fake)
     assert (found.bot, found.invite) == ("@tapeway_bot", "https://t.me/tapeway_bot?startgroup")
     assert {result.check: result.state for result in found.results} == {
         "telegram.token": "ok",
@@ -57,8 +68,8 @@ async def test_a_bot_in_order_is_named_and_can_be_invited() -> None:
 
 
 async def test_a_check_beside_a_running_bot_neither_polls_nor_changes_anything() -> None:
-    async with FakeTelegram(token=TOKEN) as fake, running(fake) as bot:
-        await bot.host.until(lambda: bot.host.times_ready == 1)
+    async with FakeTelegram(token=TOKEN) as fake, running(fake) as app:
+        await app.host.until(lambda: app.host.times_ready == 1)
         before = len(fake.calls)
         await examined(fake)
         asked = [call.method for call in fake.calls[before:] if call.method != "getUpdates"]
@@ -66,10 +77,9 @@ async def test_a_check_beside_a_running_bot_neither_polls_nor_changes_anything()
         assert fake.polls <= 1
 
 
-async def test_without_a_token_nothing_is_asked() -> None:
-    async with FakeTelegram(token=TOKEN) as fake:
-        (result,) = troubles(await examined(fake, token=""))
-        assert (result.trouble, result.state, fake.calls) == (NO_TOKEN, "note", [])
+async def test_without_a_token_nothing_is_asked(fake: FakeTelegram) -> None:
+    (result,) = troubles(await examined(fake, token=""))
+    assert (result.trouble, result.state, fake.calls) == (NO_TOKEN, "note", [])
 
 
 OTHERS = {
@@ -82,15 +92,16 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("token", "kind"), OTHERS.items())
-async def test_another_platform_s_token_is_not_sent_to_telegram(token: str, kind: str) -> None:
-    async with FakeTelegram(token=TOKEN) as fake:
-        (result,) = troubles(await examined(fake, token=token))
-        assert (result.trouble, result.state) == (WRONG_TOKEN, "failure")
-        assert kind in result.says
-        assert fake.calls == []
-        async with running(fake, token=token) as bot:
-            assert WRONG_TOKEN.remedy in str(await bot.error())
-        assert fake.calls == []
+async def test_another_platform_s_token_is_not_sent_to_telegram(
+    token: str, kind: str, fake: FakeTelegram
+) -> None:
+    (result,) = troubles(await examined(fake, token=token))
+    assert (result.trouble, result.state) == (WRONG_TOKEN, "failure")
+    assert kind in result.says
+    assert fake.calls == []
+    async with running(fake, token=token) as app:
+        assert WRONG_TOKEN.remedy in str(await app.error())
+    assert fake.calls == []
 
 
 FAULTS: list[tuple[Fault, Any]] = [
@@ -104,17 +115,15 @@ FAULTS: list[tuple[Fault, Any]] = [
 
 
 @pytest.mark.parametrize(("fault", "trouble"), FAULTS, ids=range(len(FAULTS)))
-async def test_a_refusal_is_named(fault: Fault, trouble: object) -> None:
-    async with FakeTelegram(token=TOKEN) as fake:
-        fake.fail("getMe", fault)
-        (result,) = troubles(await examined(fake))
+async def test_a_refusal_is_named(fault: Fault, trouble: object, fake: FakeTelegram) -> None:
+    fake.fail("getMe", fault)
+    (result,) = troubles(await examined(fake))
     assert (result.check, result.trouble) == ("telegram.token", trouble)
 
 
-async def test_a_server_that_does_not_answer_is_given_up() -> None:
-    async with FakeTelegram(token=TOKEN) as fake:
-        fake.fail("getMe", Hang())
-        (result,) = troubles(await examined(fake, CheckSeconds(request=0.05)))
+async def test_a_server_that_does_not_answer_is_given_up(fake: FakeTelegram) -> None:
+    fake.fail("getMe", Hang())
+    (result,) = troubles(await examined(fake, CheckSeconds(request=0.05)))
     says = "the request was sent but no answer came"
     assert (result.trouble, result.says) == (CONNECTION.unreachable, says)
 
@@ -137,27 +146,28 @@ async def test_privacy_mode_and_a_bot_kept_out_of_groups_are_warnings() -> None:
     ]
 
 
-async def test_a_webhook_set_elsewhere_is_named_by_its_host_only() -> None:
-    async with FakeTelegram(token=TOKEN) as fake, Api(fake) as api:
-        await api("setWebhook", url="https://elsewhere.example/canary-in-the-path")
-        (result,) = troubles(await examined(fake))
-        assert (result.trouble, result.state) == (WEBHOOK_ELSEWHERE, "warning")
-        assert "elsewhere.example" in result.says
-        assert fake.webhook_url
-        async with running(fake) as bot:
-            await bot.host.until(lambda: bot.host.times_ready == 1)
-            (warning,) = bot.host.warnings
-        assert warning == WEBHOOK_ELSEWHERE.sentence("elsewhere.example")
+async def test_a_webhook_set_elsewhere_is_named_by_its_host_only(
+    fake: FakeTelegram, api: Api
+) -> None:
+    await api("setWebhook", url="https://elsewhere.example/canary-in-the-path")
+    (result,) = troubles(await examined(fake))
+    assert (result.trouble, result.state) == (WEBHOOK_ELSEWHERE, "warning")
+    assert "elsewhere.example" in result.says
+    assert fake.webhook_url
+    async with running(fake) as app:
+        await app.host.until(lambda: app.host.times_ready == 1)
+        (warning,) = app.host.warnings
+    assert warning == WEBHOOK_ELSEWHERE.sentence("elsewhere.example")
 
 
 async def test_a_webhook_that_comes_back_is_not_called_a_second_gateway() -> None:
-    async with FakeTelegram(token=TOKEN) as fake, Api(fake) as api, running(fake) as bot:
-        await bot.host.until(lambda: bot.host.times_ready == 1)
+    async with FakeTelegram(token=TOKEN) as fake, Api(fake) as api, running(fake) as app:
+        await app.host.until(lambda: app.host.times_ready == 1)
         await fake.wait_for_calls("getUpdates", 2)
         await api("setWebhook", url="https://elsewhere.example/")
         patience = Patience("the other webhook is noticed")
-        while WEBHOOK_ELSEWHERE.sentence() not in bot.host.downs:
-            await bot.clock.advance(60.0)
+        while WEBHOOK_ELSEWHERE.sentence() not in app.host.downs:
+            await app.clock.advance(60.0)
             await patience.pause()
 
 
@@ -173,13 +183,14 @@ async def test_a_webhook_that_fails_says_why_and_how_many_wait() -> None:
     assert "Connection" in result.says
 
 
-async def test_the_gateway_s_own_webhook_is_fine_and_an_unset_one_is_a_note() -> None:
-    async with FakeTelegram(token=TOKEN) as fake, Api(fake) as api:
-        url = "http://127.0.0.1:1/webhooks/telegram"
-        found = await examined(fake, webhook_url=url)
-        assert (found.results[-1].state, found.results[-1].trouble) == ("note", None)
-        await api("setWebhook", url=url)
-        assert not troubles(await examined(fake, webhook_url=url))
+async def test_the_gateway_s_own_webhook_is_fine_and_an_unset_one_is_a_note(
+    fake: FakeTelegram, api: Api
+) -> None:
+    url = "http://127.0.0.1:1/webhooks/telegram"
+    found = await examined(fake, webhook_url=url)
+    assert (found.results[-1].state, found.results[-1].trouble) == ("note", None)
+    await api("setWebhook", url=url)
+    assert not troubles(await examined(fake, webhook_url=url))
 
 
 @asynccontextmanager

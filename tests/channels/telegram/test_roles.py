@@ -73,19 +73,15 @@ async def test_the_owner_opens_a_group_in_privacy_mode_and_others_do_not(tmp_pat
 @pytest.mark.parametrize(
     ("who", "may"), [("anonymous", True), ("channel", False), ("admin", True), ("member", False)]
 )
-async def test_who_may_start_over(tmp_path: Path, who: str, may: bool) -> None:
-    async with telegram_bot(tmp_path) as bot:
-        ada = bot.fake.user(7, "Ada")
-        room = bot.fake.group(GROUP, "Ops")
-        news = bot.fake.group(-1002, "News", kind="channel", member=False)
-        bot.fake.promote(GROUP, ada, "administrator" if who == "admin" else "member")
-        text = "/reset@tapeway_bot"
-        if who in ("anonymous", "channel"):
-            bot.fake.say_as(GROUP, room if who == "anonymous" else news, text)
-        else:
-            bot.fake.say(GROUP, ada, text)
-        entries = await bot.settled(GROUP)
-        assert (
-            any(entry.kind == "anchor" and "reset" in (entry.name or "") for entry in entries)
-            is may
-        )
+async def test_who_may_start_over(who: str, may: bool, bot: Bot) -> None:
+    ada = bot.fake.user(7, "Ada")
+    room = bot.fake.group(GROUP, "Ops")
+    news = bot.fake.group(-1002, "News", kind="channel", member=False)
+    bot.fake.promote(GROUP, ada, "administrator" if who == "admin" else "member")
+    text = "/reset@tapeway_bot"
+    if who in ("anonymous", "channel"):
+        bot.fake.say_as(GROUP, room if who == "anonymous" else news, text)
+    else:
+        bot.fake.say(GROUP, ada, text)
+    entries = await bot.settled(GROUP)
+    assert any(entry.kind == "anchor" and "reset" in (entry.name or "") for entry in entries) is may

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from channels.errors import ChannelUnfit
 from channels.telegram.adapter import SECRET_HEADER
 from channels.telegram.inbound import ALLOWED_UPDATES
-from tests.channels.telegram.hosts import Running, running
+from tests.channels.telegram.bots import Running, running
 from tests.fakes.base.faults import ServerError
 from tests.fakes.telegram.server import FakeTelegram
 

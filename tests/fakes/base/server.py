@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from tests.fakes.base.connection import Connection, Outcome
@@ -58,12 +57,7 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
         self._listening_at(f"127.0.0.1:{self._port}")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         assert self._server is not None
         self._server.close()
         await self._stop()

@@ -6,7 +6,6 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from types import TracebackType
 from typing import Any, Final, Self
 
 import aiohttp
@@ -47,12 +46,7 @@ class Bot(discord.Client):
         await super().__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         await self.close()
         if self.running is not None:
             self.running.cancel()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.fakes.discord.client import Api, Bot
+from tests.fakes.discord.client import Api, Bot, Wire, wire
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, Guild, User
 
@@ -43,3 +43,9 @@ async def bot(fake: FakeDiscord, ann: User, room: Channel) -> AsyncIterator[Bot]
     fake.join(room.guild_id or 0, ann)
     async with Bot(fake) as made:
         yield await made.come_in()
+
+
+@pytest.fixture
+async def socket(api: Api) -> AsyncIterator[Wire]:
+    async with wire(api) as made:
+        yield made

@@ -191,12 +191,12 @@ class People(Posting):
         return thread
 
     def forum_post(
-        self, forum: Channel | int, user: User, title: str, text: str, *, files: Sequence[File] = ()
+        self, forum: Channel | int, user: User, title: str, text: str
     ) -> tuple[Channel, Message]:
         """Have someone post in a forum; the post's first message has the id of the post."""
         forum = self.channel(forum)
         thread = self.make_thread(forum, title[:_LONGEST_TITLE], user)
-        return thread, self.say(thread, user, text, files=files, id=thread.id)
+        return thread, self.say(thread, user, text, id=thread.id)
 
     # -- commands ----------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from tests.fakes.base.http import JsonObject
@@ -147,11 +147,10 @@ class Places:
         *,
         id: int | None = None,  # noqa: A002 - the API's own name
         is_bot: bool = False,
-        username: str | None = None,
     ) -> User:
         """Make a user; the name is the one that people see."""
         number = self.world.snowflake() if id is None else id
-        user = User(number, username or name.lower().replace(" ", "_"), name, is_bot)
+        user = User(number, name.lower().replace(" ", "_"), name, is_bot)
         self.world.users[user.id] = user
         return user
 
@@ -159,13 +158,12 @@ class Places:
         self,
         name: str = "Guild",
         *,
-        id: int | None = None,  # noqa: A002 - the API's own name
         owner: User | None = None,
         bot_permissions: int = 0,
         left: bool = False,
     ) -> Guild:
         """Make a server with the bot in it, unless `left`; its own role adds `bot_permissions`."""
-        number = self.world.snowflake() if id is None else id
+        number = self.world.snowflake()
         owner = owner or self.user(f"Owner of {name}")
         guild = Guild(number, name, owner.id, self.world.stamp())
         guild.roles[guild.id] = usual_role(guild.id)
@@ -204,19 +202,12 @@ class Places:
         return member
 
     def text_channel(
-        self,
-        guild: Guild | int,
-        name: str = "general",
-        *,
-        id: int | None = None,  # noqa: A002 - the API's own name
-        overwrites: Sequence[Overwrite] = (),
-        kind: int = TEXT,
+        self, guild: Guild | int, name: str = "general", *, kind: int = TEXT
     ) -> Channel:
         """Make a channel that is written in."""
         guild = self._guild(guild)
-        number = self.world.snowflake() if id is None else id
-        channel = Channel(number, kind, name, guild.id, position=len(guild.channels))
-        channel.overwrites.extend(overwrites)
+        place = self.world.snowflake()
+        channel = Channel(place, kind, name, guild.id, position=len(guild.channels))
         return self._open(guild, channel)
 
     def forum(self, guild: Guild | int, name: str = "questions") -> Channel:

@@ -24,16 +24,14 @@ async def with_command(fake: FakeDiscord, bot: Bot, answer: Any) -> None:
     assert [one["name"] for one in fake.commands.registered[None]] == ["ask"]
 
 
-async def test_a_command_is_answered_at_once(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
+async def test_a_command_is_answered_at_once(bot: Bot, room: Channel, ann: User) -> None:
     async def answer(interaction: discord.Interaction, question: str) -> None:
         await interaction.response.send_message(f"{interaction.user.name}: {question}")
 
-    await with_command(fake, bot, answer)
-    used = fake.slash(room, ann, "ask", {"question": "why?"})
-    await fake.wait_for(lambda it: it.text_of(room) == "ann: why?")
-    assert used.original == fake.messages(room)[0].id
+    await with_command(bot.fake, bot, answer)
+    used = bot.fake.slash(room, ann, "ask", {"question": "why?"})
+    await bot.fake.wait_for(lambda it: it.text_of(room) == "ann: why?")
+    assert used.original == bot.fake.messages(room)[0].id
     assert (used.acknowledged, used.deferred) == (True, False)
     (echo,) = await bot.until("message")
     assert echo.interaction_metadata.user.id == ann.id

@@ -40,34 +40,28 @@ async def test_a_private_message_comes_without_a_channel_having_been_told(
     assert fake.text_of(fake.dm(ann)) == "yes?"
 
 
-async def test_a_bot_and_a_webhook_are_told_apart_from_people(
-    fake: FakeDiscord, bot: Bot, room: Channel
-) -> None:
-    fake.say(room, fake.user("Robot", is_bot=True), "beep")
-    fake.say(room, fake.webhook("Build"), "passed")
+async def test_a_bot_and_a_webhook_are_told_apart_from_people(bot: Bot, room: Channel) -> None:
+    bot.fake.say(room, bot.fake.user("Robot", is_bot=True), "beep")
+    bot.fake.say(room, bot.fake.webhook("Build"), "passed")
     robot, hook = await bot.until("message", 2)
     assert (robot.author.bot, robot.webhook_id) == (True, None)
     assert hook.webhook_id is not None
 
 
-async def test_an_edit_and_a_preview_are_updates(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
-    said = fake.say(room, ann, "one")
-    fake.edit(room, said.id, "two")
-    fake.embed_link(room, said.id)
+async def test_an_edit_and_a_preview_are_updates(bot: Bot, room: Channel, ann: User) -> None:
+    said = bot.fake.say(room, ann, "one")
+    bot.fake.edit(room, said.id, "two")
+    bot.fake.embed_link(room, said.id)
     edit, preview = await bot.until("raw_message_edit", 2)
     assert (edit.message.content, edit.message.edited_at is None) == ("two", False)
     assert (preview.message.content, len(preview.message.embeds)) == ("two", 1)
     assert said.history == ["one", "two"]
 
 
-async def test_deleted_messages_are_told(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
-    said = [fake.say(room, ann, text) for text in "abc"]
-    fake.delete(room, said[0].id)
-    fake.delete_bulk(room, [said[1].id, said[2].id])
+async def test_deleted_messages_are_told(bot: Bot, room: Channel, ann: User) -> None:
+    said = [bot.fake.say(room, ann, text) for text in "abc"]
+    bot.fake.delete(room, said[0].id)
+    bot.fake.delete_bulk(room, [said[1].id, said[2].id])
     (one,) = await bot.until("raw_message_delete")
     (many,) = await bot.until("raw_bulk_message_delete")
     assert one.message_id == said[0].id
@@ -75,19 +69,17 @@ async def test_deleted_messages_are_told(
     assert room.messages == {}
 
 
-async def test_reactions_and_typing_are_told(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
-    said = fake.say(room, ann, "nice")
-    fake.react(room, ann, said.id, "👍")
-    fake.type_in(room, ann)
+async def test_reactions_and_typing_are_told(bot: Bot, room: Channel, ann: User) -> None:
+    said = bot.fake.say(room, ann, "nice")
+    bot.fake.react(room, ann, said.id, "👍")
+    bot.fake.type_in(room, ann)
     (reaction,) = await bot.until("raw_reaction_add")
     assert (reaction.message_id, str(reaction.emoji)) == (said.id, "👍")
     (typed,) = await bot.until("raw_typing")
     assert typed.user_id == ann.id
     (heard,) = bot.told("message")
     await heard.add_reaction("✅")
-    assert said.reactions == {"👍": [ann.id], "✅": [fake.bot.id]}
+    assert said.reactions == {"👍": [ann.id], "✅": [bot.fake.bot.id]}
     again = await heard.channel.fetch_message(said.id)
     assert [(str(one.emoji), one.count, one.me) for one in again.reactions] == [
         ("👍", 1, False),
@@ -115,19 +107,17 @@ async def test_the_bot_types_for_ten_seconds_or_until_it_speaks(room: Channel) -
 # -- threads
 
 
-async def test_a_thread_is_a_channel_with_a_parent(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
-    thread = fake.thread(room, ann, "plans")
-    fake.say(thread, ann, "inside")
+async def test_a_thread_is_a_channel_with_a_parent(bot: Bot, room: Channel, ann: User) -> None:
+    thread = bot.fake.thread(room, ann, "plans")
+    bot.fake.say(thread, ann, "inside")
     (made,) = await bot.until("thread_create")
     assert (made.id, made.parent_id, made.name) == (thread.id, room.id, "plans")
     created, inside = await bot.until("message", 2)
     assert created.type is discord.MessageType.thread_created
     assert (inside.content, inside.channel.id) == ("inside", thread.id)
     await inside.channel.send("me too")
-    assert fake.text_of(thread) == "me too"
-    assert fake.text_of(room) == ""
+    assert bot.fake.text_of(thread) == "me too"
+    assert bot.fake.text_of(room) == ""
 
 
 async def test_a_thread_that_begins_at_a_message_has_its_id(
@@ -144,14 +134,12 @@ async def test_a_thread_that_begins_at_a_message_has_its_id(
     assert again.flags.has_thread
 
 
-async def test_the_bot_can_begin_a_thread(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
-    fake.say(room, ann, "about this")
+async def test_the_bot_can_begin_a_thread(bot: Bot, room: Channel, ann: User) -> None:
+    bot.fake.say(room, ann, "about this")
     (heard,) = await bot.until("message")
     thread = await heard.create_thread(name="answers")
     await thread.send("one")
-    assert fake.text_of(thread.id) == "one"
+    assert bot.fake.text_of(thread.id) == "one"
     with pytest.raises(discord.HTTPException) as caught:
         await heard.create_thread(name="answers")
     assert caught.value.code == 160004
@@ -169,21 +157,19 @@ async def test_a_private_thread_is_hidden_until_the_bot_is_mentioned(
     assert bot.told("message")[0].channel.id == thread.id
 
 
-async def test_active_and_archived_threads_are_listed(
-    fake: FakeDiscord, bot: Bot, room: Channel, ann: User
-) -> None:
-    old, new = fake.thread(room, ann, "old"), fake.thread(room, ann, "new")
-    fake.set_archived(old)
+async def test_active_and_archived_threads_are_listed(bot: Bot, room: Channel, ann: User) -> None:
+    old, new = bot.fake.thread(room, ann, "old"), bot.fake.thread(room, ann, "new")
+    bot.fake.set_archived(old)
     await bot.until("thread_update")
     found = await bot.guilds[0].active_threads()
     assert [one.id for one in found] == [new.id]
     channel = bot.get_channel(room.id)
     assert isinstance(channel, discord.TextChannel)
     assert [one.id async for one in channel.archived_threads()] == [old.id]
-    fake.say(old, ann, "again")
+    bot.fake.say(old, ann, "again")
     assert not old.archived
     await found[0].join()
-    assert fake.bot.id in new.members
+    assert bot.fake.bot.id in new.members
 
 
 async def test_a_forum_post_is_a_thread_whose_first_message_has_its_id(

@@ -8,34 +8,28 @@ from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, User
 
 
-async def test_what_the_bot_cannot_see_it_cannot_use(
-    api: Api, fake: FakeDiscord, room: Channel
-) -> None:
-    fake.deny(room, Permission.VIEW_CHANNEL)
+async def test_what_the_bot_cannot_see_it_cannot_use(api: Api, room: Channel) -> None:
+    api.fake.deny(room, Permission.VIEW_CHANNEL)
     assert await api.refusal("GET", f"/channels/{room.id}") == "403 50001 Missing Access"
     assert await api.refusal("POST", at(room), {"content": "x"}) == "403 50001 Missing Access"
 
 
-async def test_what_the_bot_may_not_it_cannot(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    said = fake.say(room, ann, "mine")
+async def test_what_the_bot_may_not_it_cannot(api: Api, room: Channel, ann: User) -> None:
+    said = api.fake.say(room, ann, "mine")
     no = "403 50013 Missing Permissions"
     assert await api.refusal("DELETE", at(room, f"/{said.id}")) == no
-    fake.deny(room, Permission.SEND_MESSAGES)
+    api.fake.deny(room, Permission.SEND_MESSAGES)
     assert await api.refusal("POST", at(room), {"content": "x"}) == no
     assert await api.refusal("POST", f"/channels/{room.id}/typing") == no
-    fake.deny(room, Permission.READ_MESSAGE_HISTORY)
+    api.fake.deny(room, Permission.READ_MESSAGE_HISTORY)
     assert await api.get(at(room)) == []
-    fake.allow(room, Permission.SEND_MESSAGES)
+    api.fake.allow(room, Permission.SEND_MESSAGES)
     await api.post(room.id, "again")
     assert await api.get(at(room)) == []
 
 
-async def test_only_its_own_messages_can_be_edited(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    said = fake.say(room, ann, "mine")
+async def test_only_its_own_messages_can_be_edited(api: Api, room: Channel, ann: User) -> None:
+    said = api.fake.say(room, ann, "mine")
     assert await api.refusal("PATCH", at(room, f"/{said.id}"), {"content": "x"}) == (
         "403 50005 Cannot edit a message authored by another user"
     )
@@ -43,10 +37,10 @@ async def test_only_its_own_messages_can_be_edited(
     there = at(room, f"/{own['id']}")
     status, body, _headers = await api.call("PATCH", there, {"content": "two"})
     assert (status, body["content"], body["edited_timestamp"] is None) == (200, "two", False)
-    assert fake.messages(room)[0].history == ["one", "two"]
+    assert api.fake.messages(room)[0].history == ["one", "two"]
     assert "50006" in await api.refusal("PATCH", there, {"content": ""})
     status, _body, _headers = await api.call("DELETE", there)
-    assert (status, fake.messages(room)) == (204, [])
+    assert (status, api.fake.messages(room)) == (204, [])
     assert "10008" in await api.refusal("PATCH", there, {"content": "x"})
 
 

@@ -121,42 +121,36 @@ async def test_an_enforced_nonce_makes_one_message_for_a_while(room: Channel) ->
         assert len(fake.messages(there)) == 4
 
 
-async def test_the_echo_of_a_message_has_its_nonce(fake: FakeDiscord, room: Channel) -> None:
-    async with Bot(fake) as bot:
-        await bot.come_in()
-        sent = await bot.get_partial_messageable(room.id).send("hi", nonce="my-nonce")
-        (echo,) = await bot.until("message")
-        assert (echo.id, echo.nonce, echo.author.id) == (sent.id, "my-nonce", fake.bot.id)
+async def test_the_echo_of_a_message_has_its_nonce(room: Channel, bot: Bot) -> None:
+    sent = await bot.get_partial_messageable(room.id).send("hi", nonce="my-nonce")
+    (echo,) = await bot.until("message")
+    assert (echo.id, echo.nonce, echo.author.id) == (sent.id, "my-nonce", bot.fake.bot.id)
 
 
 async def test_a_reply_names_what_it_answers_as_long_as_that_is_there(
-    fake: FakeDiscord, room: Channel, ann: User
+    fake: FakeDiscord, room: Channel, ann: User, bot: Bot
 ) -> None:
-    async with Bot(fake) as bot:
-        await bot.come_in()
-        asked = fake.say(room, ann, "how old?")
-        await bot.hears()
-        (heard,) = bot.told("message")
-        answer = await heard.reply("seven")
-        assert answer.reference.resolved.content == "how old?"
-        assert fake.messages(room)[0].reply_to == asked.id
-        assert [ping.kind for ping in fake.pinged(room)] == ["replied"]
-        fake.delete(room, asked.id)
-        with pytest.raises(discord.HTTPException) as caught:
-            await heard.reply("again")
-        assert (caught.value.status, caught.value.code) == (400, 50035)
-        gone = discord.MessageReference.from_message(heard, fail_if_not_exists=False)
-        late = await heard.channel.send("late", reference=gone)
-        assert (late.reference, fake.messages(room)[-1].reply_to) == (None, None)
+    asked = fake.say(room, ann, "how old?")
+    await bot.hears()
+    (heard,) = bot.told("message")
+    answer = await heard.reply("seven")
+    assert answer.reference.resolved.content == "how old?"
+    assert fake.messages(room)[0].reply_to == asked.id
+    assert [ping.kind for ping in fake.pinged(room)] == ["replied"]
+    fake.delete(room, asked.id)
+    with pytest.raises(discord.HTTPException) as caught:
+        await heard.reply("again")
+    assert (caught.value.status, caught.value.code) == (400, 50035)
+    gone = discord.MessageReference.from_message(heard, fail_if_not_exists=False)
+    late = await heard.channel.send("late", reference=gone)
+    assert (late.reference, fake.messages(room)[-1].reply_to) == (None, None)
 
 
-async def test_a_file_is_stored_and_can_be_downloaded(fake: FakeDiscord, room: Channel) -> None:
-    async with Bot(fake) as bot:
-        await bot.come_in()
-        file = discord.File(io.BytesIO(b"abc"), "a.txt")
-        sent = await bot.get_partial_messageable(room.id).send("look", file=file)
-        assert [one.filename for one in sent.attachments] == ["a.txt"]
-        assert await sent.attachments[0].read() == b"abc"
+async def test_a_file_is_stored_and_can_be_downloaded(room: Channel, bot: Bot) -> None:
+    file = discord.File(io.BytesIO(b"abc"), "a.txt")
+    sent = await bot.get_partial_messageable(room.id).send("look", file=file)
+    assert [one.filename for one in sent.attachments] == ["a.txt"]
+    assert await sent.attachments[0].read() == b"abc"
 
 
 # -- whom a message alerts
@@ -200,10 +194,8 @@ async def test_everyone_is_alerted_by_who_may(api: Api, fake: FakeDiscord) -> No
 # -- the history
 
 
-async def test_the_history_is_read_page_by_page(
-    api: Api, fake: FakeDiscord, room: Channel, ann: User
-) -> None:
-    said = [fake.say(room, ann, str(number)) for number in range(130)]
+async def test_the_history_is_read_page_by_page(api: Api, room: Channel, ann: User) -> None:
+    said = [api.fake.say(room, ann, str(number)) for number in range(130)]
 
     async def texts(query: str) -> list[str]:
         return [one["content"] for one in await api.get(at(room, f"?{query}"))]

@@ -21,8 +21,12 @@ TWO_CALLS = (
 )
 
 
-def client_of(server: FakeOpenAI, api_key: str = "right") -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(base_url=server.base_url, api_key=api_key, max_retries=0)
+class Sdk(openai.AsyncOpenAI):
+    """The SDK as a client of the fake server, which tries once."""
+
+    def __init__(self, server: FakeOpenAI, api_key: str = "right") -> None:
+        super().__init__(base_url=server.base_url, api_key=api_key, max_retries=0)
+        self.server = server
 
 
 async def stream(

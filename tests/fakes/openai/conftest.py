@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-import openai
 import pytest
 
-from tests.fakes.openai.client import client_of
+from tests.fakes.openai.client import Sdk
 from tests.fakes.openai.server import FakeOpenAI
 
 
@@ -18,6 +17,6 @@ async def server() -> AsyncIterator[FakeOpenAI]:
 
 
 @pytest.fixture
-async def client(server: FakeOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with client_of(server) as made:
+async def client(server: FakeOpenAI) -> AsyncIterator[Sdk]:
+    async with Sdk(server) as made:
         yield made

@@ -15,11 +15,11 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Collection
-from types import TracebackType
 from typing import Self, assert_never
 
 import orjson
 
+from tests.fakes.base.server import report
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped, think
 from tests.fakes.openai.answers import Answer
 from tests.fakes.openai.rules import body_refusal, key_refusal
@@ -103,18 +103,9 @@ class FakeOpenAI:
         self.base_url = f"http://127.0.0.1:{self._port}/v1"
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         await self._close()
-        if self._crashes and error is None:
-            raise self._crashes[0]
-        for crash in self._crashes:
-            assert error is not None
-            error.add_note(f"The fake server had failed: {crash!r}")
+        report(self._crashes, error, "The fake server")
 
     def enqueue(self, *replies: Reply) -> None:
         """Add replies for the next accepted requests, in their order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import openai
 import pytest
 
-from tests.fakes.openai.client import chunks, refusal, stream, text_of
+from tests.fakes.openai.client import Sdk, chunks, refusal, stream, text_of
 from tests.fakes.openai.script import (
     CutStream,
     EmptyStream,
@@ -17,20 +17,16 @@ from tests.fakes.openai.script import (
 from tests.fakes.openai.server import FakeOpenAI
 
 
-async def test_a_rate_limit_tells_when_to_retry(
-    server: FakeOpenAI, client: openai.AsyncOpenAI
-) -> None:
-    server.enqueue(RateLimited(1.5))
+async def test_a_rate_limit_tells_when_to_retry(client: Sdk) -> None:
+    client.server.enqueue(RateLimited(1.5))
     with pytest.raises(openai.RateLimitError) as caught:
         await stream(client)
     assert caught.value.response.headers["Retry-After"] == "1.5"
     assert caught.value.code == "rate_limit_exceeded"
 
 
-async def test_a_failure_sends_its_own_headers(
-    server: FakeOpenAI, client: openai.AsyncOpenAI
-) -> None:
-    server.enqueue(Failure(529, "Overloaded", headers={"retry-after-ms": "20"}))
+async def test_a_failure_sends_its_own_headers(client: Sdk) -> None:
+    client.server.enqueue(Failure(529, "Overloaded", headers={"retry-after-ms": "20"}))
     with pytest.raises(openai.InternalServerError) as caught:
         await stream(client)
     assert caught.value.status_code == 529
@@ -39,7 +35,7 @@ async def test_a_failure_sends_its_own_headers(
 
 @pytest.mark.parametrize(("with_code", "code"), [(True, "context_length_exceeded"), (False, None)])
 async def test_a_prompt_too_long_is_refused_with_or_without_the_code(
-    server: FakeOpenAI, client: openai.AsyncOpenAI, with_code: bool, code: str | None
+    server: FakeOpenAI, client: Sdk, with_code: bool, code: str | None
 ) -> None:
     server.enqueue(context_length_exceeded(with_code))
     error = await refusal(client)
@@ -47,36 +43,30 @@ async def test_a_prompt_too_long_is_refused_with_or_without_the_code(
     assert "context" in error.message
 
 
-async def test_a_code_that_is_a_number_becomes_text_in_the_sdk(
-    server: FakeOpenAI, client: openai.AsyncOpenAI
-) -> None:
-    server.enqueue(Failure(400, "too long", code=400))
+async def test_a_code_that_is_a_number_becomes_text_in_the_sdk(client: Sdk) -> None:
+    client.server.enqueue(Failure(400, "too long", code=400))
     assert (await refusal(client)).code == "400"
 
 
-async def test_a_cut_stream_breaks_after_its_pieces(
-    server: FakeOpenAI, client: openai.AsyncOpenAI
-) -> None:
-    server.enqueue(CutStream(("one", "two")))
+async def test_a_cut_stream_breaks_after_its_pieces(client: Sdk) -> None:
+    client.server.enqueue(CutStream(("one", "two")))
     async with await stream(client) as events:
         seen = [await anext(events) for _ in range(3)]
         with pytest.raises(openai.APIConnectionError):
             await anext(events)
     assert text_of(seen) == "onetwo"
-    assert server.disconnects == 0
+    assert client.server.disconnects == 0
 
 
 @pytest.mark.parametrize("done", [True, False])
-async def test_an_empty_stream_has_no_chunks_and_no_error(
-    server: FakeOpenAI, client: openai.AsyncOpenAI, done: bool
-) -> None:
-    server.enqueue(EmptyStream(done))
+async def test_an_empty_stream_has_no_chunks_and_no_error(client: Sdk, done: bool) -> None:
+    client.server.enqueue(EmptyStream(done))
     assert await chunks(client) == []
 
 
 @pytest.mark.parametrize(("code", "seen"), [("server_error", "server_error"), (502, "502")])
 async def test_an_error_event_is_raised_in_the_middle_of_a_stream(
-    server: FakeOpenAI, client: openai.AsyncOpenAI, code: str | int, seen: str
+    server: FakeOpenAI, client: Sdk, code: str | int, seen: str
 ) -> None:
     server.enqueue(StreamError(("one",), "Upstream went away", code))
     with pytest.raises(openai.APIError, match="Upstream went away") as caught:

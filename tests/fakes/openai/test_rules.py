@@ -8,10 +8,10 @@ import pytest
 
 from tests.fakes.openai.client import (
     HELLO,
+    Sdk,
     answering,
     asking,
     chunks,
-    client_of,
     function,
     post,
     refusal,
@@ -22,7 +22,7 @@ from tests.fakes.openai.server import FakeOpenAI
 
 
 async def test_a_wrong_key_is_refused(server: FakeOpenAI) -> None:
-    async with client_of(server, api_key="wrong") as stranger:
+    async with Sdk(server, api_key="wrong") as stranger:
         with pytest.raises(openai.AuthenticationError) as caught:
             await stream(stranger)
     assert caught.value.code == "invalid_api_key"
@@ -34,13 +34,13 @@ async def test_a_missing_key_is_refused(server: FakeOpenAI) -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (401, "invalid_api_key")
 
 
-async def test_an_unknown_model_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_an_unknown_model_is_refused(client: Sdk) -> None:
     with pytest.raises(openai.NotFoundError) as caught:
         await stream(client, model="unheard-of")
     assert caught.value.code == "model_not_found"
 
 
-async def test_an_unknown_path_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_an_unknown_path_is_refused(client: Sdk) -> None:
     with pytest.raises(openai.NotFoundError, match="Invalid URL"):
         await client.embeddings.create(model="known", input="x")
 
@@ -68,7 +68,7 @@ async def test_a_body_that_is_no_json_object_is_refused(server: FakeOpenAI, cont
     ],
 )
 async def test_malformed_messages_are_refused(
-    client: openai.AsyncOpenAI, messages: list[JsonObject], wording: str
+    client: Sdk, messages: list[JsonObject], wording: str
 ) -> None:
     assert wording in (await refusal(client, messages)).message
 
@@ -86,29 +86,27 @@ async def test_malformed_messages_are_refused(
     ],
 )
 async def test_tool_messages_that_do_not_pair_with_calls_are_refused(
-    client: openai.AsyncOpenAI, messages: list[JsonObject], wording: str
+    client: Sdk, messages: list[JsonObject], wording: str
 ) -> None:
     assert wording in (await refusal(client, messages)).message
 
 
-async def test_tool_messages_that_pair_in_any_order_are_accepted(
-    client: openai.AsyncOpenAI,
-) -> None:
+async def test_tool_messages_that_pair_in_any_order_are_accepted(client: Sdk) -> None:
     messages = [*HELLO, asking("a", "b"), answering("b"), answering("a"), *HELLO, asking("a")]
     assert await chunks(client, [*messages, answering("a")])
 
 
-async def test_a_dotted_function_name_in_tools_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_a_dotted_function_name_in_tools_is_refused(client: Sdk) -> None:
     error = await refusal(client, tools=[function("fine"), function("web.search")])
     assert (error.code, error.param) == ("invalid_value", "tools[1].function.name")
 
 
-async def test_a_dotted_function_name_in_a_past_call_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_a_dotted_function_name_in_a_past_call_is_refused(client: Sdk) -> None:
     error = await refusal(client, [asking("a", name="web.search"), answering("a")])
     assert error.param == "messages[0].tool_calls[0].function.name"
 
 
-async def test_a_function_name_of_65_characters_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_a_function_name_of_65_characters_is_refused(client: Sdk) -> None:
     assert (await refusal(client, tools=[function("n" * 65)])).code == "string_above_max_length"
 
 
@@ -124,22 +122,22 @@ async def test_a_function_name_of_65_characters_is_refused(client: openai.AsyncO
     ],
 )
 async def test_malformed_tools_are_refused(
-    client: openai.AsyncOpenAI, tools: list[JsonObject], wording: str
+    client: Sdk, tools: list[JsonObject], wording: str
 ) -> None:
     assert wording in (await refusal(client, tools=tools)).message
 
 
-async def test_stream_options_without_stream_are_refused(client: openai.AsyncOpenAI) -> None:
+async def test_stream_options_without_stream_are_refused(client: Sdk) -> None:
     error = await refusal(client, stream=False, stream_options={"include_usage": True})
     assert error.param == "stream_options"
 
 
-async def test_unknown_body_keys_are_tolerated(client: openai.AsyncOpenAI) -> None:
+async def test_unknown_body_keys_are_tolerated(client: Sdk) -> None:
     assert await chunks(client, extra_body={"provider": {"sort": "price"}})
 
 
 # Bookkeeping
 
 
-async def test_known_models_are_listed(client: openai.AsyncOpenAI) -> None:
+async def test_known_models_are_listed(client: Sdk) -> None:
     assert [model.id async for model in client.models.list()] == ["known"]

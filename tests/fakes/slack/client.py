@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
+from collections.abc import Awaitable
 from typing import Any, Self
 
+import pytest
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.world import Channel, User
 
 
-def client_of(slack: FakeSlack, token: str | None = None) -> AsyncWebClient:
-    """Return a client that tries once."""
-    return AsyncWebClient(token or slack.bot_token, base_url=slack.base_url, retry_handlers=[])
+class Web(AsyncWebClient):
+    """A client that tries once."""
+
+    def __init__(self, slack: FakeSlack, token: str | None = None) -> None:
+        super().__init__(token or slack.bot_token, base_url=slack.base_url, retry_handlers=[])
+        self.slack = slack
 
 
 class Bot:
@@ -24,7 +30,7 @@ class Bot:
 
     def __init__(self, slack: FakeSlack, ping_interval: float = 5.0) -> None:
         self.slack = slack
-        self.client = client_of(slack)
+        self.client = Web(slack)
         self.app = AsyncApp(
             client=self.client,
             signing_secret=slack.signing_secret,
@@ -65,11 +71,23 @@ class Bot:
         await self.slack.connected()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         await self.handler.close_async()  # type: ignore[no-untyped-call]
         await self.socket.aiohttp_client_session.close()
+
+
+async def refusal(call: Awaitable[Any]) -> Any:
+    """Return the answer to a call that is refused."""
+    with pytest.raises(SlackApiError) as caught:
+        await call
+    return caught.value.response
+
+
+async def error_of(call: Awaitable[Any]) -> str:
+    return str((await refusal(call))["error"])
+
+
+def room_of(slack: FakeSlack) -> tuple[User, Channel]:
+    """Make somebody, and a channel with them and the app in it."""
+    ada = slack.user("Ada")
+    return ada, slack.channel("room", members=[ada])

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.fakes.slack.client import client_of
+from tests.fakes.slack.client import Web
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
+from tests.kit.clock import ManualClock
 
 
 @pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def web(slack: FakeSlack) -> AsyncWebClient:
-    return client_of(slack)
+async def slack(request: pytest.FixtureRequest) -> AsyncIterator[FakeSlack]:
+    """A Slack; it follows `clock` if the test has one."""
+    clock = request.getfixturevalue("clock") if "clock" in request.fixturenames else None
+    made = FakeSlack(clock=clock.monotonic, sleep=clock.sleep) if clock else FakeSlack()
+    async with made:
+        yield made
+
+
+@pytest.fixture
+def web(slack: FakeSlack) -> Web:
+    return Web(slack)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ class Reply:
 
 
 class HttpEvents:
-    """Post each delivery to its address; `commands_url` and `actions_url` default to the first.
+    """Post each delivery to the app's address.
 
     Requests are signed with the machine's own time, which the SDK compares with; `age` makes them
     older.
@@ -47,8 +47,6 @@ class HttpEvents:
 
     def __init__(self, deliveries: Deliveries, signing_secret: str) -> None:
         self.url = ""
-        self.commands_url = ""
-        self.actions_url = ""
         self.age = 0.0
         self.signing_secret = signing_secret
         self.replies: list[Reply] = []
@@ -146,10 +144,10 @@ class HttpEvents:
             case "events_api":
                 return self.url, orjson.dumps(delivery.payload), _JSON
             case "slash_commands":
-                return self.commands_url or self.url, _form(delivery.payload), _FORM
+                return self.url, _form(delivery.payload), _FORM
             case "interactive":
                 payload = {"payload": orjson.dumps(delivery.payload).decode()}
-                return self.actions_url or self.url, _form(payload), _FORM
+                return self.url, _form(payload), _FORM
 
 
 def _form(payload: JsonObject) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.text import typed
-from tests.fakes.slack.town import Town, bot_fields, change_reaction
+from tests.fakes.slack.town import Town, bot_fields
 from tests.fakes.slack.world import APP_ID, Channel, File, Message, User, Workspace
 
 
@@ -59,14 +59,7 @@ class People(Town):
         return message
 
     def file(
-        self,
-        name: str,
-        data: bytes,
-        mimetype: str,
-        user: User,
-        *,
-        size: int | None = None,
-        stub: bool = False,
+        self, name: str, data: bytes, mimetype: str, user: User, *, stub: bool = False
     ) -> File:
         """Have someone upload a file; of a `stub` Slack tells no more than its id."""
         made = File(self.world.new_id("F"), name, mimetype, data, team_id=user.team_id)
@@ -83,7 +76,7 @@ class People(Town):
             "user": user.id,
             "user_team": user.team_id,
             "editable": False,
-            "size": len(data) if size is None else size,
+            "size": len(data),
             "mode": "hosted",
             "is_external": False,
             "is_public": True,
@@ -121,21 +114,6 @@ class People(Town):
         found.json["attachments"] = [*found.json.get("attachments", []), preview]
         ts = self.world.new_ts(place, self.unix())
         self._told(self.events.changed(place, found, before, ts))
-
-    def react(
-        self,
-        channel: Channel | str,
-        user: User,
-        message: Message | str,
-        name: str,
-        *,
-        remove: bool = False,
-    ) -> None:
-        """Have someone put a reaction on a message, or take it back."""
-        place = self.find(channel)
-        found = self._message(place, message)
-        change_reaction(found, user.id, name, remove=remove)
-        self.reacted(place, found, user.id, name, remove=remove)
 
     def press_stop(self, channel: Channel | str, user: User, thread: Message | str) -> None:
         """Have someone press Stop in a thread: what is being streamed there takes nothing more."""
@@ -222,12 +200,6 @@ class People(Town):
         event: JsonObject = {"type": "app_home_opened", "user": user.id, "tab": "messages"}
         event |= {"channel": self.im(user).id, "event_ts": f"{self.unix():.6f}"}
         self._told(self.events.emit(self.world.workspaces[user.team_id], event))
-
-    def leave(self, channel: Channel | str, user: User) -> None:
-        """Have someone leave a channel."""
-        place = self.find(channel)
-        place.members.remove(user.id)
-        self._about(place, "member_left_channel", user=user.id, team=user.team_id)
 
     def kick_bot(self, channel: Channel | str) -> None:
         """Have somebody remove the bot from a channel."""

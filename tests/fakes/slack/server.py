@@ -196,9 +196,9 @@ class FakeSlack(FakeServer[Call, Fault], People):
         for socket in list(self.sockets.live):
             socket.disconnect(reason, close=close)
 
-    def events_at(self, url: str, *, commands: str = "", actions: str = "") -> None:
+    def events_at(self, url: str) -> None:
         """Deliver over HTTP to an address of the app's from now on."""
-        self.http.url, self.http.commands_url, self.http.actions_url = url, commands, actions
+        self.http.url = url
         self.deliveries.send, self.deliveries.unsent = self.http.send, self.http.unsent
         self.deliveries.timeout_reason = "http_timeout"
 

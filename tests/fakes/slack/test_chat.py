@@ -7,17 +7,15 @@ from typing import Any
 import pytest
 from slack_sdk.models.blocks import MarkdownBlock, SectionBlock
 from slack_sdk.models.metadata import Metadata
-from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.fakes.slack.client import client_of
-from tests.fakes.slack.errors_of import error_of
+from tests.fakes.slack.client import Web, error_of
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
 from tests.kit.clock import ManualClock
 
 
 async def test_a_post_needs_a_channel_the_bot_is_in_and_something_to_say(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel
+    slack: FakeSlack, web: Web, room: Channel
 ) -> None:
     outside, secret = slack.channel("out", member=False), slack.channel("s", "group", member=False)
     assert await error_of(web.chat_postMessage(channel="C1", text="x")) == "channel_not_found"
@@ -30,7 +28,7 @@ async def test_a_post_needs_a_channel_the_bot_is_in_and_something_to_say(
 
 
 async def test_a_long_text_is_cut_with_a_warning_and_long_markdown_refused(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel
+    slack: FakeSlack, web: Web, room: Channel
 ) -> None:
     posted = await web.chat_postMessage(channel=room.id, text="x" * 40_001)
     assert len(slack.text_of(room.id)) == 40_000
@@ -45,7 +43,7 @@ async def test_a_long_text_is_cut_with_a_warning_and_long_markdown_refused(
     await web.chat_update(channel=room.id, ts=ts, markdown_text="x" * 12_000)
 
 
-async def test_blocks_keep_their_limits(web: AsyncWebClient, room: Channel) -> None:
+async def test_blocks_keep_their_limits(web: Web, room: Channel) -> None:
     async def told(*blocks: Any) -> str:
         return await error_of(web.chat_postMessage(channel=room.id, text="x", blocks=blocks))
 
@@ -62,7 +60,7 @@ async def test_blocks_keep_their_limits(web: AsyncWebClient, room: Channel) -> N
 
 
 async def test_only_own_messages_can_be_changed_and_deleted(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
+    slack: FakeSlack, web: Web, room: Channel, ada: User
 ) -> None:
     theirs = slack.say(room, ada, "mine")
     ts = str((await web.chat_postMessage(channel=room.id, text="one"))["ts"])
@@ -79,11 +77,9 @@ async def test_only_own_messages_can_be_changed_and_deleted(
     assert await error_of(web.chat_update(channel=room.id, ts=ts, text="x")) == "message_not_found"
 
 
-async def test_metadata_comes_back_when_it_is_asked_for(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
-) -> None:
+async def test_metadata_comes_back_when_it_is_asked_for(web: Web, room: Channel, ada: User) -> None:
     key = Metadata(event_type="tapeway_post", event_payload={"key": "abc"})
-    said = slack.say(room, ada, "question")
+    said = web.slack.say(room, ada, "question")
     await web.chat_postMessage(channel=room.id, text="one", metadata=key)
     await web.chat_postMessage(channel=room.id, text="two", metadata=key, thread_ts=said.ts)
     bare = await web.conversations_history(channel=room.id)
@@ -94,10 +90,8 @@ async def test_metadata_comes_back_when_it_is_asked_for(
     assert thread["messages"][1]["metadata"]["event_payload"] == {"key": "abc"}
 
 
-async def test_threads_count_their_answers(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
-) -> None:
-    said = slack.say(room, ada, "question")
+async def test_threads_count_their_answers(web: Web, room: Channel, ada: User) -> None:
+    said = web.slack.say(room, ada, "question")
     call = web.chat_postMessage(channel=room.id, text="x", thread_ts="1700000000.000001")
     assert await error_of(call) == "thread_not_found"
     one = await web.chat_postMessage(channel=room.id, text="one", thread_ts=said.ts)
@@ -114,26 +108,22 @@ async def test_threads_count_their_answers(
     assert [it["text"] for it in replies["messages"]] == ["question", "one", "two"]
 
 
-async def test_an_ephemeral_message_is_for_one_member(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
-) -> None:
-    bob = slack.user("Bob")
+async def test_an_ephemeral_message_is_for_one_member(web: Web, room: Channel, ada: User) -> None:
+    bob = web.slack.user("Bob")
     call = web.chat_postEphemeral(channel=room.id, user=bob.id, text="psst")
     assert await error_of(call) == "user_not_in_channel"
     await web.chat_postEphemeral(channel=room.id, user=ada.id, text="psst")
-    assert [(it.user, it.text) for it in slack.ephemerals] == [(ada.id, "psst")]
-    assert slack.messages(room.id) == []
+    assert [(it.user, it.text) for it in web.slack.ephemerals] == [(ada.id, "psst")]
+    assert web.slack.messages(room.id) == []
 
 
-async def test_reactions_are_put_on_once(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
-) -> None:
-    said = slack.say(room, ada, "question")
+async def test_reactions_are_put_on_once(web: Web, room: Channel, ada: User) -> None:
+    said = web.slack.say(room, ada, "question")
     await web.reactions_add(channel=room.id, timestamp=said.ts, name="eyes")
     call = web.reactions_add(channel=room.id, timestamp=said.ts, name="eyes")
     assert await error_of(call) == "already_reacted"
     assert said.json["reactions"] == [
-        {"name": "eyes", "users": [slack.workspace.bot.id], "count": 1}
+        {"name": "eyes", "users": [web.slack.workspace.bot.id], "count": 1}
     ]
     await web.reactions_remove(channel=room.id, timestamp=said.ts, name="eyes")
     assert said.json["reactions"] == []
@@ -143,7 +133,7 @@ async def test_reactions_are_put_on_once(
 
 
 async def test_the_sdk_s_stream_helper_writes_one_message(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
+    slack: FakeSlack, web: Web, room: Channel, ada: User
 ) -> None:
     said = slack.say(room, ada, "question")
     stream = await web.chat_stream(
@@ -170,7 +160,7 @@ async def test_the_sdk_s_stream_helper_writes_one_message(
 
 
 async def test_a_stream_in_a_channel_needs_who_it_is_for_and_a_thread(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, ada: User
+    slack: FakeSlack, web: Web, room: Channel, ada: User
 ) -> None:
     said = slack.say(room, ada, "question")
     start = web.chat_startStream
@@ -184,66 +174,66 @@ async def test_a_stream_in_a_channel_needs_who_it_is_for_and_a_thread(
     assert await error_of(call) == "msg_too_long"
 
 
-async def test_a_stream_dies_after_five_minutes_or_when_it_is_stopped() -> None:
-    clock = ManualClock()
-    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
-        web, ada = client_of(slack), slack.user("Ada")
-        direct = slack.im(ada)
-        said = slack.say(direct, ada, "hi")
+async def test_a_stream_dies_after_five_minutes_or_when_it_is_stopped(
+    slack: FakeSlack, clock: ManualClock
+) -> None:
+    web, ada = Web(slack), slack.user("Ada")
+    direct = slack.im(ada)
+    said = slack.say(direct, ada, "hi")
 
-        async def begin() -> str:
-            started = await web.chat_startStream(
-                channel=direct.id, thread_ts=said.ts, markdown_text="a"
-            )
-            return str(started["ts"])
+    async def begin() -> str:
+        started = await web.chat_startStream(
+            channel=direct.id, thread_ts=said.ts, markdown_text="a"
+        )
+        return str(started["ts"])
 
-        old = await begin()
-        await clock.advance(299)
-        await web.chat_appendStream(channel=direct.id, ts=old, markdown_text="b")
-        call = web.chat_update(channel=direct.id, ts=old, text="x")
-        assert await error_of(call) == "streaming_state_conflict"
-        await clock.advance(1)
-        call = web.chat_stopStream(channel=direct.id, ts=old)
-        assert await error_of(call) == "message_not_in_streaming_state"
-        await web.chat_update(channel=direct.id, ts=old, text="goes on")
-        stopped = await begin()
-        slack.press_stop(direct, ada, stopped)
-        told = slack.deliveries.all[-1].event
-        assert (told["type"], told["streaming_message_ts"]) == ("agent_session_stopped", [stopped])
-        call = web.chat_appendStream(channel=direct.id, ts=stopped, markdown_text="b")
-        assert await error_of(call) == "stopped_by_user"
+    old = await begin()
+    await clock.advance(299)
+    await web.chat_appendStream(channel=direct.id, ts=old, markdown_text="b")
+    call = web.chat_update(channel=direct.id, ts=old, text="x")
+    assert await error_of(call) == "streaming_state_conflict"
+    await clock.advance(1)
+    call = web.chat_stopStream(channel=direct.id, ts=old)
+    assert await error_of(call) == "message_not_in_streaming_state"
+    await web.chat_update(channel=direct.id, ts=old, text="goes on")
+    stopped = await begin()
+    slack.press_stop(direct, ada, stopped)
+    told = slack.deliveries.all[-1].event
+    assert (told["type"], told["streaming_message_ts"]) == ("agent_session_stopped", [stopped])
+    call = web.chat_appendStream(channel=direct.id, ts=stopped, markdown_text="b")
+    assert await error_of(call) == "stopped_by_user"
 
 
 async def test_a_server_may_have_no_streams() -> None:
     async with FakeSlack(streams=False) as slack:
         ada = slack.user("Ada")
         said = slack.say(slack.im(ada), ada, "hi")
-        call = client_of(slack).chat_startStream(channel=slack.im(ada).id, thread_ts=said.ts)
+        call = Web(slack).chat_startStream(channel=slack.im(ada).id, thread_ts=said.ts)
         assert await error_of(call) == "unknown_method"
 
 
-async def test_a_status_lasts_two_minutes_or_until_the_next_message() -> None:
-    clock = ManualClock()
-    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
-        web, ada = client_of(slack), slack.user("Ada")
-        room = slack.channel("room", members=[ada])
-        said = slack.say(room, ada, "question")
+async def test_a_status_lasts_two_minutes_or_until_the_next_message(
+    slack: FakeSlack, clock: ManualClock
+) -> None:
+    web, ada = Web(slack), slack.user("Ada")
+    room = slack.channel("room", members=[ada])
+    said = slack.say(room, ada, "question")
 
-        async def think() -> None:
-            await web.assistant_threads_setStatus(
-                channel_id=room.id, thread_ts=said.ts, status="is thinking ..."
-            )
+    async def think() -> None:
+        await web.assistant_threads_setStatus(
+            channel_id=room.id, thread_ts=said.ts, status="is thinking ..."
+        )
 
-        await think()
-        assert slack.status(room.id, said.ts) == "is thinking ..."
-        await clock.advance(120)
-        assert slack.status(room.id, said.ts) == ""
-        await think()
-        await web.chat_postMessage(channel=room.id, text="elsewhere")
-        assert slack.status(room.id, said.ts) == "is thinking ..."
-        await web.chat_postMessage(channel=room.id, text="here", thread_ts=said.ts)
-        assert slack.status(room.id, said.ts) == ""
-        assert len(slack.statuses) == 2
+    await think()
+    assert slack.status(room.id, said.ts) == "is thinking ..."
+    await clock.advance(120)
+    assert slack.status(room.id, said.ts) == ""
+    await think()
+    await web.chat_postMessage(channel=room.id, text="elsewhere")
+    assert slack.status(room.id, said.ts) == "is thinking ..."
+    await web.chat_postMessage(channel=room.id, text="here", thread_ts=said.ts)
+    assert slack.status(room.id, said.ts) == ""
+    assert len(slack.statuses) == 2
 
 
 # -- whom it alerts
@@ -275,7 +265,7 @@ async def test_a_status_lasts_two_minutes_or_until_the_next_message() -> None:
     ],
 )
 async def test_who_is_alerted_by_what_the_bot_says(
-    slack: FakeSlack, web: AsyncWebClient, room: Channel, given: dict[str, Any], alerted: list[str]
+    slack: FakeSlack, web: Web, room: Channel, given: dict[str, Any], alerted: list[str]
 ) -> None:
     await web.chat_postMessage(channel=room.id, **given)
     assert slack.pinged(room.id) == alerted

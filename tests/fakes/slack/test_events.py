@@ -9,7 +9,7 @@ import pytest
 from slack_sdk.models.blocks import RichTextBlock
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from tests.fakes.slack.client import Bot, client_of
+from tests.fakes.slack.client import Bot, Web
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.text import typed
 from tests.fakes.slack.world import Channel, User
@@ -122,7 +122,7 @@ async def test_subtypes_of_what_people_and_bots_do(
 
 
 async def test_the_bot_s_own_doings_echo(slack: FakeSlack, room: Channel) -> None:
-    web = client_of(slack)
+    web = Web(slack)
     ts = str((await web.chat_postMessage(channel=room.id, text="one"))["ts"])
     await web.chat_update(channel=room.id, ts=ts, text="two")
     await web.reactions_add(channel=room.id, timestamp=ts, name="eyes")

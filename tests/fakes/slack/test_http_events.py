@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,9 +10,8 @@ from aiohttp import web
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from tests.fakes.slack.client import client_of
+from tests.fakes.slack.client import Web, room_of
 from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.world import Channel, User
 from tests.kit.clock import ManualClock
 
 
@@ -22,7 +20,7 @@ class Endpoint:
 
     def __init__(self, slack: FakeSlack) -> None:
         self.slack = slack
-        self.app = AsyncApp(client=client_of(slack), signing_secret=slack.signing_secret)
+        self.app = AsyncApp(client=Web(slack), signing_secret=slack.signing_secret)
         self.url = ""
         self.headers: list[dict[str, str]] = []
         self.bodies: list[str] = []
@@ -62,8 +60,8 @@ class Endpoint:
         )
 
 
-@asynccontextmanager
-async def endpoint(slack: FakeSlack) -> AsyncIterator[Endpoint]:
+@pytest.fixture
+async def app(slack: FakeSlack) -> AsyncIterator[Endpoint]:
     made = Endpoint(slack)
     served = web.Application()
     served.router.add_post("/slack/events", made.handle)
@@ -81,90 +79,76 @@ async def endpoint(slack: FakeSlack) -> AsyncIterator[Endpoint]:
         await runner.cleanup()
 
 
-def room_of(slack: FakeSlack) -> tuple[User, Channel]:
-    ada = slack.user("Ada")
-    return ada, slack.channel("room", members=[ada])
+async def test_the_address_proves_itself(slack: FakeSlack, app: Endpoint) -> None:
+    assert await slack.http.verify()
 
 
-async def test_the_address_proves_itself(slack: FakeSlack) -> None:
-    async with endpoint(slack):
-        assert await slack.http.verify()
-
-
-async def test_an_event_passes_the_sdk_s_verification_and_is_taken(slack: FakeSlack) -> None:
-    ada, room = room_of(slack)
-    async with endpoint(slack) as app:
-        slack.say(room, ada, "hello")
-        told = slack.last
-        await slack.wait_for(lambda _fake: told is not None and told.state == "acked")
-        assert "x-slack-retry-num" not in app.headers[0]
-        assert slack.http.replies[0].status == 200
+async def test_an_event_passes_the_sdk_s_verification_and_is_taken(app: Endpoint) -> None:
+    ada, room = room_of(app.slack)
+    app.slack.say(room, ada, "hello")
+    told = app.slack.last
+    await app.slack.wait_for(lambda _fake: told is not None and told.state == "acked")
+    assert "x-app.slack-retry-num" not in app.headers[0]
+    assert app.slack.http.replies[0].status == 200
 
 
 @pytest.mark.parametrize("spoil", ["old", "secret"])
 async def test_an_old_or_wrong_signature_is_refused_and_comes_again(
-    slack: FakeSlack, spoil: str
+    slack: FakeSlack, app: Endpoint, spoil: str
 ) -> None:
     ada, room = room_of(slack)
-    async with endpoint(slack):
-        if spoil == "old":
-            slack.http.age = 301
-        else:
-            slack.http.signing_secret = "another"
-        slack.say(room, ada, "hello")
-        told = slack.last
-        assert told is not None
-        # The first retry is at once.
-        await slack.wait_for(lambda _fake: told.attempt == 2)
-        assert [reply.status for reply in slack.http.replies] == [401, 401]
-        assert told.reason == "http_error"
+    if spoil == "old":
+        slack.http.age = 301
+    else:
+        slack.http.signing_secret = "another"
+    slack.say(room, ada, "hello")
+    told = slack.last
+    assert told is not None
+    # The first retry is at once.
+    await slack.wait_for(lambda _fake: told.attempt == 2)
+    assert [reply.status for reply in slack.http.replies] == [401, 401]
+    assert told.reason == "http_error"
 
 
-async def test_a_retry_says_its_number_and_why() -> None:
-    clock = ManualClock()
-    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
-        ada, room = room_of(slack)
-        async with endpoint(slack) as app:
-            app.stuck = True
-            slack.say(room, ada, "hello")
-            await slack.wait_for(lambda _fake: len(app.bodies) == 1)
-            await clock.advance(3)
-            await slack.wait_for(lambda _fake: len(app.bodies) == 2)
-            assert app.headers[1]["x-slack-retry-num"] == "1"
-            assert app.headers[1]["x-slack-retry-reason"] == "http_timeout"
-            app.stuck = False
-            slack.changed()
-            await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "acked")
-            assert app.bodies[0] == app.bodies[1]
-
-
-async def test_an_app_can_ask_for_no_more_retries(slack: FakeSlack) -> None:
+async def test_a_retry_says_its_number_and_why(app: Endpoint, clock: ManualClock) -> None:
+    slack = app.slack
     ada, room = room_of(slack)
-    async with endpoint(slack) as app:
-        app.status = 500
-        slack.say(room, ada, "hello")
-        await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "lost")
-        assert len(app.bodies) == 1
+    app.stuck = True
+    slack.say(room, ada, "hello")
+    await slack.wait_for(lambda _fake: len(app.bodies) == 1)
+    await clock.advance(3)
+    await slack.wait_for(lambda _fake: len(app.bodies) == 2)
+    assert app.headers[1]["x-slack-retry-num"] == "1"
+    assert app.headers[1]["x-slack-retry-reason"] == "http_timeout"
+    app.stuck = False
+    slack.changed()
+    await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "acked")
+    assert app.bodies[0] == app.bodies[1]
 
 
-async def test_commands_and_buttons_come_as_forms_and_are_answered(slack: FakeSlack) -> None:
+async def test_an_app_can_ask_for_no_more_retries(slack: FakeSlack, app: Endpoint) -> None:
     ada, room = room_of(slack)
-    async with endpoint(slack) as app:
-        asked = slack.slash(room, ada, "stop now")
-        await slack.wait_for(lambda _fake: asked.state == "acked")
-        assert asked.answer == "done"
-        form = parse_qs(app.bodies[0])
-        assert (form["command"], form["text"]) == (["/tapeway"], ["stop now"])
-        posted = await client_of(slack).chat_postMessage(channel=room.id, text="a button")
-        pressed = slack.press(room, ada, str(posted["ts"]), "again")
-        await slack.wait_for(lambda _fake: pressed.state == "acked")
+    app.status = 500
+    slack.say(room, ada, "hello")
+    await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "lost")
+    assert len(app.bodies) == 1
 
 
-async def test_nobody_listens_at_the_address() -> None:
-    clock = ManualClock()
-    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
-        ada, room = room_of(slack)
-        slack.events_at("http://127.0.0.1:9/slack/events")
-        slack.say(room, ada, "hello")
-        await slack.wait_for(lambda fake: fake.deliveries.all[0].attempt == 2)
-        assert slack.deliveries.all[0].reason == "connection_failed"
+async def test_commands_and_buttons_come_as_forms_and_are_answered(app: Endpoint) -> None:
+    ada, room = room_of(app.slack)
+    asked = app.slack.slash(room, ada, "stop now")
+    await app.slack.wait_for(lambda _fake: asked.state == "acked")
+    assert asked.answer == "done"
+    form = parse_qs(app.bodies[0])
+    assert (form["command"], form["text"]) == (["/tapeway"], ["stop now"])
+    posted = await Web(app.slack).chat_postMessage(channel=room.id, text="a button")
+    pressed = app.slack.press(room, ada, str(posted["ts"]), "again")
+    await app.slack.wait_for(lambda _fake: pressed.state == "acked")
+
+
+async def test_nobody_listens_at_the_address(slack: FakeSlack, clock: ManualClock) -> None:
+    ada, room = room_of(slack)
+    slack.events_at("http://127.0.0.1:9/slack/events")
+    slack.say(room, ada, "hello")
+    await slack.wait_for(lambda fake: fake.deliveries.all[0].attempt == 2)
+    assert slack.deliveries.all[0].reason == "connection_failed"

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
+from typing import Any
 
-from tests.fakes.slack.client import Bot, client_of
+from tests.fakes.slack.client import Bot, Web, refusal, room_of
 from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.world import Channel, User
 from tests.kit.clock import ManualClock
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def timed(clock: ManualClock) -> FakeSlack:
-    return FakeSlack(clock=clock.monotonic, sleep=clock.sleep)
-
-
-def room_of(slack: FakeSlack) -> tuple[User, Channel]:
-    ada = slack.user("Ada")
-    return ada, slack.channel("room", members=[ada])
 
 
 async def test_an_app_connects_hears_a_mention_twice_and_answers(slack: FakeSlack) -> None:
@@ -44,77 +26,73 @@ async def test_an_app_connects_hears_a_mention_twice_and_answers(slack: FakeSlac
 
 
 async def test_the_twins_of_a_mention_come_in_an_order_and_distance_that_can_be_set(
-    timed: FakeSlack, clock: ManualClock
+    slack: FakeSlack, clock: ManualClock
 ) -> None:
-    async with timed as slack:
-        ada, room = room_of(slack)
-        slack.events.first_twin, slack.events.twin_delay = "app_mention", 120.0
-        async with Bot(slack) as bot:
-            slack.say(room, ada, "@tapeway hello")
-            assert [it["type"] for it in await bot.hears(1)] == ["app_mention"]
-            await clock.advance(119)
-            assert len(slack.deliveries.all) == 2
-            assert len(slack.sockets.live[0].carried) == 1
-            await clock.advance(1)
-            assert [it["type"] for it in await bot.hears(2)] == ["app_mention", "message"]
-            ids = {body["event_id"] for body in bot.bodies}
-            assert len(ids) == 2
+    ada, room = room_of(slack)
+    slack.events.first_twin, slack.events.twin_delay = "app_mention", 120.0
+    async with Bot(slack) as bot:
+        slack.say(room, ada, "@tapeway hello")
+        assert [it["type"] for it in await bot.hears(1)] == ["app_mention"]
+        await clock.advance(119)
+        assert len(slack.deliveries.all) == 2
+        assert len(slack.sockets.live[0].carried) == 1
+        await clock.advance(1)
+        assert [it["type"] for it in await bot.hears(2)] == ["app_mention", "message"]
+        ids = {body["event_id"] for body in bot.bodies}
+        assert len(ids) == 2
 
 
 async def test_what_is_not_acknowledged_comes_again_at_once_then_after_1_and_5_minutes(
-    timed: FakeSlack, clock: ManualClock
+    slack: FakeSlack, clock: ManualClock
 ) -> None:
-    async with timed as slack:
-        ada, room = room_of(slack)
-        slack.sockets.acks_to_lose = 4
-        async with Bot(slack) as bot:
-            slack.say(room, ada, "hello")
-            await bot.hears(1)
-            tries = [clock.monotonic()]
-            while slack.deliveries.pending:
-                await clock.advance(1)
-                seen = len(slack.deliveries.all[0].envelopes)
-                if seen > len(tries):
-                    tries.append(clock.monotonic())
-                    await bot.hears(seen)
-            assert tries == [0, 3, 66, 369]
-            assert slack.deliveries.all[0].state == "lost"
-            assert slack.deliveries.all[0].reason == "timeout"
-            assert len({body["event_id"] for body in bot.bodies}) == 1
+    ada, room = room_of(slack)
+    slack.sockets.acks_to_lose = 4
+    async with Bot(slack) as bot:
+        slack.say(room, ada, "hello")
+        await bot.hears(1)
+        tries = [clock.monotonic()]
+        while slack.deliveries.pending:
+            await clock.advance(1)
+            seen = len(slack.deliveries.all[0].envelopes)
+            if seen > len(tries):
+                tries.append(clock.monotonic())
+                await bot.hears(seen)
+        assert tries == [0, 3, 66, 369]
+        assert slack.deliveries.all[0].state == "lost"
+        assert slack.deliveries.all[0].reason == "timeout"
+        assert len({body["event_id"] for body in bot.bodies}) == 1
 
 
 async def test_what_nobody_hears_is_tried_again_for_whoever_connects_in_time(
-    timed: FakeSlack, clock: ManualClock
+    slack: FakeSlack, clock: ManualClock
 ) -> None:
-    async with timed as slack:
-        ada, room = room_of(slack)
-        slack.say(room, ada, "is anybody there")
-        async with Bot(slack) as bot:
-            assert bot.heard == []
-            await clock.advance(60)
-            assert (await bot.hears(1))[0]["text"] == "is anybody there"
-            await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "acked")
+    ada, room = room_of(slack)
+    slack.say(room, ada, "is anybody there")
+    async with Bot(slack) as bot:
+        assert bot.heard == []
+        await clock.advance(60)
+        assert (await bot.hears(1))[0]["text"] == "is anybody there"
+        await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "acked")
 
 
 async def test_a_listener_that_nobody_wrote_leaves_a_command_unacknowledged(
-    timed: FakeSlack, clock: ManualClock
+    slack: FakeSlack, clock: ManualClock
 ) -> None:
-    async with timed as slack:
-        ada, room = room_of(slack)
-        async with Bot(slack) as bot:
-            asked = slack.slash(room, ada, "stop")
-            await clock.advance(3)
-            assert asked.state == "lost"
+    ada, room = room_of(slack)
+    async with Bot(slack) as bot:
+        asked = slack.slash(room, ada, "stop")
+        await clock.advance(3)
+        assert asked.state == "lost"
 
-            @bot.app.command("/tapeway")
-            async def _command(ack: object, command: dict[str, str]) -> None:
-                assert callable(ack)
-                await ack(f"you said {command['text']}")
+        @bot.app.command("/tapeway")
+        async def _command(ack: object, command: dict[str, str]) -> None:
+            assert callable(ack)
+            await ack(f"you said {command['text']}")
 
-            asked = slack.slash(room, ada, "stop")
-            await slack.wait_for(lambda _fake: asked.state == "acked")
-            assert asked.answer == {"text": "you said stop"}
-            assert [(it.user, it.text) for it in slack.ephemerals] == [(ada.id, "you said stop")]
+        asked = slack.slash(room, ada, "stop")
+        await slack.wait_for(lambda _fake: asked.state == "acked")
+        assert asked.answer == {"text": "you said stop"}
+        assert [(it.user, it.text) for it in slack.ephemerals] == [(ada.id, "you said stop")]
 
 
 async def test_an_app_that_is_asked_to_leave_connects_anew_and_one_socket_lives(
@@ -221,26 +199,24 @@ async def test_a_ticket_is_good_for_one_connection(slack: FakeSlack) -> None:
             assert answer.status == 403
 
 
-async def refused(web: AsyncWebClient, token: str) -> SlackApiError:
-    with pytest.raises(SlackApiError) as caught:
-        await web.apps_connections_open(app_token=token)
-    return caught.value
+async def refused(web: Web, token: str) -> Any:
+    return await refusal(web.apps_connections_open(app_token=token))
 
 
 async def test_connecting_needs_an_app_token_with_its_scope(slack: FakeSlack) -> None:
-    web = client_of(slack)
+    web = Web(slack)
     error = await refused(web, slack.bot_token)
-    assert error.response["error"] == "not_allowed_token_type"
+    assert error["error"] == "not_allowed_token_type"
     error = await refused(web, "xapp-1-wrong")
-    assert error.response["error"] == "invalid_auth"
+    assert error["error"] == "invalid_auth"
     slack.opens_left = 0
     error = await refused(web, slack.app_token)
-    assert error.response["error"] == "ratelimited"
-    assert error.response.headers["Retry-After"] == "30"
+    assert error["error"] == "ratelimited"
+    assert error.headers["Retry-After"] == "30"
     slack.tokens.app_scopes.clear()
     error = await refused(web, slack.app_token)
-    assert error.response["error"] == "missing_scope"
-    assert error.response["needed"] == "connections:write"
+    assert error["error"] == "missing_scope"
+    assert error["needed"] == "connections:write"
 
 
 async def test_a_revoked_token_ends_the_sockets(slack: FakeSlack) -> None:
@@ -248,4 +224,4 @@ async def test_a_revoked_token_ends_the_sockets(slack: FakeSlack) -> None:
         slack.token_revoked = True
         await slack.connected(0)
         error = await refused(bot.client, slack.app_token)
-        assert error.response["error"] == "token_revoked"
+        assert error["error"] == "token_revoked"

@@ -12,13 +12,13 @@ from tests.fakes.telegram.server import FakeTelegram
 class Api(HttpClient):
     """Call methods over the socket, parameters going as JSON."""
 
-    def __init__(self, fake: FakeTelegram) -> None:
+    def __init__(self, telegram: FakeTelegram) -> None:
         super().__init__()
-        self._fake = fake
+        self.telegram = telegram
 
     def url(self, method: str) -> str:
         """Return the address of a method."""
-        return f"{self._fake.base_url}{self._fake.token}/{method}"
+        return f"{self.telegram.base_url}{self.telegram.token}/{method}"
 
     async def call(self, method: str, **params: object) -> tuple[int, JsonObject]:
         """Return the status and the body of an answer."""

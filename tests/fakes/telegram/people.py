@@ -61,27 +61,21 @@ class People(Posting):
         data: bytes,
         caption: str = "",
         media_group: str | None = None,
-        sizes: Sequence[tuple[int, int]] = _PHOTO_SIZES,
-        size: int | None = None,
-        reply_to: int | None = None,
         topic: int | None = None,
-        extra: JsonObject | None = None,
     ) -> JsonObject:
         """Have someone send a photo; the API lists its sizes from small to large.
 
-        Only the largest has the data as it is given; `size` is what it is said to have.
+        Only the largest has the data as it is given.
         """
         shown = []
-        for width, height in sizes:
-            largest = (width, height) == sizes[-1]
-            file = self.world.file(
-                data if largest else data[:1000], "photos/file_{}.jpg", size if largest else None
-            )
+        for width, height in _PHOTO_SIZES:
+            largest = (width, height) == _PHOTO_SIZES[-1]
+            file = self.world.file(data if largest else data[:1000], "photos/file_{}.jpg")
             shown.append(file.as_json() | {"width": width, "height": height})
         content: JsonObject = {"photo": shown} | _caption(caption)
         if media_group is not None:
             content["media_group_id"] = media_group
-        return self._post(chat, user, content | (extra or {}), reply_to, topic)
+        return self._post(chat, user, content, None, topic)
 
     def send_document(
         self,
@@ -92,40 +86,22 @@ class People(Posting):
         name: str = "file.txt",
         mime: str = "text/plain",
         caption: str = "",
-        media_group: str | None = None,
         size: int | None = None,
-        reply_to: int | None = None,
         topic: int | None = None,
-        extra: JsonObject | None = None,
     ) -> JsonObject:
         """Have someone send a file; a `size` of more than 20 MB cannot be downloaded."""
         suffix = name.rpartition(".")[2]
         file = self.world.file(data, "documents/file_{}." + suffix, size)
         document = file.as_json() | {"file_name": name, "mime_type": mime}
-        content: JsonObject = {"document": document} | _caption(caption)
-        if media_group is not None:
-            content["media_group_id"] = media_group
-        return self._post(chat, user, content | (extra or {}), reply_to, topic)
+        return self._post(chat, user, {"document": document} | _caption(caption), None, topic)
 
     def send_voice(
-        self,
-        chat: Chat | int,
-        user: User,
-        *,
-        data: bytes,
-        duration: int = 1,
-        mime: str = "audio/ogg",
-        caption: str = "",
-        size: int | None = None,
-        reply_to: int | None = None,
-        topic: int | None = None,
-        extra: JsonObject | None = None,
+        self, chat: Chat | int, user: User, *, data: bytes, duration: int = 1
     ) -> JsonObject:
-        """Have someone send a voice message of so many seconds."""
-        file = self.world.file(data, "voice/file_{}.oga", size)
-        voice = file.as_json() | {"duration": duration, "mime_type": mime}
-        content = {"voice": voice} | _caption(caption) | (extra or {})
-        return self._post(chat, user, content, reply_to, topic)
+        """Have someone send a voice message of some seconds."""
+        file = self.world.file(data, "voice/file_{}.oga")
+        voice = file.as_json() | {"duration": duration, "mime_type": "audio/ogg"}
+        return self._post(chat, user, {"voice": voice})
 
     def edit(self, chat: Chat | int, message_id: int, text: str) -> JsonObject:
         """Have someone change the text or the caption of a message."""
@@ -234,20 +210,18 @@ class People(Posting):
         """Have someone take the block away."""
         self._set_bot(self.private_chat(user), "member", user)
 
-    def close_topic(self, chat: Chat | int, topic: Topic | int, by: User | None = None) -> None:
+    def close_topic(self, chat: Chat | int, topic: Topic | int) -> None:
         """Have an administrator close a topic."""
-        self._set_topic(chat, topic, True, by)
+        self._set_topic(chat, topic, True)
 
-    def reopen_topic(self, chat: Chat | int, topic: Topic | int, by: User | None = None) -> None:
+    def reopen_topic(self, chat: Chat | int, topic: Topic | int) -> None:
         """Have an administrator open a topic again."""
-        self._set_topic(chat, topic, False, by)
+        self._set_topic(chat, topic, False)
 
-    def stop_draft(self, chat: Chat | int, draft_id: int, topic: int | None = None) -> None:
+    def stop_draft(self, chat: Chat | int, draft_id: int) -> None:
         """Have someone stop what the bot is writing."""
         chat = self.chat(chat)
         content: JsonObject = {"chat": chat.as_json(), "draft_id": draft_id}
-        if topic is not None:
-            content["message_thread_id"] = topic
         self._update("stopped_message_generation", content, chat.id)
 
 

@@ -173,14 +173,12 @@ class Posting:
         chat.bot_status = status
         self._update("my_chat_member", content, chat.id)
 
-    def _set_topic(
-        self, chat: Chat | int, topic: Topic | int, closed: bool, by: User | None
-    ) -> None:
+    def _set_topic(self, chat: Chat | int, topic: Topic | int, closed: bool) -> None:
         chat = self.chat(chat)
         topic = topic if isinstance(topic, Topic) else chat.topics[topic]
         topic.closed = closed
         service: JsonObject = {"forum_topic_closed" if closed else "forum_topic_reopened": {}}
-        self._post(chat, by or ANONYMOUS, service, topic=topic.id)
+        self._post(chat, ANONYMOUS, service, topic=topic.id)
 
 
 def member_json(user: JsonObject, status: str) -> JsonObject:

@@ -64,13 +64,11 @@ async def test_a_hundred_buttons_fit_and_no_more(api: Api, asked: int) -> None:
     assert "too long" in refused
 
 
-async def test_only_an_empty_keyboard_surely_removes_one(
-    telegram: FakeTelegram, api: Api, asked: int
-) -> None:
+async def test_only_an_empty_keyboard_surely_removes_one(api: Api, asked: int) -> None:
     await api("editMessageText", chat_id=7, message_id=asked, text="one")
-    assert telegram.messages(7)[0].buttons == {"Yes": "a:yes"}
+    assert api.telegram.messages(7)[0].buttons == {"Yes": "a:yes"}
     await api("editMessageText", chat_id=7, message_id=asked, text="two", reply_markup=keys())
-    assert telegram.messages(7)[0].buttons == {}
+    assert api.telegram.messages(7)[0].buttons == {}
 
 
 async def test_a_press_comes_with_its_person_its_message_and_its_data(
@@ -90,12 +88,10 @@ async def test_a_press_comes_with_its_person_its_message_and_its_data(
     assert (pressed.shown, pressed.alert) == ("Done", True)
 
 
-async def test_a_button_that_nobody_sees_cannot_be_pressed(
-    telegram: FakeTelegram, api: Api, asked: int
-) -> None:
+async def test_a_button_that_nobody_sees_cannot_be_pressed(api: Api, asked: int) -> None:
     await api("editMessageText", chat_id=7, message_id=asked, text="two", reply_markup=keys())
     with pytest.raises(KeyError):
-        press(telegram, asked)
+        press(api.telegram, asked)
 
 
 async def test_a_press_is_answered_once(telegram: FakeTelegram, api: Api, asked: int) -> None:

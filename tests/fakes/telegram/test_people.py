@@ -161,11 +161,9 @@ async def test_a_document_and_a_voice_can_be_loaded(
     assert await file.download_as_bytearray() == b"ogg"
 
 
-async def test_a_file_of_more_than_20_mb_cannot_be_loaded(
-    api: Api, telegram: FakeTelegram, ann: User, group: Chat
-) -> None:
+async def test_a_file_of_more_than_20_mb_cannot_be_loaded(api: Api, ann: User, group: Chat) -> None:
     size = 20 * 1024 * 1024 + 1
-    sent = telegram.send_document(group, ann, data=b"", name="film.mkv", size=size)
+    sent = api.telegram.send_document(group, ann, data=b"", name="film.mkv", size=size)
     assert sent["document"]["file_size"] == size
     refused = await api.refusal("getFile", file_id=sent["document"]["file_id"])
     assert refused == "400 Bad Request: file is too big"
@@ -240,12 +238,10 @@ async def test_a_stopped_draft_is_told(api: Api, telegram: FakeTelegram, ann: Us
     assert (stopped["chat"]["id"], stopped["draft_id"]) == (7, 5)
 
 
-async def test_privacy_mode_hides_what_is_not_for_the_bot(
-    api: Api, telegram: FakeTelegram, ann: User, group: Chat
-) -> None:
-    telegram.can_read_all_group_messages = False
+async def test_privacy_mode_hides_what_is_not_for_the_bot(api: Api, ann: User, group: Chat) -> None:
+    api.telegram.can_read_all_group_messages = False
     own = (await api("sendMessage", chat_id=GROUP, text="mine"))["message_id"]
-    people: People = telegram
+    people: People = api.telegram
     people.say(group, ann, "hidden")
     people.say(group, ann, "/new@other_bot hidden")
     people.say(group, ann, "@other_bot hidden")
@@ -253,7 +249,7 @@ async def test_privacy_mode_hides_what_is_not_for_the_bot(
     people.say(group, ann, "/new@Tapeway_Bot shown")
     people.say(group, ann, "well, @TAPEWAY_BOT, shown")
     people.say(group, ann, "shown", reply_to=own)
-    people.say(telegram.private_chat(ann), ann, "shown")
+    people.say(api.telegram.private_chat(ann), ann, "shown")
     people.send_photo(group, ann, data=b"", caption="hidden")
     people.join(group, ann)
     updates = await api("getUpdates")

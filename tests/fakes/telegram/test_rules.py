@@ -27,16 +27,17 @@ def forum(telegram: FakeTelegram) -> Chat:
     return telegram.group(FORUM, forum=True)
 
 
-@pytest.mark.parametrize("text", [None, ""])
-async def test_a_message_without_text_is_refused(api: Api, private: Chat, text: str | None) -> None:
-    refused = await api.refusal("sendMessage", chat_id=7, text=text)
-    assert refused == "400 Bad Request: message text is empty"
-
-
-@pytest.mark.parametrize("text", [" \n\t ", "\u200b"])
-async def test_a_message_of_nothing_visible_is_refused(api: Api, private: Chat, text: str) -> None:
-    refused = await api.refusal("sendMessage", chat_id=7, text=text)
-    assert refused == "400 Bad Request: text must be non-empty"
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        *[(text, "message text is empty") for text in (None, "")],
+        *[(text, "text must be non-empty") for text in (" \n\t ", "\u200b")],
+    ],
+)
+async def test_a_message_without_visible_text_is_refused(
+    api: Api, private: Chat, text: str | None, why: str
+) -> None:
+    assert await api.refusal("sendMessage", chat_id=7, text=text) == f"400 Bad Request: {why}"
 
 
 async def test_a_text_has_at_most_4096_utf_16_units_after_trimming(api: Api, private: Chat) -> None:
@@ -85,36 +86,30 @@ async def test_a_chat_has_a_name_too(api: Api, telegram: FakeTelegram) -> None:
     assert telegram.text_of(FORUM) == "hello"
 
 
-async def test_who_blocks_the_bot_gets_nothing(
-    api: Api, telegram: FakeTelegram, ann: User, private: Chat
-) -> None:
-    telegram.block_bot(ann)
+async def test_who_blocks_the_bot_gets_nothing(api: Api, ann: User, private: Chat) -> None:
+    api.telegram.block_bot(ann)
     refused = await api.refusal("sendMessage", chat_id=7, text="hello")
     assert refused == "403 Forbidden: bot was blocked by the user"
-    telegram.unblock_bot(ann)
+    api.telegram.unblock_bot(ann)
     await api("sendMessage", chat_id=7, text="hello")
 
 
 @pytest.mark.parametrize("kind", ["supergroup", "group"])
-async def test_a_bot_that_was_thrown_out_cannot_write(
-    api: Api, telegram: FakeTelegram, kind: str
-) -> None:
-    chat = telegram.group(-500, kind=kind)
-    telegram.kick_bot(chat)
+async def test_a_bot_that_was_thrown_out_cannot_write(api: Api, kind: str) -> None:
+    chat = api.telegram.group(-500, kind=kind)
+    api.telegram.kick_bot(chat)
     refused = await api.refusal("sendMessage", chat_id=-500, text="hello")
     assert refused == f"403 Forbidden: bot was kicked from the {kind} chat"
-    telegram.leave(chat)
+    api.telegram.leave(chat)
     refused = await api.refusal("sendChatAction", chat_id=-500, action="typing")
     assert refused == f"403 Forbidden: bot is not a member of the {kind} chat"
 
 
-async def test_a_bot_cannot_begin_a_private_chat(
-    api: Api, telegram: FakeTelegram, ann: User
-) -> None:
-    chat = telegram.private_chat(ann, started=False)
+async def test_a_bot_cannot_begin_a_private_chat(api: Api, ann: User) -> None:
+    chat = api.telegram.private_chat(ann, started=False)
     refused = await api.refusal("sendMessage", chat_id=7, text="hello")
     assert refused == "403 Forbidden: bot can't initiate conversation with a user"
-    telegram.say(chat, ann, "/start")
+    api.telegram.say(chat, ann, "/start")
     await api("sendMessage", chat_id=7, text="hello")
 
 
@@ -133,10 +128,8 @@ async def test_what_is_answered_must_exist_unless_the_call_says_otherwise(
     assert [message.reply_to for message in telegram.messages(7)] == [asked, None]
 
 
-async def test_a_message_goes_to_an_open_topic_only(
-    api: Api, telegram: FakeTelegram, ann: User, forum: Chat
-) -> None:
-    topic = telegram.topic(forum, "Plans", ann)
+async def test_a_message_goes_to_an_open_topic_only(api: Api, ann: User, forum: Chat) -> None:
+    topic = api.telegram.topic(forum, "Plans", ann)
     sent = await api("sendMessage", chat_id=FORUM, text="x", message_thread_id=topic.id)
     assert (sent["message_thread_id"], sent["is_topic_message"]) == (topic.id, True)
     for unknown in (1, 99):
@@ -144,16 +137,14 @@ async def test_a_message_goes_to_an_open_topic_only(
             "sendMessage", chat_id=FORUM, text="x", message_thread_id=unknown
         )
         assert refused == "400 Bad Request: message thread not found"
-    telegram.close_topic(forum, topic)
+    api.telegram.close_topic(forum, topic)
     refused = await api.refusal("sendMessage", chat_id=FORUM, text="x", message_thread_id=topic.id)
     assert refused == "400 Bad Request: TOPIC_CLOSED"
-    telegram.reopen_topic(forum, topic)
+    api.telegram.reopen_topic(forum, topic)
     await api("sendMessage", chat_id=FORUM, text="x", message_thread_id=topic.id)
 
 
-async def test_typing_takes_the_general_topic_by_its_id(
-    api: Api, telegram: FakeTelegram, forum: Chat
-) -> None:
+async def test_typing_takes_the_general_topic_by_its_id(api: Api, forum: Chat) -> None:
     await api("sendChatAction", chat_id=FORUM, message_thread_id=1, action="typing")
     refused = await api.refusal(
         "sendChatAction", chat_id=FORUM, message_thread_id=9, action="typing"
@@ -161,18 +152,16 @@ async def test_typing_takes_the_general_topic_by_its_id(
     assert refused == "400 Bad Request: message thread not found"
     refused = await api.refusal("sendChatAction", chat_id=FORUM, action="dancing")
     assert refused == "400 Bad Request: wrong parameter action in request"
-    assert [(it.chat_id, it.thread_id, it.action) for it in telegram.typing] == [
+    assert [(it.chat_id, it.thread_id, it.action) for it in api.telegram.typing] == [
         (FORUM, 1, "typing")
     ]
 
 
-async def test_an_edit_changes_the_bots_own_message(
-    api: Api, telegram: FakeTelegram, private: Chat
-) -> None:
+async def test_an_edit_changes_the_bots_own_message(api: Api, private: Chat) -> None:
     sent = await api("sendMessage", chat_id=7, text="one")
     edited = await api("editMessageText", chat_id=7, message_id=sent["message_id"], text="two")
     assert (edited["text"], edited["edit_date"] > 0) == ("two", True)
-    (message,) = telegram.messages(7)
+    (message,) = api.telegram.messages(7)
     assert (message.text, message.edits, message.history) == ("two", 1, ["one", "two"])
 
 
@@ -185,10 +174,8 @@ async def test_an_edit_that_changes_nothing_is_refused(api: Api, private: Chat) 
     await api("editMessageText", **same, entities=[{"type": "bold", "offset": 0, "length": 3}])
 
 
-async def test_other_messages_cannot_be_edited(
-    api: Api, telegram: FakeTelegram, ann: User, private: Chat
-) -> None:
-    theirs = telegram.say(private, ann, "mine")["message_id"]
+async def test_other_messages_cannot_be_edited(api: Api, ann: User, private: Chat) -> None:
+    theirs = api.telegram.say(private, ann, "mine")["message_id"]
     refused = await api.refusal("editMessageText", chat_id=7, message_id=theirs, text="x")
     assert refused == "400 Bad Request: message can't be edited"
     refused = await api.refusal("editMessageText", chat_id=7, message_id=99, text="x")
@@ -227,34 +214,31 @@ async def test_a_draft_is_for_private_chats_and_has_an_id(
     assert telegram.drafts == {(7, 1): ""}
 
 
-async def test_a_message_takes_the_place_of_the_drafts(
-    api: Api, telegram: FakeTelegram, private: Chat
-) -> None:
+async def test_a_message_takes_the_place_of_the_drafts(api: Api, private: Chat) -> None:
     for text in ("a", "ab"):
         await api("sendMessageDraft", chat_id=7, draft_id=5, text=text, can_stop=True)
-    assert telegram.drafts == {(7, 5): "ab"}
+    assert api.telegram.drafts == {(7, 5): "ab"}
     await api("sendMessage", chat_id=7, text="abc")
-    assert telegram.drafts == {}
-    assert [(draft.text, draft.can_stop) for draft in telegram.draft_history] == [
+    assert api.telegram.drafts == {}
+    assert [(draft.text, draft.can_stop) for draft in api.telegram.draft_history] == [
         ("a", True),
         ("ab", True),
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "description"), [("Start", "x"), ("a" * 33, "x"), ("", "x"), ("a-b", "x")]
+    ("name", "description", "why"),
+    [
+        *[(name, "x", "BOT_COMMAND_INVALID") for name in ("Start", "a" * 33, "", "a-b")],
+        *[("new", text, "BOT_COMMAND_DESCRIPTION_INVALID") for text in ("", "x" * 257)],
+    ],
 )
-async def test_a_command_has_a_plain_name(api: Api, name: str, description: str) -> None:
+async def test_a_command_has_a_plain_name_and_a_description(
+    api: Api, name: str, description: str, why: str
+) -> None:
     commands = [{"command": name, "description": description}]
     refused = await api.refusal("setMyCommands", commands=commands)
-    assert refused == "400 Bad Request: BOT_COMMAND_INVALID"
-
-
-@pytest.mark.parametrize("description", ["", "x" * 257])
-async def test_a_command_has_a_description(api: Api, description: str) -> None:
-    commands = [{"command": "new", "description": description}]
-    refused = await api.refusal("setMyCommands", commands=commands)
-    assert refused == "400 Bad Request: BOT_COMMAND_DESCRIPTION_INVALID"
+    assert refused == f"400 Bad Request: {why}"
 
 
 async def test_commands_are_kept_by_scope(api: Api, telegram: FakeTelegram) -> None:
@@ -266,35 +250,29 @@ async def test_commands_are_kept_by_scope(api: Api, telegram: FakeTelegram) -> N
     assert telegram.commands == []
 
 
-async def test_a_reaction_needs_its_message(
-    api: Api, telegram: FakeTelegram, ann: User, private: Chat
-) -> None:
-    said = telegram.say(private, ann, "hello")["message_id"]
+async def test_a_reaction_needs_its_message(api: Api, ann: User, private: Chat) -> None:
+    said = api.telegram.say(private, ann, "hello")["message_id"]
     thumb = [{"type": "emoji", "emoji": "👍"}]
     await api("setMessageReaction", chat_id=7, message_id=said, reaction=thumb)
-    assert telegram.reactions == {(7, said): thumb}
+    assert api.telegram.reactions == {(7, said): thumb}
     refused = await api.refusal("setMessageReaction", chat_id=7, message_id=99, reaction=thumb)
     assert refused == "400 Bad Request: message to react not found"
 
 
-async def test_a_group_that_became_a_supergroup_says_where_it_is(
-    api: Api, telegram: FakeTelegram
-) -> None:
-    old = telegram.group(-500, kind="group")
-    new = telegram.migrate(old)
+async def test_a_group_that_became_a_supergroup_says_where_it_is(api: Api) -> None:
+    old = api.telegram.group(-500, kind="group")
+    new = api.telegram.migrate(old)
     status, body = await api.call("sendMessage", chat_id=-500, text="hello")
     assert status == 400
     assert body["description"] == "Bad Request: group chat was upgraded to a supergroup chat"
     assert body["parameters"] == {"migrate_to_chat_id": new.id}
     await api("sendMessage", chat_id=new.id, text="hello")
-    assert telegram.text_of(new.id) == "hello"
+    assert api.telegram.text_of(new.id) == "hello"
 
 
-async def test_members_and_administrators_are_told(
-    api: Api, telegram: FakeTelegram, ann: User, private: Chat
-) -> None:
-    group = telegram.group(FORUM)
-    telegram.join(group, ann)
+async def test_members_and_administrators_are_told(api: Api, ann: User, private: Chat) -> None:
+    group = api.telegram.group(FORUM)
+    api.telegram.join(group, ann)
     assert (await api("getChatMember", chat_id=FORUM, user_id=7))["status"] == "member"
     refused = await api.refusal("getChatMember", chat_id=FORUM, user_id=99)
     assert refused == "400 Bad Request: PARTICIPANT_ID_INVALID"

@@ -49,16 +49,14 @@ async def test_a_wrong_token_is_refused(api: Api, telegram: FakeTelegram) -> Non
         }
 
 
-async def test_a_revoked_token_ends_everything(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
+async def test_a_revoked_token_ends_everything(api: Api, chat: None) -> None:
     poll = asyncio.create_task(api.call("getUpdates", timeout=30))
-    await telegram.wait_for_calls("getUpdates", 1)
+    await api.telegram.wait_for_calls("getUpdates", 1)
     await rest()
-    telegram.token_revoked = True
+    api.telegram.token_revoked = True
     assert (await poll)[0] == 401
     assert await api.refusal("getMe") == "401 Unauthorized"
-    telegram.token_revoked = False
+    api.telegram.token_revoked = False
     await api("getMe")
 
 
@@ -90,9 +88,7 @@ async def test_a_file_needs_the_token_and_its_place(api: Api, telegram: FakeTele
 # -- how parameters travel -------------------------------------------------------------------
 
 
-async def test_parameters_come_in_every_encoding(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
+async def test_parameters_come_in_every_encoding(api: Api, chat: None) -> None:
     url = api.url("sendMessage")
     bold = '[{"type":"bold","offset":0,"length":2}]'
     fields = {"chat_id": "7", "text": "12 ü😀", "entities": bold}
@@ -112,10 +108,10 @@ async def test_parameters_come_in_every_encoding(
         api.session.post(url, data=parts(), headers=form) as chunked,
     ):
         assert [it.status for it in (query, encoded, multi, json, chunked)] == [200] * 5
-    sent = telegram.messages(7)
+    sent = api.telegram.messages(7)
     assert [message.text for message in sent] == ["12 ü😀"] * 5
     assert [message.entities[0]["type"] for message in sent] == ["bold"] * 5
-    assert {call.params["chat_id"] for call in telegram.calls} == {7}
+    assert {call.params["chat_id"] for call in api.telegram.calls} == {7}
 
 
 @pytest.mark.parametrize(
@@ -138,12 +134,10 @@ async def test_what_is_no_utf_8_is_refused(api: Api, chat: None, kind: str, body
         assert answer.status == 400
 
 
-async def test_calls_are_kept_in_order_with_what_became_of_them(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
+async def test_calls_are_kept_in_order_with_what_became_of_them(api: Api, chat: None) -> None:
     await api("sendMessage", chat_id=7, text="hello")
     await api.refusal("sendMessage", chat_id=8, text="hello")
-    good, bad = telegram.calls_of("sendmessage")
+    good, bad = api.telegram.calls_of("sendmessage")
     assert (good.ok, good.error_code, good.message_id) == (True, None, 1)
     assert (bad.ok, bad.error_code, bad.message_id) == (False, 400, None)
     assert bad.description == "Bad Request: chat not found"
@@ -222,15 +216,13 @@ async def test_a_draft_disappears_after_half_a_minute(seconds: Seconds) -> None:
 # -- faults ----------------------------------------------------------------------------------
 
 
-async def test_a_lost_answer_has_had_its_effect(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
-    telegram.fail("sendMessage", LostAnswer())
+async def test_a_lost_answer_has_had_its_effect(api: Api, chat: None) -> None:
+    api.telegram.fail("sendMessage", LostAnswer())
     with pytest.raises(aiohttp.ClientError):
         await api.call("sendMessage", chat_id=7, text="hello")
-    assert telegram.text_of(7) == "hello"
+    assert api.telegram.text_of(7) == "hello"
     await api("sendMessage", chat_id=7, text="again")
-    assert [call.ok for call in telegram.calls] == [True, True]
+    assert [call.ok for call in api.telegram.calls] == [True, True]
 
 
 async def test_a_reset_has_had_none(api: Api, telegram: FakeTelegram, chat: None) -> None:
@@ -251,11 +243,9 @@ async def test_refusals_come_as_they_are_told(api: Api, telegram: FakeTelegram, 
     await api("sendMessage", chat_id=7, text="x")
 
 
-async def test_one_chat_can_be_told_to_wait_alone(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
-    telegram.private_chat(telegram.user(8, "Bob"))
-    telegram.fail("sendMessage", RetryAfter(3, chat_id=8))
+async def test_one_chat_can_be_told_to_wait_alone(api: Api, chat: None) -> None:
+    api.telegram.private_chat(api.telegram.user(8, "Bob"))
+    api.telegram.fail("sendMessage", RetryAfter(3, chat_id=8))
     await api("sendMessage", chat_id=7, text="x")
     assert (await api.refusal("sendMessage", chat_id=8, text="x")).startswith("429 ")
     await api("sendMessage", chat_id=8, text="x")
@@ -275,20 +265,16 @@ async def test_a_call_hangs_until_it_is_released(
     assert (await sending)["text"] == "hello"
 
 
-async def test_a_client_that_stops_waiting_ends_a_hanging_call(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
-    telegram.fail("sendMessage", Hang())
+async def test_a_client_that_stops_waiting_ends_a_hanging_call(api: Api, chat: None) -> None:
+    api.telegram.fail("sendMessage", Hang())
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.03):
             await api.call("sendMessage", chat_id=7, text="hello")
-    assert telegram.text_of(7) == ""
+    assert api.telegram.text_of(7) == ""
 
 
-async def test_a_slow_call_is_answered_in_the_end(
-    api: Api, telegram: FakeTelegram, chat: None
-) -> None:
-    telegram.fail("getMe", Slow(0.01))
+async def test_a_slow_call_is_answered_in_the_end(api: Api, chat: None) -> None:
+    api.telegram.fail("getMe", Slow(0.01))
     assert (await api("getMe"))["id"] == 123456
 
 

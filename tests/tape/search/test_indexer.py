@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -34,18 +33,6 @@ from tests.kit.waiting import Patience
 
 ROOT: Final = Path(__file__).parents[3]
 T: Final = "chat"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "tapeway.db"
-
-
-@pytest.fixture
-async def store(path: Path) -> AsyncIterator[SqliteStore]:
-    store = SqliteStore.open(path)
-    yield store
-    await store.close()
 
 
 def said(text: str) -> NewEntry:
@@ -318,15 +305,15 @@ async def test_a_store_closes_without_waiting_for_the_rest_of_its_index(path: Pa
     await again.close()
 
 
-async def test_an_answer_that_may_lack_something_old_says_so(path: Path) -> None:
-    store = SqliteStore.open(path)
+async def test_an_answer_that_may_lack_something_old_says_so(
+    store: SqliteStore, path: Path
+) -> None:
     await store.append(T, [said("quetzal"), *(said(f"plum {n}") for n in range(3 * BATCH))])
     assert ask(path, "quetzal", most=100) == Scanned([], whole=False)
     assert ask(path, "plum", most=100).whole
     await store.indexed()
     assert len(ask(path, "quetzal", most=100).hits) == 1
     assert store.search_state().partial == 0
-    await store.close()
 
 
 async def test_the_words_of_an_erased_entry_leave_the_file(store: SqliteStore, path: Path) -> None:

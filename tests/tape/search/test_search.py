@@ -13,7 +13,7 @@ from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, message
 from tape.handle import Tape
 from tape.query import Query
-from tape.search.bm25 import scores
+from tape.search.bm25 import fused, scores, stretched
 from tape.search.query_text import MAX_RANKED_CHARACTERS, SearchQuery
 from tape.search.scan import MAX_PAGE, MAX_SCANNED
 from tape.stores.jsonl.store import FileStore
@@ -103,3 +103,15 @@ async def test_a_store_without_an_index_is_looked_through_in_turns() -> None:
     store = MemoryStore()
     await store.append(T, [said("pear")] * 3000)
     assert await turns_during(Tape(store, T).search("plum")) >= 4
+
+
+def test_scores_are_stretched_from_the_worst_to_the_best() -> None:
+    assert stretched({1: 2.0, 2: 4.0, 3: 3.0}) == {1: 0.0, 2: 1.0, 3: 0.5}
+    assert stretched({1: 7.0}) == {1: 1.0}
+    assert stretched({}) == {}
+
+
+def test_each_kind_counts_half_and_of_equals_the_newest_comes_first() -> None:
+    assert fused({1: 10.0, 2: 5.0, 3: 0.0}, {2: 0.9, 3: 0.1, 4: 0.8}) == [2, 1, 4, 3]
+    assert fused({1: 1.0, 2: 1.0}, {}) == [2, 1]
+    assert fused({}, {5: 0.2}) == [5]

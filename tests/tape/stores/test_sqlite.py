@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Timer
 from typing import Final
@@ -21,18 +20,6 @@ from tape.stores.sqlite import SqliteStore, tape_schema
 
 T: Final = "chat"
 ROOT: Final = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "tapeway.db"
-
-
-@pytest.fixture
-async def store(path: Path) -> AsyncIterator[SqliteStore]:
-    store = SqliteStore.open(path)
-    yield store
-    await store.close()
 
 
 def said(text: str) -> NewEntry:

@@ -20,16 +20,14 @@ from tests.kit.plain_channels import Brings
 
 
 async def test_rows_are_listed_newest_first_and_by_status(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Failure(500, "boom", None, "server_error"))
-        await ask(gateway, channel)
-        await ask(gateway, channel, ext_id="1/2", message_id="2")
-        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
-        listed = [(row["id"], row["status"]) for row in await desk.rows()]
-        failed = [row["id"] for row in await desk.rows("failed")]
+    model.enqueue(Failure(500, "boom", None, "server_error"))
+    await ask(gateway, editing)
+    await ask(gateway, editing, ext_id="1/2", message_id="2")
+    desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
+    listed = [(row["id"], row["status"]) for row in await desk.rows()]
+    failed = [row["id"] for row in await desk.rows("failed")]
     assert listed == [("in-2", "done"), ("in-1", "failed"), ("out-2", "sent"), ("out-1", "sent")]
     assert failed == ["in-1"]
 

@@ -20,6 +20,7 @@ from tests.kit.gateways import gateway_of, settled, tape_of
 from tests.kit.plain_channels import Brings, PlainChannel
 
 OPEN = {"ACCESS__MODE": "open"}
+pytestmark = pytest.mark.settings(**OPEN)
 
 
 def asks(number: int, who: str, text: str, **more: object) -> InboundMessage:
@@ -43,12 +44,12 @@ async def test_a_message_without_an_id_of_the_platform_stops_no_chat(
     assert len(model.requests) == 2
 
 
-async def test_two_questions_without_an_id_are_two_conversations(tmp_path: Path) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
-        first = replace(asks(1, "1", "where is the red kettle?"), message_id="")
-        second = replace(asks(400, "2", "how do I mount an encrypted disk?"), message_id="")
-        lanes = await hear(gateway, channel, first, second)
+async def test_two_questions_without_an_id_are_two_conversations(
+    gateway: Gateway, plain: PlainChannel
+) -> None:
+    first = replace(asks(1, "1", "where is the red kettle?"), message_id="")
+    second = replace(asks(400, "2", "how do I mount an encrypted disk?"), message_id="")
+    lanes = await hear(gateway, plain, first, second)
     assert len(set(lanes)) == 2
 
 
@@ -62,12 +63,10 @@ async def test_two_questions_without_an_id_are_two_conversations(tmp_path: Path)
     ],
 )
 async def test_what_an_entry_holds_that_we_did_not_write_stops_no_chat(
-    tmp_path: Path, meta: dict[str, Any]
+    gateway: Gateway, plain: PlainChannel, meta: dict[str, Any]
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
-        await gateway.services.tapes.session_tape(SESSION).append(message("user", "?", **meta))
-        lanes = await hear(gateway, channel, says(5, "1", "has anybody seen the kettle?"))
+    await gateway.services.tapes.session_tape(SESSION).append(message("user", "?", **meta))
+    lanes = await hear(gateway, plain, says(5, "1", "has anybody seen the kettle?"))
     assert lanes[-1] == "said:-100/5"
 
 
@@ -86,21 +85,18 @@ async def test_a_fault_of_the_linker_costs_a_message_only_its_conversation(
     assert len(model.requests) == 1
 
 
-async def test_a_group_with_a_new_id_counts_its_messages_anew(tmp_path: Path) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
-        old = says(1, "1", "where is the red kettle?")
-        change = replace(
-            old, kind="change", change="migrated", to_chat="-200", ext_id="-100/m", message_id="9"
-        )
-        new = replace(
-            asks(300, "2", "how do I mount a disk?"),
-            chat_id="-200",
-            ext_id="-200/1",
-            message_id="1",
-        )
-        lanes = await hear(gateway, channel, old, change, new)
-        room = await gateway.parts.memories.of(room_of(gateway))
+async def test_a_group_with_a_new_id_counts_its_messages_anew(
+    gateway: Gateway, plain: PlainChannel
+) -> None:
+    old = says(1, "1", "where is the red kettle?")
+    change = replace(
+        old, kind="change", change="migrated", to_chat="-200", ext_id="-100/m", message_id="9"
+    )
+    new = replace(
+        asks(300, "2", "how do I mount a disk?"), chat_id="-200", ext_id="-200/1", message_id="1"
+    )
+    lanes = await hear(gateway, plain, old, change, new)
+    room = await gateway.parts.memories.of(room_of(gateway))
     assert lanes == ["said:-100/1", "said:-200/1"]
     assert {"-100/1", "-200/1"} <= room.entries.keys()
 
@@ -125,21 +121,19 @@ async def test_b6_what_is_said_at_once_is_one_conversation_also_in_one_batch(
 
 
 async def test_a_question_waits_for_no_answer_to_somebody_else(
-    model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gateway: Gateway, model: FakeOpenAI, plain: PlainChannel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """C2: a guess that it belongs to the other's conversation is not worth the wait."""
-    channel = PlainChannel()
     gate = asyncio.Event()
-    async with gateway_of(tmp_path, model, Brings(channel), **OPEN) as gateway:
-        model.enqueue(Text(("for ", "one"), gate=gate))
-        await channel.host.accept([asks(1, "1", "where is the red kettle?")])
-        await model.wait_for_requests(1)
-        joins = LaneLink("said:-100/1", "-100/1", "a guess")
-        monkeypatch.setattr(Linker, "link", lambda *_: joins)
-        await channel.host.accept([asks(2, "2", "is it the kettle of the kitchen?")])
-        await model.wait_for_requests(2)
-        gate.set()
-        entries = await settled(gateway, SESSION)
+    model.enqueue(Text(("for ", "one"), gate=gate))
+    await plain.host.accept([asks(1, "1", "where is the red kettle?")])
+    await model.wait_for_requests(1)
+    joins = LaneLink("said:-100/1", "-100/1", "a guess")
+    monkeypatch.setattr(Linker, "link", lambda *_: joins)
+    await plain.host.accept([asks(2, "2", "is it the kettle of the kitchen?")])
+    await model.wait_for_requests(2)
+    gate.set()
+    entries = await settled(gateway, SESSION)
     lanes = [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
     assert lanes == ["said:-100/1", "said:-100/2"]
 

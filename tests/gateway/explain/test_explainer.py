@@ -84,6 +84,7 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
         assert told(story, "changed") == ["deleted on its platform"]
 
 
+@pytest.mark.settings(ACCESS__MODE="open")
 @pytest.mark.parametrize(
     ("why", "mentions", "says"),
     [
@@ -94,13 +95,11 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
     ],
 )
 async def test_the_agent_is_called_the_agent_where_only_it_is_mentioned(
-    why: str, mentions: tuple[str, ...], says: str, tmp_path: Path
+    gateway: Gateway, plain: PlainChannel, why: str, mentions: tuple[str, ...], says: str
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([replace(MESSAGE, why=why, mentions=mentions)])
-        await settled(gateway, "plain:-100")
-        (lane,) = told(await explained(gateway, "in-1"), "lane")
+    await plain.host.accept([replace(MESSAGE, why=why, mentions=mentions)])
+    await settled(gateway, "plain:-100")
+    (lane,) = told(await explained(gateway, "in-1"), "lane")
     assert lane.endswith(f", addressed to {says}")
 
 

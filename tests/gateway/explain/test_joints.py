@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from channels.errors import SendRefused
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
@@ -41,15 +43,13 @@ def conditions(way: Mapping[str, Joint]) -> list[str]:
 
 
 async def test_every_joint_of_an_answered_question_has_its_date_and_its_time(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        search = Call("call-1", "tape_search", '{"query": "plum"}')
-        model.enqueue(ToolCalls((search,)), Text(("It is ", "dead.")))
-        said = datetime.now(UTC) - timedelta(milliseconds=5)
-        await ask(gateway, channel, date=utc_iso(said))
-        way = await way_of(gateway)
+    search = Call("call-1", "tape_search", '{"query": "plum"}')
+    model.enqueue(ToolCalls((search,)), Text(("It is ", "dead.")))
+    said = datetime.now(UTC) - timedelta(milliseconds=5)
+    await ask(gateway, editing, date=utc_iso(said))
+    way = await way_of(gateway)
     assert conditions(way) == ["ok"] * 8
     dates = [joint.at for name, joint in way.items() if name != "tools"]
     assert all(dates)
@@ -66,15 +66,13 @@ async def test_every_joint_of_an_answered_question_has_its_date_and_its_time(
 
 
 async def test_a_row_without_dates_says_nothing_of_its_times(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("hello",)))
-        await ask(gateway, channel)
-        found = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
-        explainer = Explainer(_Undated(gateway), gateway.services.redactor)
-        report = await explainer.explain_row({**found[0], "taken_at": None})
+    model.enqueue(Text(("hello",)))
+    await ask(gateway, editing)
+    found = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
+    explainer = Explainer(_Undated(gateway), gateway.services.redactor)
+    report = await explainer.explain_row({**found[0], "taken_at": None})
     way = {joint.name: joint for joint in report.joints}
     assert [way[name].at for name in ("lane", "model", "outbox", "receipt")] == [""] * 4
     assert conditions(way)[3:] == ["ok", "ok", "unused", "ok", "ok"]
@@ -97,30 +95,27 @@ class _Undated:
         ]
 
 
+@pytest.mark.settings(ACCESS__MODE="open")
 async def test_of_what_nobody_asked_the_way_ends_in_its_lane_with_the_reason(
-    tmp_path: Path,
+    gateway: Gateway, plain: PlainChannel
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        now = utc_iso(datetime.now(UTC))
-        unasked = replace(MESSAGE, addressed=False, why="not mentioned", date=now)
-        await channel.host.accept([unasked])
-        await settled(gateway, "plain:-100")
-        way = await way_of(gateway)
+    now = utc_iso(datetime.now(UTC))
+    unasked = replace(MESSAGE, addressed=False, why="not mentioned", date=now)
+    await plain.host.accept([unasked])
+    await settled(gateway, "plain:-100")
+    way = await way_of(gateway)
     assert conditions(way) == ["ok", "ok", "ok", "ended", *["unused"] * 4]
     assert way["lane"].says == "not addressed: not mentioned"
     assert ms(way["lane"]) == {}
 
 
 async def test_of_what_was_refused_the_way_ends_before_its_lane_and_its_text_is_not_shown(
-    tmp_path: Path,
+    gateway: Gateway, plain: PlainChannel
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
-        await channel.host.accept([replace(MESSAGE, text="the secret word")])
-        await settled(gateway, "plain:-100")
-        services = gateway.services
-        report = await Explainer(services.store, services.redactor).explain("in-1")
+    await plain.host.accept([replace(MESSAGE, text="the secret word")])
+    await settled(gateway, "plain:-100")
+    services = gateway.services
+    report = await Explainer(services.store, services.redactor).explain("in-1")
     assert "the secret word" not in str(report.to_json())
     ended = [joint for joint in report.joints if joint.condition == "ended"]
     assert len(ended) == 1
@@ -128,12 +123,12 @@ async def test_of_what_was_refused_the_way_ends_before_its_lane_and_its_text_is_
     assert "refused" in ended[0].says
 
 
-async def test_a_turn_that_failed_is_red_at_its_model(model: FakeOpenAI, tmp_path: Path) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Failure(500, "down"))
-        await ask(gateway, channel)
-        way = await way_of(gateway)
+async def test_a_turn_that_failed_is_red_at_its_model(
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
+) -> None:
+    model.enqueue(Failure(500, "down"))
+    await ask(gateway, editing)
+    way = await way_of(gateway)
     assert way["model"].condition == "failed"
     assert "E-" in way["model"].says
     assert ms(way["model"])["first text"] is None
@@ -157,19 +152,17 @@ async def test_a_send_that_the_platform_refused_is_red_at_its_receipt(
 
 
 async def test_the_text_of_a_deleted_message_is_shown_nowhere(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("hello",)))
-        await ask(gateway, channel, text="the spare key lies under the pot")
-        edit = replace(QUESTION, kind="edit", ext_id="1/1/e", text="the spare key lies elsewhere")
-        gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
-        await channel.host.accept([edit, gone])
-        await gateway.idle()
-        services = gateway.services
-        (row,) = await services.store.select("ledger.inbox_row", {"id": 1})
-        report = await Explainer(services.store, services.redactor).explain_row(row)
+    model.enqueue(Text(("hello",)))
+    await ask(gateway, editing, text="the spare key lies under the pot")
+    edit = replace(QUESTION, kind="edit", ext_id="1/1/e", text="the spare key lies elsewhere")
+    gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
+    await editing.host.accept([edit, gone])
+    await gateway.idle()
+    services = gateway.services
+    (row,) = await services.store.select("ledger.inbox_row", {"id": 1})
+    report = await Explainer(services.store, services.redactor).explain_row(row)
     assert [line.says for line in report.lines if line.about == "changed"] == [
         "edited",
         "deleted on its platform",
@@ -197,13 +190,13 @@ async def test_a_platform_s_date_of_whole_seconds_says_no_milliseconds(
     assert ms(third["inbox"]) == {"arrived": None}
 
 
-async def test_a_message_that_waits_is_open_in_its_lane(model: FakeOpenAI, tmp_path: Path) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Failure(500, "down"))
-        await ask(gateway, channel)
-        await run_alone(gateway.services.store, "ledger.retry_inbox", id=1)
-        way = await way_of(gateway)
+async def test_a_message_that_waits_is_open_in_its_lane(
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
+) -> None:
+    model.enqueue(Failure(500, "down"))
+    await ask(gateway, editing)
+    await run_alone(gateway.services.store, "ledger.retry_inbox", id=1)
+    way = await way_of(gateway)
     assert (way["lane"].condition, way["lane"].says) == ("open", "waits for its turn")
     assert way["lane"].at == ""
     assert way["model"].condition == "unused"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
 from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine
@@ -19,9 +19,7 @@ from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Row
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
-from tests.kit.gateways import gateway_of
-from tests.kit.plain_channels import Brings
+from tests.kit.editing_channel import QUESTION, EditingChannel, ask
 
 SAID = "The spare key lies under the blue pot."
 
@@ -114,20 +112,18 @@ async def test_later_entries_are_compared_outside_the_thread_of_the_event_loop()
 
 
 async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        text = QUESTION.text
-        model.enqueue(Text((f"You asked: {text}",)))
-        await ask(gateway, channel)
-        explainer = Explainer(gateway.services.store, gateway.services.redactor)
-        before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]
-        assert "quoted" not in before
-        gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
-        await channel.host.accept([gone])
-        await gateway.idle()
-        story = await explainer.explain("in-1")
+    text = QUESTION.text
+    model.enqueue(Text((f"You asked: {text}",)))
+    await ask(gateway, editing)
+    explainer = Explainer(gateway.services.store, gateway.services.redactor)
+    before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]
+    assert "quoted" not in before
+    gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
+    await editing.host.accept([gone])
+    await gateway.idle()
+    story = await explainer.explain("in-1")
     quotes = [line for line in story.lines if line.about == "quoted"]
     assert any(line.data.get("kind") == "message" for line in quotes)
     assert quotes[-1].says.startswith("to erase its text: entries ")

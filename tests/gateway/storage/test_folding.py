@@ -116,20 +116,18 @@ async def test_a_message_that_the_platform_delivers_again_is_not_answered_again(
 
 
 async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
     edit = replace(SAID, kind="edit", ext_id="-100/1/e1", text="what are pears?", addressed=False)
     same = replace(edit, ext_id="-100/1/e2")
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        unchanged = replace(edit, ext_id="-100/1/e0", text=SAID.text)
-        await _answered(gateway, channel, unchanged, edit)
-        await _later(gateway)
-        entries = await _answered(gateway, channel, same)
-        (row, *_others) = await _rows(gateway, "inbox")
+    model.enqueue(Text(("fruit",)))
+    await _answered(gateway, editing, SAID)
+    await _later(gateway)
+    unchanged = replace(edit, ext_id="-100/1/e0", text=SAID.text)
+    await _answered(gateway, editing, unchanged, edit)
+    await _later(gateway)
+    entries = await _answered(gateway, editing, same)
+    (row, *_others) = await _rows(gateway, "inbox")
     edits = [one.payload["data"] for one in entries if one.name == "message.edit"]
     assert [one["text"] for one in edits] == ["what are pears?"]
     assert "#1 Alice, forwarding #2 Bob] what are pears?" in edits[0]["content"]
@@ -137,29 +135,29 @@ async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(
     assert "pears" not in row["payload"]
 
 
-async def test_a_deletion_hides_a_folded_message(model: FakeOpenAI, tmp_path: Path) -> None:
-    channel = EditingChannel(Platform())
+async def test_a_deletion_hides_a_folded_message(
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
+) -> None:
     gone = replace(SAID, kind="delete", ext_id="-100/1/delete", text="", addressed=False)
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        entries = await _answered(gateway, channel, gone)
-        (asked,) = [one for one in entries if one.meta.get("text") == SAID.text]
+    model.enqueue(Text(("fruit",)))
+    await _answered(gateway, editing, SAID)
+    await _later(gateway)
+    entries = await _answered(gateway, editing, gone)
+    (asked,) = [one for one in entries if one.meta.get("text") == SAID.text]
     (deleted,) = [one for one in entries if one.name == "message.delete"]
     assert deleted.payload["data"]["entry"] == asked.id
 
 
-async def test_a_reply_to_a_folded_answer_finds_its_lane(model: FakeOpenAI, tmp_path: Path) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)), Text(("stone fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        (sent,) = await _rows(gateway, "outbox")
-        reply = replace(SAID, ext_id="-100/2", message_id="2", reply_to=sent["platform_id"])
-        await _answered(gateway, channel, replace(reply, thread_id=None, forwarded=None))
-        first, second = await _rows(gateway, "inbox")
+async def test_a_reply_to_a_folded_answer_finds_its_lane(
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
+) -> None:
+    model.enqueue(Text(("fruit",)), Text(("stone fruit",)))
+    await _answered(gateway, editing, SAID)
+    await _later(gateway)
+    (sent,) = await _rows(gateway, "outbox")
+    reply = replace(SAID, ext_id="-100/2", message_id="2", reply_to=sent["platform_id"])
+    await _answered(gateway, editing, replace(reply, thread_id=None, forwarded=None))
+    first, second = await _rows(gateway, "inbox")
     assert first["lane"] is not None
     assert second["lane"] == first["lane"]
 
@@ -183,20 +181,18 @@ async def test_what_is_known_of_a_folded_message_is_explained(
 
 
 async def test_a_person_is_forgotten_whose_messages_are_folded(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
     others = replace(SAID, ext_id="-100/2", message_id="2", sender=Author("9", "Eve"), owner=False)
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _answered(gateway, channel, replace(others, addressed=False, forwarded=None))
-        await _later(gateway)
-        table = gateway.services.ledger.erasures
-        for person, ids in (("7", [1]), ("8", [1]), ("9", [2])):
-            about = Erasure("e", "person", "operator", channel="editing", person=person)
-            rows = await table.rows_of(about, "", "")
-            assert [row["id"] for row in rows] == ids
+    model.enqueue(Text(("fruit",)))
+    await _answered(gateway, editing, SAID)
+    await _answered(gateway, editing, replace(others, addressed=False, forwarded=None))
+    await _later(gateway)
+    table = gateway.services.ledger.erasures
+    for person, ids in (("7", [1]), ("8", [1]), ("9", [2])):
+        about = Erasure("e", "person", "operator", channel="editing", person=person)
+        rows = await table.rows_of(about, "", "")
+        assert [row["id"] for row in rows] == ids
 
 
 async def test_what_failed_is_not_asked_again_once_it_is_folded(
@@ -211,23 +207,21 @@ async def test_what_failed_is_not_asked_again_once_it_is_folded(
 
 
 async def test_rows_that_somebody_may_still_need_stay_whole(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
 ) -> None:
-    channel = EditingChannel(Platform())
     parts = replace(SAID, parts=(("1", "what"), ("2", "are plums?")))
     assert fold_payload("inbox", parts.to_payload()) is None
     assert fold_payload("inbox", {"of": "another version"}) is None
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        ledger = gateway.services.ledger
-        unit = Unit()
-        held = replace(SAID, ext_id="-100/3", message_id="3")
-        rows = await ledger.inbox.accept([held, replace(held, ext_id="-100/4")])
-        ledger.inbox.end(unit, rows[:1], "dead", "a reason")
-        await ledger.store.commit(unit)
-        await _later(gateway)
-        folded = [row["folded"] for row in await _rows(gateway, "inbox")]
+    model.enqueue(Text(("fruit",)))
+    await _answered(gateway, editing, SAID)
+    ledger = gateway.services.ledger
+    unit = Unit()
+    held = replace(SAID, ext_id="-100/3", message_id="3")
+    rows = await ledger.inbox.accept([held, replace(held, ext_id="-100/4")])
+    ledger.inbox.end(unit, rows[:1], "dead", "a reason")
+    await ledger.store.commit(unit)
+    await _later(gateway)
+    folded = [row["folded"] for row in await _rows(gateway, "inbox")]
     assert folded == [1, 0, 0]
 
 

@@ -9,6 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.message import InboundMessage
+from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_of
@@ -45,15 +46,14 @@ async def test_a_plugin_that_reads_the_sender_does_not_break_the_history(
     assert (plugin.asked[-1].channel, plugin.asked[-1].chat_id) == ("plain", "-100")
 
 
+@pytest.mark.settings(ACCESS__MODE="open")
 async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, plain: PlainChannel
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([MESSAGE])
-        await gateway.idle()
-        gateway.services.aliases["plain:-777"] = "plain:-100"
-        shown = await channel.host.history("plain", "-777", 10)
+    await plain.host.accept([MESSAGE])
+    await gateway.idle()
+    gateway.services.aliases["plain:-777"] = "plain:-100"
+    shown = await plain.host.history("plain", "-777", 10)
     assert shown[0].text == MESSAGE.text
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
 from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine
@@ -18,8 +17,8 @@ from tape.query import Query
 from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Row
 from tests.fakes.openai.script import Text
-from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.editing_channel import QUESTION, EditingChannel, ask
+from tests.kit.chats import PrivateChat
+from tests.kit.editing_channel import QUESTION
 
 SAID = "The spare key lies under the blue pot."
 
@@ -111,18 +110,16 @@ async def test_later_entries_are_compared_outside_the_thread_of_the_event_loop()
     assert len(payload.threads - {threading.get_ident()}) == 1
 
 
-async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(
-    gateway: Gateway, model: FakeOpenAI, editing: EditingChannel
-) -> None:
+async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(chat: PrivateChat) -> None:
     text = QUESTION.text
-    model.enqueue(Text((f"You asked: {text}",)))
-    await ask(gateway, editing)
-    explainer = Explainer(gateway.services.store, gateway.services.redactor)
+    chat.model.enqueue(Text((f"You asked: {text}",)))
+    await chat.ask()
+    explainer = Explainer(chat.gateway.services.store, chat.gateway.services.redactor)
     before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]
     assert "quoted" not in before
     gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
-    await editing.host.accept([gone])
-    await gateway.idle()
+    await chat.accept(gone)
+    await chat.gateway.idle()
     story = await explainer.explain("in-1")
     quotes = [line for line in story.lines if line.about == "quoted"]
     assert any(line.data.get("kind") == "message" for line in quotes)

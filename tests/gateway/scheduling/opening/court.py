@@ -15,8 +15,9 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway
+from gateway.assembly import AS_SHIPPED
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import AS_SHIPPED, gateway_of, over
+from tests.kit.gateways import gateway_of, over
 from tests.kit.mortal import MortalStore
 from tests.kit.plain_channels import MESSAGE, Brings, PairedChannel
 

@@ -16,6 +16,7 @@ from channels.base import Channel
 from gateway.app import Gateway
 from tests.fakes.internet import Internet, internet
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import GroupChat, PrivateChat
 from tests.kit.editing_channel import EditingChannel, Platform
 from tests.kit.gateways import gateway_of
 from tests.kit.loops import TidyLoop
@@ -66,27 +67,42 @@ def editing() -> EditingChannel:
 
 
 @pytest.fixture
-def _around(request: pytest.FixtureRequest) -> list[object]:
+def _around(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Set up what `gateway` takes before it, whatever the order of the test's arguments."""
-    taken = ("model", "plain", "editing")
-    return [request.getfixturevalue(name) for name in taken if name in request.fixturenames]
+    taken = ("model", "plain", "editing", "clock")
+    return {name: request.getfixturevalue(name) for name in taken if name in request.fixturenames}
 
 
 @pytest.fixture
 async def gateway(
-    request: pytest.FixtureRequest, tmp_path: Path, _around: list[object]
+    request: pytest.FixtureRequest, tmp_path: Path, _around: dict[str, Any]
 ) -> AsyncIterator[Gateway]:
     """A gateway in this process, on the embedded defaults, with its home in `tmp_path`.
 
     It asks `model` and runs `plain` and `editing` if the test has those fixtures, too; else it has
     no model, and the page and the terminal for channels. Settings stand in a mark:
-    `@pytest.mark.settings(ACCESS__MODE="open")`. A test that needs plugins, or two gateways, opens
-    `gateway_of(...)` of `tests.kit.gateways`.
+    `@pytest.mark.settings(ACCESS__MODE="open")`. It goes by the fixture `clock`, where a test file
+    has one. A test that needs plugins, or two gateways, opens `gateway_of(...)` of
+    `tests.kit.gateways`.
     """
-    plugins = [Brings(one) for one in _around if isinstance(one, Channel)]
-    server = next((one for one in _around if isinstance(one, FakeOpenAI)), None)
-    async with gateway_of(tmp_path, server, *plugins, **settings_of(request)) as running:
+    settings = {"ACCESS__MODE": "open"} if "group" in request.fixturenames else {}
+    settings |= settings_of(request)
+    plugins = [Brings(one) for one in _around.values() if isinstance(one, Channel)]
+    server, clock = _around.get("model"), _around.get("clock")
+    async with gateway_of(tmp_path, server, *plugins, clock=clock, **settings) as running:
         yield running
+
+
+@pytest.fixture
+def group(gateway: Gateway, model: FakeOpenAI, plain: PlainChannel) -> GroupChat:
+    """A group on `plain`, open to everybody unless a mark says something else."""
+    return GroupChat(gateway, plain, model)
+
+
+@pytest.fixture
+def chat(gateway: Gateway, model: FakeOpenAI, editing: EditingChannel) -> PrivateChat:
+    """The owner's chat on `editing`."""
+    return PrivateChat(gateway, model, editing)
 
 
 class People:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import httpx2
+import pytest
 
 from channels.web.outbound import KEPT, TYPES
-from tests.kit.gateways import ROOT, gateway_of
+from gateway.app import Gateway
+from tests.kit.gateways import ROOT
 
 MAX_BYTES = 300_000
 
 
+@pytest.mark.settings(WEB__ENABLED="false")
 async def test_the_page_s_files_are_asked_for_once_and_those_of_another_version_each_time(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with (
-        gateway_of(tmp_path, WEB__ENABLED="false") as gateway,
-        httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as web,
-    ):
+    async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as web:
         page = await web.get("/console")
         named = re.findall(r'(?:href|src)="(/[^"]+\.(?:css|js|svg))"', page.text)
         files = {path: await web.get(path) for path in named}

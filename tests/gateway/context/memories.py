@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from channels.message import Author, InboundMessage
-from gateway.app import Gateway
-from tests.kit.gateways import settled
-from tests.kit.plain_channels import MESSAGE, PlainChannel
+from tests.kit.chats import GroupChat
+from tests.kit.plain_channels import MESSAGE
 
 CHAT = replace(MESSAGE, addressed=False, why="said to the group")
-
-
-SESSION = "plain:-100"
 
 
 def says(number: int, who: str, text: str, **more: object) -> InboundMessage:
@@ -24,12 +20,6 @@ def says(number: int, who: str, text: str, **more: object) -> InboundMessage:
     return replace(said, **more)  # type: ignore[arg-type]
 
 
-async def hear(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -> list[str]:
+async def hear(group: GroupChat, *said: InboundMessage) -> list[str]:
     """Let a group say something; returns the lanes of all that it said so far."""
-    await channel.host.accept(list(said))
-    entries = await settled(gateway, SESSION)
-    return [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
-
-
-def room_of(gateway: Gateway) -> str:
-    return gateway.services.tapes.session_tape(SESSION).name
+    return [entry.meta["lane"] for entry in await group.hear(*said) if "inbox" in entry.meta]

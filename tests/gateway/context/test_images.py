@@ -18,9 +18,10 @@ from gateway.context.image_header import check_image
 from gateway.context.images import SCHEME, with_bytes
 from gateway.storage.kept_files import HomeFiles
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import GroupChat
 from tests.kit.gateways import gateway_of, settled
 from tests.kit.images import MediaChannel, bomb, image
-from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.plain_channels import MESSAGE, Brings
 
 PIXELS = 1_000_000
 
@@ -154,11 +155,6 @@ async def test_images_can_be_switched_off(tmp_path: Path) -> None:
     assert not (tmp_path / "media").exists()
 
 
-async def test_a_channel_that_gives_nothing_out_is_told_of(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([replace(MESSAGE, media=(Media("image", "photo", file="f"),))])
-        await settled(gateway, "plain:-100")
-    assert "its channel is gone" in str(model.requests[0].body["messages"][-1])
+async def test_a_channel_that_gives_nothing_out_is_told_of(group: GroupChat) -> None:
+    await group.hear(replace(MESSAGE, media=(Media("image", "photo", file="f"),)))
+    assert "its channel is gone" in str(group.model.requests[0].body["messages"][-1])

@@ -86,12 +86,11 @@ async def test_a_view_after_an_overflow_is_built_again_too(
     await assert_the_same(gateway, model)
 
 
-async def test_what_is_not_what_was_sent_says_why(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        for turn, marked in (("other", {"prompt": "0"}), ("old", {})):
-            await tape_of(gateway).append(event("loop.step", {"step": 1, **marked}, turn=turn))
-        (other,) = await prompts_of(tape_of(gateway), "other")
-        (old,) = await prompts_of(tape_of(gateway), "old")
+async def test_what_is_not_what_was_sent_says_why(gateway: Gateway) -> None:
+    for turn, marked in (("other", {"prompt": "0"}), ("old", {})):
+        await tape_of(gateway).append(event("loop.step", {"step": 1, **marked}, turn=turn))
+    (other,) = await prompts_of(tape_of(gateway), "other")
+    (old,) = await prompts_of(tape_of(gateway), "old")
     assert [(shown.exact, shown.why) for shown in (other, old)] == [
         (False, DIFFERENT),
         (False, UNMARKED),
@@ -108,11 +107,10 @@ async def test_what_is_not_what_was_sent_says_why(tmp_path: Path) -> None:
     ids=str,
 )
 async def test_a_step_that_is_not_ours_is_told_as_not_exact(
-    tmp_path: Path, data: dict[str, Any]
+    gateway: Gateway, data: dict[str, Any]
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        await tape_of(gateway).append(event("loop.step", data, turn="odd"))
-        (shown,) = await prompts_of(tape_of(gateway), "odd")
+    await tape_of(gateway).append(event("loop.step", data, turn="odd"))
+    (shown,) = await prompts_of(tape_of(gateway), "odd")
     assert (shown.step, shown.exact) == (0, False)
 
 

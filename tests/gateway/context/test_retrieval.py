@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,8 @@ from tape.entry import NewEntry, message
 from tape.handle import Tape
 from tape.linking.room import WINDOW
 from tape.stores.memory import MemoryStore
-from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.context.memories import hear, says
-from tests.kit.gateways import gateway_of, settled
-from tests.kit.plain_channels import Brings, PlainChannel
+from tests.gateway.context.memories import says
+from tests.kit.chats import GroupChat
 
 OLD = "compost from the worm box is the best fertiliser for balcony tomatoes"
 QUESTION = "which fertiliser for tomatoes on a balcony?"
@@ -86,15 +83,12 @@ async def test_a_search_that_fails_leaves_the_question_without_evidence() -> Non
 
 
 async def test_a_question_in_a_group_is_shown_what_was_said_about_it_long_ago(
-    model: FakeOpenAI, tmp_path: Path
+    group: GroupChat,
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        talk = [says(n, str(n % 5), f"aside {n} of the day") for n in range(2, WINDOW + 40)]
-        await hear(gateway, channel, says(1, "1", OLD), *talk)
-        asked = says(500, "9", f"@tapeway {QUESTION}", addressed=True, why="mention")
-        await hear(gateway, channel, replace(asked, mentions=("@tapeway",)))
-        await settled(gateway, "plain:-100")
-    prompt = [str(m["content"]) for m in model.requests[-1].body["messages"]]
+    talk = [says(n, str(n % 5), f"aside {n} of the day") for n in range(2, WINDOW + 40)]
+    await group.hear(says(1, "1", OLD), *talk)
+    asked = says(500, "9", f"@tapeway {QUESTION}", addressed=True, why="mention")
+    await group.hear(replace(asked, mentions=("@tapeway",)))
+    prompt = [str(m["content"]) for m in group.model.requests[-1].body["messages"]]
     assert sum(OLD in text for text in prompt) == 1
     assert QUESTION in prompt[-1]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from gateway.app import Gateway
 from gateway.context.room_memory import (
     CHECK_INTERVAL,
@@ -18,61 +14,54 @@ from gateway.context.room_memory import (
 from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.room import WINDOW
 from tape.linking.utterance import AGENT
-from tests.gateway.context.memories import hear, room_of, says
-from tests.kit.gateways import gateway_of
-from tests.kit.plain_channels import Brings, PlainChannel
+from tests.gateway.context.memories import says
+from tests.kit.chats import GroupChat
 
 
-async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        await hear(
-            gateway,
-            channel,
-            says(1, "1", "has anybody seen the red kettle?"),
-            says(2, "2", "how do I mount a disk?", mentions=("@handle1",)),
-            says(3, "3", "handle1: it is in the kitchen"),
-            says(4, "1", "and now?", addressed=True),
-            says(5, "2", ",help", addressed=True),
-        )
-        rooms = gateway.parts.memories
-        kept = await rooms.of(room_of(gateway))
-        rooms.forget([room_of(gateway)])
-        again = await rooms.of(room_of(gateway))
-        assert again is not kept
+async def test_a_room_that_was_forgotten_is_read_again_as_it_was(group: GroupChat) -> None:
+    await group.hear(
+        says(1, "1", "has anybody seen the red kettle?"),
+        says(2, "2", "how do I mount a disk?", mentions=("@handle1",)),
+        says(3, "3", "handle1: it is in the kitchen"),
+        says(4, "1", "and now?", addressed=True),
+        says(5, "2", ",help", addressed=True),
+    )
+    rooms = group.gateway.parts.memories
+    kept = await rooms.of(group.tape.name)
+    rooms.forget([group.tape.name])
+    again = await rooms.of(group.tape.name)
+    assert again is not kept
 
-        def told(room: RoomMemory) -> list[tuple[object, ...]]:
-            heard = room.room.heard
-            return [(h.key.split(":")[0], h.author, h.lane, h.parent, h.mentions) for h in heard]
+    def told(memory: RoomMemory) -> list[tuple[object, ...]]:
+        heard = memory.room.heard
+        return [(h.key.split(":")[0], h.author, h.lane, h.parent, h.mentions) for h in heard]
 
-        assert told(again) == told(kept)
-        assert set(kept.entries.items()) <= set(again.entries.items())
-        assert (again.alone, again.filling) == (kept.alone, kept.filling)
-        next_one = says(6, "3", "who put it there?")
-        links = [
-            room.link(utterance_of(next_one, 0, room.people(next_one)), None)
-            for room in (kept, again)
-        ]
+    assert told(again) == told(kept)
+    assert set(kept.entries.items()) <= set(again.entries.items())
+    assert (again.alone, again.filling) == (kept.alone, kept.filling)
+    next_one = says(6, "3", "who put it there?")
+    links = [
+        one.link(utterance_of(next_one, 0, one.people(next_one)), None) for one in (kept, again)
+    ]
     assert links[0] == links[1]
     assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
 
 
-@pytest.mark.settings(ACCESS__MODE="open")
 async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text_begins_with(
-    plain: PlainChannel, gateway: Gateway
+    group: GroupChat,
 ) -> None:
-    await hear(gateway, plain, says(1, "1", "hello"), says(2, "2", "hello"))
-    room = await gateway.parts.memories.of(room_of(gateway))
+    await group.hear(says(1, "1", "hello"), says(2, "2", "hello"))
+    memory = await group.gateway.parts.memories.of(group.tape.name)
 
     def people(text: str, **more: object) -> tuple[str, ...]:
-        return room.people(says(3, "3", text, **more))
+        return memory.people(says(3, "3", text, **more))
 
     assert people("so", mentions=("@HANDLE1",)) == ("1",)
     assert people("so", mentions=("2", "@99")) == ("2", "99")
     assert people("Name2, look") == ("2",)
     assert people("look, Name2") == ()
     assert people("what now?", addressed=True) == (AGENT,)
-    assert room.people(says(3, "2", "Name2 is me")) == ()
+    assert memory.people(says(3, "2", "Name2 is me")) == ()
 
 
 def heard(number: int, who: str, lane: str) -> tuple[Utterance, LaneLink]:

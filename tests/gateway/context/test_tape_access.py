@@ -28,11 +28,10 @@ def asked(role: Role, kind: str) -> Question:
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize("kind", ["private", "group"])
 async def test_only_the_owner_reads_another_chat_and_only_in_private(
-    tmp_path: Path, role: Role, kind: str
+    gateway: Gateway, role: Role, kind: str
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        found = other_tapes(gateway.services, asked(role, kind))("telegram:-100123")
-        wanted = tape_of(gateway, "telegram:-100123").name
+    found = other_tapes(gateway.services, asked(role, kind))("telegram:-100123")
+    wanted = tape_of(gateway, "telegram:-100123").name
     may = role is Role.OWNER and kind == "private"
     assert (found.name if found else None) == (wanted if may else None)
 

@@ -15,6 +15,7 @@ from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefuse
 from gateway.delivery.sender import RESENT
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import PrivateChat
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
 from tests.kit.gateways import gateway_of, names, settled
 from tests.kit.plain_channels import Brings
@@ -23,20 +24,15 @@ from tests.kit.waiting import Patience
 Fault = Callable[[], Exception | None]
 
 
-async def test_d5_a_draft_becomes_the_answer_in_its_own_place(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    platform = Platform()
-    channel = EditingChannel(platform)
+async def test_d5_a_draft_becomes_the_answer_in_its_own_place(chat: PrivateChat) -> None:
     gate = asyncio.Event()
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("half ", "whole"), gate=gate))
-        await channel.host.accept([QUESTION])
-        await platform.shows("half ")
-        gate.set()
-        await platform.shows("half whole")
-        await settled(gateway, "editing:1")
-    assert platform.messages == {"m1": "half whole"}
+    chat.model.enqueue(Text(("half ", "whole"), gate=gate))
+    await chat.accept(QUESTION)
+    await chat.platform.shows("half ")
+    gate.set()
+    await chat.platform.shows("half whole")
+    await chat.settled()
+    assert chat.platform.messages == {"m1": "half whole"}
 
 
 async def test_d1_the_place_of_a_draft_survives_the_process(
@@ -59,16 +55,11 @@ async def test_d1_the_place_of_a_draft_survives_the_process(
     assert platform.messages["m1"].endswith("what is it?")
 
 
-async def test_an_error_s_sentence_takes_the_place_of_the_draft(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    platform = Platform()
-    channel = EditingChannel(platform)
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Failure(500, "boom", None, "server_error"))
-        await ask(gateway, channel)
-    assert list(platform.messages) == ["m1"]
-    assert "having trouble" in platform.messages["m1"]
+async def test_an_error_s_sentence_takes_the_place_of_the_draft(chat: PrivateChat) -> None:
+    chat.model.enqueue(Failure(500, "boom", None, "server_error"))
+    await chat.ask()
+    assert list(chat.platform.messages) == ["m1"]
+    assert "having trouble" in chat.platform.messages["m1"]
 
 
 @pytest.mark.parametrize("policy", ["resend", "hold"])
@@ -142,20 +133,17 @@ async def test_d6_a_permanent_refusal_is_recorded_and_stops_nothing(tmp_path: Pa
 
 
 async def test_a_stopped_turn_s_text_takes_the_place_of_a_draft_that_is_being_posted(
-    model: FakeOpenAI, tmp_path: Path
+    chat: PrivateChat,
 ) -> None:
-    platform = Platform()
-    channel = EditingChannel(platform)
-    channel.slow = anyio.Event()
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
-        await channel.host.accept([QUESTION])
-        await channel.showing.wait()
-        await channel.host.accept([replace(QUESTION, text=",stop", ext_id="1/2", message_id="2")])
-        await gateway.taken_in()
-        channel.slow.set()
-        await settled(gateway, "editing:1")
-    assert platform.messages == {"m1": "half\n\n*Stopped by Alice.*"}
+    chat.channel.slow = anyio.Event()
+    chat.model.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
+    await chat.accept(QUESTION)
+    await chat.channel.showing.wait()
+    await chat.accept(replace(QUESTION, text=",stop", ext_id="1/2", message_id="2"))
+    await chat.gateway.taken_in()
+    chat.channel.slow.set()
+    await chat.settled()
+    assert chat.platform.messages == {"m1": "half\n\n*Stopped by Alice.*"}
 
 
 @pytest.mark.parametrize("policy", ["resend", "hold"])

@@ -75,3 +75,10 @@ def holding(home: Path, *marks: str) -> list[tuple[str, str]]:
             if plain in content or base64.b64encode(mark.encode()).lower() in content:
                 found.append((path.name, mark))
     return found
+
+
+def answers_of(channel: PlainChannel) -> tuple[str, str]:
+    """Return the commands that stand for the buttons of the newest card: yes and no."""
+    lines = [line for line in channel.posts[-1].text.splitlines() if ",choose" in line]
+    yes, no = (line.partition("`")[2].rstrip("`") for line in lines)
+    return yes, no

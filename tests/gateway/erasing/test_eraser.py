@@ -6,12 +6,16 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from channels.message import InboundMessage
+from gateway.admin.erase_admin import EraseAdmin
 from gateway.cli.explain.way import way_of
+from gateway.errors import AdminError
 from gateway.explain.explainer import Explainer
+from gateway.hooks.specs import hookimpl
 from gateway.storage.erasures import Erasure
 from tape.erasing import erased_on
 from tape.search.semantic import SemanticIndex
@@ -23,15 +27,16 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import (
     ANN,
     BOB,
-    CHAT,
     MARKS,
     SECRET,
+    answers_of,
     asked_of,
     erased,
     hear,
     holding,
     said,
 )
+from tests.kit.chats import GroupChat, open_group
 from tests.kit.clock import START, ManualClock
 from tests.kit.gateways import gateway_of, tape_of
 from tests.kit.plain_channels import Brings, PlainChannel
@@ -56,15 +61,14 @@ TALK = (
 async def test_a_person_is_erased_from_every_file_and_others_stay(
     tmp_path: Path, more: dict[str, str]
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
-        before = await hear(gateway, channel, *TALK)
+    async with open_group(tmp_path, **more) as group:
+        before = await group.hear_each(*TALK)
         assert holding(tmp_path)
-        eraser = gateway.parts.eraser
+        eraser = group.gateway.parts.eraser
         await eraser.begin(what="person", channel="plain", person=ANN.id, asked_by="operator")
-        await erased(gateway)
+        await erased(group.gateway)
         assert holding(tmp_path, *MARKS, ANN.name) == []
-        after = await tape_of(gateway, CHAT).read()
+        after = await group.tape.read()
         assert [(e.id, e.kind, e.date) for e in after[: len(before)]] == [
             (e.id, e.kind, e.date) for e in before
         ]
@@ -74,78 +78,76 @@ async def test_a_person_is_erased_from_every_file_and_others_stay(
         ]
         assert after[-1].name == "erase"
         assert after[-1].payload["data"]["what"] == "person"
-        await tape_of(gateway, CHAT).full_context()
-        answered = len(channel.posts)
-        await hear(gateway, channel, said(9, "still there?", BOB))
-        assert len(channel.posts) == answered + 1
+        await group.tape.full_context()
+        answered = len(group.posts)
+        await group.hear_each(said(9, "still there?", BOB))
+        assert len(group.posts) == answered + 1
     assert holding(tmp_path, *MARKS, ANN.name) == []
 
 
 async def test_one_message_goes_with_its_edits_and_quotes_and_does_not_come_back(
     model: FakeOpenAI, tmp_path: Path, more: dict[str, str]
 ) -> None:
-    channel = PlainChannel()
 
     def edit(text: str) -> InboundMessage:
         return replace(
             TALK[0], kind="edit", ext_id=f"-100/1/{len(text)}", text=text, addressed=False
         )
 
-    async with gateway_of(tmp_path, model, Brings(channel), **more) as gateway:
+    async with open_group(tmp_path, model, **more) as group:
         model.enqueue(*[Text(("all right",)) for _ in range(9)])
         kept = said(4, "Ann says something harmless")
-        entries = await hear(gateway, channel, TALK[0], edit(f"{SECRET} now"), TALK[1], kept)
+        entries = await group.hear_each(TALK[0], edit(f"{SECRET} now"), TALK[1], kept)
         (number,) = [e.id for e in entries if e.meta.get("text") == SECRET]
-        tape = tape_of(gateway, CHAT).name
-        eraser = gateway.parts.eraser
+        tape = group.tape.name
+        eraser = group.gateway.parts.eraser
         await eraser.begin(what="message", tape=tape, entries=(number,), asked_by="operator")
-        await erased(gateway)
+        await erased(group.gateway)
         assert holding(tmp_path) == []
-        await hear(gateway, channel, TALK[0], edit(f"{SECRET} again"))
+        await group.hear_each(TALK[0], edit(f"{SECRET} again"))
         deletion = replace(edit(""), kind="delete", ext_id="-100/1/gone")
-        entries = await hear(gateway, channel, deletion)
+        entries = await group.hear_each(deletion)
         assert holding(tmp_path) == []
         assert [e.meta["text"] for e in entries if e.meta.get("author") == ANN.id] == [
             "Ann says something harmless"
         ]
-        said_by = await Explainer(gateway.services.store, gateway.services.redactor).explain("in-1")
+        said_by = await Explainer(
+            group.gateway.services.store, group.gateway.services.redactor
+        ).explain("in-1")
         assert "erased on 20" in way_of(said_by.to_json())
-        assert await tape_of(gateway, CHAT).search("zyzzogeton") == []
+        assert await group.tape.search("zyzzogeton") == []
 
 
 async def test_a_chat_is_erased_whole_and_can_go_on(tmp_path: Path, more: dict[str, str]) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
+    async with open_group(tmp_path, **more) as group:
         other = replace(said(5, "elsewhere"), chat_id="-200", ext_id="-200/5")
-        await hear(gateway, channel, *TALK, other)
-        tape = tape_of(gateway, CHAT).name
-        await gateway.parts.eraser.begin(what="chat", tape=tape, asked_by="operator")
-        await erased(gateway)
+        await group.hear_each(*TALK, other)
+        tape = group.tape.name
+        await group.gateway.parts.eraser.begin(what="chat", tape=tape, asked_by="operator")
+        await erased(group.gateway)
         assert holding(tmp_path, *MARKS, "what was that", "nothing of yours") == []
         assert holding(tmp_path, "elsewhere")
-        entries = await tape_of(gateway, CHAT).read()
+        entries = await group.tape.read()
         assert {e.name for e in entries if not erased_on(e)} == {"session/start", "erase"}
-        await tape_of(gateway, CHAT).full_context()
-        answered = len(channel.posts)
-        await hear(gateway, channel, said(9, "hello again", BOB))
-        assert len(channel.posts) == answered + 1
+        await group.tape.full_context()
+        answered = len(group.posts)
+        await group.hear_each(said(9, "hello again", BOB))
+        assert len(group.posts) == answered + 1
 
 
 async def test_what_was_cut_off_is_finished_at_the_next_start(
     tmp_path: Path, more: dict[str, str]
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
-        await hear(gateway, channel, *TALK)
+    async with open_group(tmp_path, **more) as group:
+        await group.hear_each(*TALK)
         unit = Unit()  # on record, and the process ends
         erasure = Erasure("e1", "person", "person", channel="plain", person=ANN.id)
-        gateway.services.ledger.erasures.begin(unit, erasure)
-        await gateway.services.store.commit(unit)
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
-        await erased(gateway)
+        group.gateway.services.ledger.erasures.begin(unit, erasure)
+        await group.gateway.services.store.commit(unit)
+    async with open_group(tmp_path, **more) as group:
+        await erased(group.gateway)
         assert holding(tmp_path, *MARKS, ANN.name) == []
-        (row,) = await gateway.services.ledger.erasures.read()
+        (row,) = await group.gateway.services.ledger.erasures.read()
         assert (row["state"], row["data"]) == ("done", "{}")
 
 
@@ -154,19 +156,18 @@ async def test_vectors_of_what_is_erased_go_and_all_of_them_where_no_embedder_is
 ) -> None:
     async with embeddings_server() as server:
         found = {"SEARCH__BASE_URL": server.base_url, "SEARCH__API_KEY": server.key}
-        more = {"ACCESS__MODE": "open", "SEARCH__EMBEDDER": "openai", **found}
-        channel = PlainChannel()
-        async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
-            meaning = gateway.services.tapes.semantic
+        more = {"SEARCH__EMBEDDER": "openai", **found}
+        async with open_group(tmp_path, **more) as group:
+            meaning = group.gateway.services.tapes.semantic
             assert isinstance(meaning, SemanticIndex)
-            entries = await hear(gateway, channel, *TALK)
+            entries = await group.hear_each(*TALK)
             await caught_up(meaning)
             spoken = {e.id for e in entries if e.meta.get("author") in (ANN.id, BOB.id)}
-            assert spoken <= embedded(tmp_path, tape_of(gateway, CHAT).name)
-            eraser = gateway.parts.eraser
+            assert spoken <= embedded(tmp_path, group.tape.name)
+            eraser = group.gateway.parts.eraser
             await eraser.begin(what="person", channel="plain", person=ANN.id, asked_by="operator")
-            await erased(gateway)
-            tape = tape_of(gateway, CHAT)
+            await erased(group.gateway)
+            tape = group.tape
             gone = {e.id for e in await tape.read() if erased_on(e)}
             assert gone & spoken
             assert embedded(tmp_path, tape.name) & spoken == spoken - gone
@@ -185,36 +186,84 @@ def embedded(home: Path, tape: str) -> set[int]:
 
 
 async def test_a_running_answer_to_it_is_stopped_and_its_question_is_gone(
-    model: FakeOpenAI, tmp_path: Path
+    group: GroupChat, tmp_path: Path
 ) -> None:
-    channel = PlainChannel()
     gate = asyncio.Event()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        model.enqueue(Text(("never", " said"), gate=gate))
-        await channel.host.accept([said(1, SECRET)])
-        await gateway.taken_in()
-        await asked_of(model)
-        await channel.host.accept([said(2, f"also {SECRET}")])
-        await gateway.taken_in()
-        eraser = gateway.parts.eraser
-        await eraser.begin(what="person", channel="plain", person=ANN.id, asked_by="operator")
-        await erased(gateway)
-        gate.set()
-        await gateway.idle()
-        assert channel.posts == []
-        assert holding(tmp_path) == []
-        assert len(model.requests) == 1
+    group.model.enqueue(Text(("never", " said"), gate=gate))
+    await group.accept(said(1, SECRET))
+    await group.gateway.taken_in()
+    await asked_of(group.model)
+    await group.accept(said(2, f"also {SECRET}"))
+    await group.gateway.taken_in()
+    eraser = group.gateway.parts.eraser
+    await eraser.begin(what="person", channel="plain", person=ANN.id, asked_by="operator")
+    await erased(group.gateway)
+    gate.set()
+    await group.gateway.idle()
+    assert group.posts == []
+    assert holding(tmp_path) == []
+    assert len(group.model.requests) == 1
 
 
 async def test_old_messages_are_erased_where_the_setting_says_so(tmp_path: Path) -> None:
-    channel, clock = PlainChannel(), ManualClock()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+    clock = ManualClock()
+    async with open_group(tmp_path) as group:
         other = replace(said(5, "elsewhere"), chat_id="-200", ext_id="-200/5")
-        await hear(gateway, channel, *TALK, other)
+        await group.hear_each(*TALK, other)
     clock.jump(datetime.now(UTC) - START + timedelta(days=40))
-    more = {"ACCESS__MODE": "open", "TAPE__KEEP_DAYS": '{"plain:-100": 30}'}
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), clock=clock, **more) as gateway:
-        await erased(gateway, at_least=1)
+    more = {"TAPE__KEEP_DAYS": '{"plain:-100": 30}'}
+    async with open_group(tmp_path, clock=clock, **more) as group:
+        await erased(group.gateway, at_least=1)
         assert holding(tmp_path, *MARKS, "what was that") == []
         assert holding(tmp_path, "elsewhere")
+
+
+TOGETHER = "together"
+
+
+class Together:
+    """A plugin with one session for everything."""
+
+    @hookimpl
+    def resolve_session(self, message: InboundMessage) -> str:
+        del message
+        return TOGETHER
+
+
+class OtherChannel(PlainChannel):
+    """Another platform, where the same ids are other people."""
+
+    name: ClassVar[str] = "other"
+
+
+async def test_who_asks_to_be_forgotten_is_erased_from_a_session_of_any_name(
+    tmp_path: Path,
+) -> None:
+    async with open_group(tmp_path, None, Together()) as group:
+        await group.hear_each(said(1, SECRET), said(2, "of Bob", BOB, to=1, quote=SECRET))
+        await group.hear_each(said(3, ",forget me"))
+        yes, _no = answers_of(group.channel)
+        await group.hear_each(said(4, yes))
+        await erased(group.gateway)
+        assert holding(tmp_path, *MARKS, ANN.name) == []
+        found = await tape_of(group.gateway, TOGETHER).find(author=BOB.id)
+        assert [entry.meta["text"] for entry in found] == ["of Bob"]
+
+
+async def test_in_a_session_of_two_platforms_only_the_named_one_s_person_is_erased(
+    tmp_path: Path,
+) -> None:
+    channel, other = PlainChannel(), OtherChannel()
+    plugins = (Brings(channel), Brings(other), Together())
+    async with gateway_of(tmp_path, None, *plugins, ACCESS__MODE="open") as gateway:
+        await hear(gateway, channel, said(1, SECRET))
+        await hear(gateway, other, replace(said(2, "of somebody else"), channel="other"))
+        tape = tape_of(gateway, TOGETHER)
+        admin = EraseAdmin(gateway.services, gateway.parts.eraser)
+        with pytest.raises(AdminError, match="another platform"):
+            await admin.begin("person", tape.name, f"third:{ANN.id}")
+        await admin.begin("person", tape.name, f"plain:{ANN.id}")
+        await erased(gateway, at_least=1)
+        assert holding(tmp_path) == []
+        found = await tape.find(author=ANN.id)
+        assert [entry.meta["text"] for entry in found] == ["of somebody else"]

@@ -17,9 +17,9 @@ from tape.entry import Entry
 from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.unit_of_work import Unit
-from tests.gateway.erasing.asking import answers_of
-from tests.gateway.erasing.stage import ANN, BOB, CHAT, SECRET, erased, hear, said
+from tests.gateway.erasing.stage import ANN, BOB, CHAT, SECRET, answers_of, erased, hear, said
 from tests.gateway.storage.split import BringsTapes, Tapes
+from tests.kit.chats import open_group
 from tests.kit.clock import START, ManualClock
 from tests.kit.gateways import gateway_of, tape_of
 from tests.kit.plain_channels import Brings, PlainChannel
@@ -42,9 +42,9 @@ class AwayOnce(Tapes):
 async def test_old_messages_are_erased_also_if_the_store_was_away_when_they_were_looked_for(
     tmp_path: Path,
 ) -> None:
-    channel, tapes, clock = PlainChannel(), AwayOnce(""), ManualClock()
-    async with gateway_of(tmp_path, None, BringsTapes(tapes), Brings(channel), **OPEN) as gateway:
-        await hear(gateway, channel, said(1, SECRET))
+    tapes, clock = AwayOnce(""), ManualClock()
+    async with open_group(tmp_path, None, BringsTapes(tapes)) as group:
+        await group.hear_each(said(1, SECRET))
     clock.jump(datetime.now(UTC) - START + timedelta(days=40))
     more = {**OPEN, "TAPE__KEEP_DAYS": '{"*": 30}'}
     async with gateway_of(tmp_path, None, BringsTapes(tapes), clock=clock, **more) as gateway:
@@ -72,22 +72,22 @@ async def state_of(gateway: Gateway, name: str, *states: str) -> dict[str, str]:
 async def test_who_asks_to_be_forgotten_hears_at_once_that_the_store_cannot_erase(
     tmp_path: Path,
 ) -> None:
-    channel, tapes = PlainChannel(), CannotErase("")
-    async with gateway_of(tmp_path, None, BringsTapes(tapes), Brings(channel), **OPEN) as gateway:
-        await hear(gateway, channel, said(1, SECRET), said(2, ",forget me"))
-        yes, _no = answers_of(channel)
-        await hear(gateway, channel, said(3, yes))
-        assert "cannot erase" in channel.posts[-1].text
-        assert await gateway.services.ledger.erasures.read() == []
+    tapes = CannotErase("")
+    async with open_group(tmp_path, None, BringsTapes(tapes)) as group:
+        await group.hear_each(said(1, SECRET), said(2, ",forget me"))
+        yes, _no = answers_of(group.channel)
+        await group.hear_each(said(3, yes))
+        assert "cannot erase" in group.posts[-1].text
+        assert await group.gateway.services.ledger.erasures.read() == []
 
 
 async def test_an_erasure_on_record_ends_in_a_store_that_cannot_erase(tmp_path: Path) -> None:
-    channel, tapes, unit = PlainChannel(), CannotErase(""), Unit()
-    async with gateway_of(tmp_path, None, BringsTapes(tapes), Brings(channel), **OPEN) as gateway:
-        await hear(gateway, channel, said(1, SECRET))
+    tapes, unit = CannotErase(""), Unit()
+    async with open_group(tmp_path, None, BringsTapes(tapes)) as group:
+        await group.hear_each(said(1, SECRET))
         erasure = Erasure("e1", "person", "person", channel="plain", person=ANN.id)
-        gateway.services.ledger.erasures.begin(unit, erasure)
-        await gateway.services.store.commit(unit)
+        group.gateway.services.ledger.erasures.begin(unit, erasure)
+        await group.gateway.services.store.commit(unit)
     async with gateway_of(tmp_path, None, BringsTapes(tapes), **OPEN) as gateway:
         found = await state_of(gateway, "e1", "refused")
         (row,) = await gateway.services.ledger.erasures.read()

@@ -19,7 +19,7 @@ from tape.entry import Entry, NewEntry, event, message
 from tape.linking import Linker
 from tests.fakes.openai.script import Text
 from tests.gateway.console.inspect.people import GROUP, get, house, said
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import tape_of
 from tests.tape.linking.room_of import Talk
 
 ROW = {"account_id": "x", "chat_id": "1", "session_id": "x:1"}
@@ -84,37 +84,34 @@ async def test_a_new_conversation_has_the_reason_that_was_recorded(
     ],
 )
 async def test_a_message_joins_the_conversation_that_is_named_by_its_beginning(
-    why: str, says: str, tmp_path: Path
+    gateway: Gateway, why: str, says: str
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        first, _answer, own = await talk(gateway, later(why))
-        found = await of(gateway, own)
+    first, _answer, own = await talk(gateway, later(why))
+    found = await of(gateway, own)
     begun = f"It belongs to the conversation that began at {first.date} with “plums?”"
     assert found == PlacedIn(f"{begun}{says}", (first.date,), first.id)
 
 
-async def test_what_was_deleted_or_erased_is_not_quoted(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        first, _answer, own, lost = await talk(
-            gateway, later("reply"), later("model 0.90", "", "said:1/0")
-        )
-        await tape_of(gateway, "x:1").append(deletion(first.id, "1"))
-        found = await of(gateway, own)
-        gone = await of(gateway, lost)
+async def test_what_was_deleted_or_erased_is_not_quoted(gateway: Gateway) -> None:
+    first, _answer, own, lost = await talk(
+        gateway, later("reply"), later("model 0.90", "", "said:1/0")
+    )
+    await tape_of(gateway, "x:1").append(deletion(first.id, "1"))
+    found = await of(gateway, own)
+    gone = await of(gateway, lost)
     assert "with a message that is not shown, because it is a reply to" in found.says
     assert ("plums" in found.says, found.first) == (False, 0)
     assert gone.says.startswith("It belongs to a conversation whose beginning is no longer on")
     assert "most likely continues an earlier message" in gone.says
 
 
-async def test_what_was_made_from_a_deleted_message_is_not_quoted(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        (first, *_rest) = await talk(gateway)
-        made = message("user", "plums, please", prompt_of=first.id, lane="said:1/7")
-        _made, own = await tape_of(gateway, "x:1").append(made, later("reply", lane="said:1/7"))
-        assert "plums, please" in (await of(gateway, own)).says
-        await tape_of(gateway, "x:1").append(deletion(first.id, "1"))
-        found = await of(gateway, own)
+async def test_what_was_made_from_a_deleted_message_is_not_quoted(gateway: Gateway) -> None:
+    (first, *_rest) = await talk(gateway)
+    made = message("user", "plums, please", prompt_of=first.id, lane="said:1/7")
+    _made, own = await tape_of(gateway, "x:1").append(made, later("reply", lane="said:1/7"))
+    assert "plums, please" in (await of(gateway, own)).says
+    await tape_of(gateway, "x:1").append(deletion(first.id, "1"))
+    found = await of(gateway, own)
     assert "with a message that is not shown" in found.says
     assert ("plums" in found.says, found.first) == (False, 0)
 

@@ -20,9 +20,10 @@ from tape.errors import TapeError
 from tape.turn_events import OUTBOUND
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import GroupChat
 from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
-from tests.kit.gateways import gateway_of, settled, tape_of
-from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.plain_channels import MESSAGE, Brings
 
 
 @asynccontextmanager
@@ -94,13 +95,10 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
     ],
 )
 async def test_the_agent_is_called_the_agent_where_only_it_is_mentioned(
-    why: str, mentions: tuple[str, ...], says: str, tmp_path: Path
+    group: GroupChat, why: str, mentions: tuple[str, ...], says: str
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([replace(MESSAGE, why=why, mentions=mentions)])
-        await settled(gateway, "plain:-100")
-        (lane,) = told(await explained(gateway, "in-1"), "lane")
+    await group.hear(replace(MESSAGE, why=why, mentions=mentions))
+    (lane,) = told(await explained(group.gateway, "in-1"), "lane")
     assert lane.endswith(f", addressed to {says}")
 
 

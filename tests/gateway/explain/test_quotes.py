@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,8 @@ from tape.query import Query
 from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Row
 from tests.fakes.openai.script import Text
-from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.editing_channel import QUESTION, EditingChannel, Platform, ask
-from tests.kit.gateways import gateway_of
-from tests.kit.plain_channels import Brings
+from tests.kit.chats import PrivateChat
+from tests.kit.editing_channel import QUESTION
 
 SAID = "The spare key lies under the blue pot."
 
@@ -113,21 +110,17 @@ async def test_later_entries_are_compared_outside_the_thread_of_the_event_loop()
     assert len(payload.threads - {threading.get_ident()}) == 1
 
 
-async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        text = QUESTION.text
-        model.enqueue(Text((f"You asked: {text}",)))
-        await ask(gateway, channel)
-        explainer = Explainer(gateway.services.store, gateway.services.redactor)
-        before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]
-        assert "quoted" not in before
-        gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
-        await channel.host.accept([gone])
-        await gateway.idle()
-        story = await explainer.explain("in-1")
+async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(chat: PrivateChat) -> None:
+    text = QUESTION.text
+    chat.model.enqueue(Text((f"You asked: {text}",)))
+    await chat.ask()
+    explainer = Explainer(chat.gateway.services.store, chat.gateway.services.redactor)
+    before: list[Any] = [line.about for line in (await explainer.explain("in-1")).lines]
+    assert "quoted" not in before
+    gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
+    await chat.accept(gone)
+    await chat.gateway.idle()
+    story = await explainer.explain("in-1")
     quotes = [line for line in story.lines if line.about == "quoted"]
     assert any(line.data.get("kind") == "message" for line in quotes)
     assert quotes[-1].says.startswith("to erase its text: entries ")

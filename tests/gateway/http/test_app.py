@@ -69,9 +69,9 @@ async def test_another_host_name_is_refused_against_dns_rebinding(gateway: Gatew
 
 @pytest.mark.parametrize("given", [{"Host": "[x"}, {"Host": "[::1"}, {"Origin": "http://["}])
 async def test_what_is_no_address_lets_nobody_in_and_is_no_traceback(
-    tmp_path: Path, given: dict[str, str], capfd: pytest.CaptureFixture[str]
+    gateway: Gateway, given: dict[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async with gateway_of(tmp_path) as gateway, client(gateway.url, headers=given) as web:
+    async with client(gateway.url, headers=given) as web:
         for path in ("/", "/login/", "/api/tapes", "/health/ready", "/nothing/"):
             assert (await web.get(path)).status_code < 500
         assert (await web.post(ROOM, json=POST)).status_code in (401, 403)

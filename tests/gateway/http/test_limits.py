@@ -23,6 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from uvicorn.server import ServerState
 
+from gateway.app import Gateway
 from gateway.http.limits import (
     MAX_BODY_BYTES,
     RESERVED_DESCRIPTORS,
@@ -33,7 +34,7 @@ from gateway.http.limits import (
 )
 from gateway.http.server import QuietServer, listen, make_server
 from tests.kit.clock import rest
-from tests.kit.gateways import gateway_of, gateway_process, make_environ
+from tests.kit.gateways import gateway_process, make_environ
 from tests.kit.visitor import visit
 
 HALF = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-"
@@ -201,16 +202,13 @@ def test_all_addresses_of_one_customer_count_as_one(host: str, network: str) -> 
 JSON = {"Content-Type": "application/json"}
 
 
-async def test_every_write_must_be_json_and_short(tmp_path: Path) -> None:
+async def test_every_write_must_be_json_and_short(gateway: Gateway) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(MAX_BODY_BYTES // 100_000 + 1):
             yield b" " * 100_000
 
     paths = ("rooms/lobby/messages", "tapes/find", "access/grant", "invitations", "codes")
-    async with (
-        gateway_of(tmp_path) as gateway,
-        httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as web,
-    ):
+    async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as web:
         for path in paths:
             for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
                 answer = await web.post(

@@ -81,9 +81,9 @@ async def test_a_member_sees_why_but_not_where_the_console_has_it(gateway: Gatew
         assert shown == known
 
 
-async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(tmp_path: Path) -> None:
+async def test_a_member_who_opens_the_bare_address_is_led_to_their_room(gateway: Gateway) -> None:
     room = "a b&c=é"
-    async with gateway_of(tmp_path) as gateway, member_of(gateway, room) as (owner, guest):
+    async with member_of(gateway, room) as (owner, guest):
         for address in ("/", "/?room=lobby", "/?room="):
             led = await guest.get(address)
             assert led.status_code == 303

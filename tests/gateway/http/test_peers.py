@@ -8,7 +8,6 @@ import os
 import socket
 import struct
 from collections.abc import Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio.to_thread
@@ -17,7 +16,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.http.peers import Peer, is_loopback, uid_of
-from tests.kit.gateways import gateway_of, settled
+from tests.kit.gateways import settled
 from tests.kit.needs import as_root
 from tests.kit.visitor import visit
 
@@ -99,16 +98,15 @@ async def test_as_another_user_of_the_machine_no_tape_can_be_read_and_no_message
 
 
 @as_root
-async def test_another_user_cannot_open_a_session_without_a_token(tmp_path: Path) -> None:
+async def test_another_user_cannot_open_a_session_without_a_token(gateway: Gateway) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    async with gateway_of(tmp_path) as gateway:
-        for body in (None, "token="):
-            status, _text = await anyio.to_thread.run_sync(
-                request, gateway.url, NOBODY, "POST", "/login", body, form
-            )
-            assert status in (303, 429)
-        async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as own:
-            assert (await own.get("/api/sessions")).json()["sessions"] == []
+    for body in (None, "token="):
+        status, _text = await anyio.to_thread.run_sync(
+            request, gateway.url, NOBODY, "POST", "/login", body, form
+        )
+        assert status in (303, 429)
+    async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as own:
+        assert (await own.get("/api/sessions")).json()["sessions"] == []
 
 
 @pytest.mark.parametrize(

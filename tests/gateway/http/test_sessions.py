@@ -254,8 +254,8 @@ async def test_an_import_that_the_disk_cannot_hold_is_refused_in_a_sentence(
         assert [name for name in os.listdir(tmp_path) if "import-" in name] == []  # noqa: PTH208
 
 
-async def test_a_press_replaces_the_message_with_its_button_and_no_other(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+async def test_a_press_replaces_the_message_with_its_button_and_no_other(gateway: Gateway) -> None:
+    async with member_of(gateway) as (owner, guest):
         mine = post("mine", "Ann")
         await owner.post("/api/rooms/lobby/messages", json=mine)
         await guest.post("/api/rooms/lobby/messages", json=post(",forget me"))

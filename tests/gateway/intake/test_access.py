@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import GroupChat
 from tests.kit.gateways import gateway_of, names, settled
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
@@ -29,14 +30,10 @@ async def test_b7_a_closed_chat_is_refused_once_a_day_and_its_text_is_not_kept(
     assert "secret question" not in str([entry.meta for entry in entries])
 
 
-async def test_an_open_chat_is_answered_to_the_asking_message(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([MESSAGE])
-        await gateway.taken_in()
-        await settled(gateway, "plain:-100")
-    (post,) = channel.posts
+async def test_an_open_chat_is_answered_to_the_asking_message(group: GroupChat) -> None:
+    await group.accept(MESSAGE)
+    await group.gateway.taken_in()
+    await group.settled()
+    (post,) = group.posts
     assert (post.chat_id, post.reply_to) == ("-100", "1")
     assert "a secret question" in post.text

@@ -20,6 +20,7 @@ from tape.errors import SessionLost
 from tape.stores.sqlite import tape_schema
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import GroupChat, open_group
 from tests.kit.gateways import gateway_of, names, over, settled
 from tests.kit.mortal import LastingStore, MortalStore
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
@@ -33,13 +34,6 @@ def edit(text: str, of: InboundMessage = MESSAGE) -> InboundMessage:
     )
 
 
-async def after(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -> list[Entry]:
-    for message in said:
-        await channel.host.accept([message])
-        await settled(gateway, "plain:-100")
-    return await settled(gateway, "plain:-100")
-
-
 def edits(entries: list[Entry]) -> list[str]:
     return [one.payload["data"]["text"] for one in entries if one.name == "message.edit"]
 
@@ -48,11 +42,10 @@ def edits(entries: list[Entry]) -> list[str]:
 async def test_an_edit_of_what_nobody_knows_or_was_refused_tells_nothing(
     tmp_path: Path, mode: str
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+    async with open_group(tmp_path, ACCESS__MODE=mode) as group:
         unknown = edit("unknown secret", replace(ASIDE, message_id="99", ext_id="-100/99"))
         said = [unknown] if mode == "open" else [MESSAGE, unknown, edit("a secret edit")]
-        entries = await after(gateway, channel, *said)
+        entries = await group.hear_each(*said)
     assert edits(entries) == []
     assert "secret" not in str([entry.payload for entry in entries])
 
@@ -71,11 +64,10 @@ async def explained(gateway: Gateway, message_id: str) -> Report:
 async def test_an_edit_of_what_nobody_knows_is_explained_without_its_words(
     tmp_path: Path, mode: str, status: str, says: str
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
-        await after(gateway, channel, replace(edit("a secret"), ext_id="-100/1:e"))
-        story = await explained(gateway, MESSAGE.message_id)
-        by_row = await explained(gateway, "in-1")
+    async with open_group(tmp_path, ACCESS__MODE=mode) as group:
+        await group.hear_each(replace(edit("a secret"), ext_id="-100/1:e"))
+        story = await explained(group.gateway, MESSAGE.message_id)
+        by_row = await explained(group.gateway, "in-1")
     assert "secret" not in f"{story.to_json()} {by_row.to_json()}"
     assert [line.says for line in story.lines if line.about == "access"] == [says]
     assert [line.data for line in story.lines if line.about == "outcome"] == [{"status": status}]
@@ -85,64 +77,53 @@ async def test_an_edit_of_what_nobody_knows_is_explained_without_its_words(
 async def test_the_words_of_what_is_on_no_tape_are_not_among_the_options(
     tmp_path: Path, mode: str
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+    async with open_group(tmp_path, ACCESS__MODE=mode) as group:
         other = replace(edit("a secret"), chat_id="-200", ext_id="-200/1:e")
-        await after(gateway, channel, replace(other, chat_id="-300", ext_id="-300/1:e"), other)
-        story = await explained(gateway, MESSAGE.message_id)
+        await group.hear_each(replace(other, chat_id="-300", ext_id="-300/1:e"), other)
+        story = await explained(group.gateway, MESSAGE.message_id)
     assert len(story.options) == 2
     assert "secret" not in str(story.to_json())
 
 
-async def test_an_edit_that_changes_no_word_tells_nothing(tmp_path: Path) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        entries = await after(gateway, channel, ASIDE, edit("at four", ASIDE))
+async def test_an_edit_that_changes_no_word_tells_nothing(group: GroupChat) -> None:
+    entries = await group.hear_each(ASIDE, edit("at four", ASIDE))
     assert edits(entries) == []
 
 
 async def test_a4_what_was_said_to_the_group_is_read_as_it_is_when_it_is_taken(
-    model: FakeOpenAI, tmp_path: Path
+    group: GroupChat,
 ) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        question = replace(MESSAGE, ext_id="-100/2", message_id="2", text="when?")
-        entries = await after(gateway, channel, ASIDE, edit("at five", ASIDE), question)
-        assert edits(entries) == ["at five"]
-    (request,) = model.requests
+    question = replace(MESSAGE, ext_id="-100/2", message_id="2", text="when?")
+    entries = await group.hear_each(ASIDE, edit("at five", ASIDE), question)
+    assert edits(entries) == ["at five"]
+    (request,) = group.model.requests
     assert "at five" in str(request.body)
     assert "at four" not in str(request.body)
     assert "edited" not in str(request.body["messages"][1:])
 
 
-async def test_a4_an_edit_that_mentions_the_agent_starts_no_turn(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        asking = replace(edit("@bot when?", ASIDE), addressed=True, why="mention")
-        entries = await after(gateway, channel, ASIDE, asking)
-    assert model.requests == []
+async def test_a4_an_edit_that_mentions_the_agent_starts_no_turn(group: GroupChat) -> None:
+    asking = replace(edit("@bot when?", ASIDE), addressed=True, why="mention")
+    entries = await group.hear_each(ASIDE, asking)
+    assert group.model.requests == []
     assert "turn.start" not in names(entries)
-    assert channel.posts == []
+    assert group.posts == []
 
 
 async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
-    model: FakeOpenAI, tmp_path: Path
+    group: GroupChat,
 ) -> None:
-    channel = PlainChannel()
     gate = asyncio.Event()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        model.enqueue(Text(("one",), gate=gate))
-        second = replace(MESSAGE, ext_id="-100/2", message_id="2", text="sceond")
-        await channel.host.accept([MESSAGE])
-        await model.wait_for_requests(1)
-        await channel.host.accept([second])
-        await channel.host.accept([edit("second", second)])
-        await gateway.taken_in()
-        gate.set()
-        await settled(gateway, "plain:-100")
-    last = model.requests[-1].body["messages"][-1]["content"]
+    group.model.enqueue(Text(("one",), gate=gate))
+    second = replace(MESSAGE, ext_id="-100/2", message_id="2", text="sceond")
+    await group.accept(MESSAGE)
+    await group.model.wait_for_requests(1)
+    await group.accept(second)
+    await group.accept(edit("second", second))
+    await group.gateway.taken_in()
+    gate.set()
+    await group.settled()
+    last = group.model.requests[-1].body["messages"][-1]["content"]
     assert "] second" in last
     assert "sceond" not in last
 
@@ -150,35 +131,29 @@ async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
 async def test_a4_the_edit_survives_a_restart_before_its_turn(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    channel = PlainChannel()
     more = {"ACCESS__MODE": "open"}
-    async with gateway_of(
-        tmp_path, model, Brings(channel), BUFFER__DEBOUNCE="60", BUFFER__MAX_WAIT="60", **more
-    ) as gateway:
-        await channel.host.accept([replace(MESSAGE, text="frist")])
-        await channel.host.accept([edit("first")])
-        await gateway.taken_in()
+    async with open_group(tmp_path, model, BUFFER__DEBOUNCE="60", BUFFER__MAX_WAIT="60") as group:
+        await group.accept(replace(MESSAGE, text="frist"))
+        await group.accept(edit("first"))
+        await group.gateway.taken_in()
     assert model.requests == []
     async with gateway_of(tmp_path, model, Brings(PlainChannel()), **more) as gateway:
         await settled(gateway, "plain:-100")
     assert "] first" in model.requests[0].body["messages"][-1]["content"]
 
 
-async def test_an_edited_reply_still_tells_what_it_replies_to(tmp_path: Path) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
-        said = replace(ASIDE, reply_to="77", quote=Quote("Bob", "8", "go?"))
-        entries = await after(gateway, channel, said, edit("yes", said))
+async def test_an_edited_reply_still_tells_what_it_replies_to(group: GroupChat) -> None:
+    said = replace(ASIDE, reply_to="77", quote=Quote("Bob", "8", "go?"))
+    entries = await group.hear_each(said, edit("yes", said))
     (told,) = [one.payload["data"] for one in entries if one.name == "message.edit"]
     assert ', replying to #2 Bob: "go?"] yes' in told["content"]
 
 
 async def test_of_a_chat_that_was_closed_since_no_edit_is_kept(tmp_path: Path) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__ALLOW="plain:-100") as gateway:
-        await after(gateway, channel, ASIDE)
-        gateway.parts.requests.openings.access.put(AccessRule("plain", "-100", "none"))
-        entries = await after(gateway, channel, edit("a secret", ASIDE))
+    async with open_group(tmp_path, ACCESS__MODE="paired", ACCESS__ALLOW="plain:-100") as group:
+        await group.hear_each(ASIDE)
+        group.gateway.parts.requests.openings.access.put(AccessRule("plain", "-100", "none"))
+        entries = await group.hear_each(edit("a secret", ASIDE))
     assert "message.edit" not in [entry.name for entry in entries]
 
 

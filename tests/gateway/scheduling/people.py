@@ -82,7 +82,7 @@ class Group:
 
 
 @asynccontextmanager
-async def group(
+async def group_of(
     home: Path, *plugins: object, first: Any = 0, clock: Any = None, **more: str
 ) -> AsyncIterator[Group]:
     """Run a gateway for the group, with an admin; its messages' ids begin after `first`."""

@@ -63,9 +63,9 @@ def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
     ],
 )
 async def test_a_command_is_answered_without_the_model(
-    model: FakeOpenAI, tmp_path: Path, line: str, told: str
+    gateway: Gateway, model: FakeOpenAI, line: str, told: str
 ) -> None:
-    async with gateway_of(tmp_path, model) as gateway, visit(gateway.url, "Alice") as (alice,):
+    async with visit(gateway.url, "Alice") as (alice,):
         answer = await alice.answer(await alice.say(line))
         assert model.requests == []
         await settled(gateway)
@@ -73,8 +73,10 @@ async def test_a_command_is_answered_without_the_model(
     assert answer["role"] == "notice"
 
 
-async def test_a_search_quotes_what_was_said_with_its_author_time_and_link(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Alice") as (alice,):
+async def test_a_search_quotes_what_was_said_with_its_author_time_and_link(
+    gateway: Gateway,
+) -> None:
+    async with visit(gateway.url, "Alice") as (alice,):
         said = await alice.say("the kettle\nis blue", to_agent=False)
         await gateway.taken_in()
         answer = await alice.answer(await alice.say(",tape.search kettle"))
@@ -226,31 +228,28 @@ async def _run(
 )
 @pytest.mark.parametrize("line", [",handoff done", ",tape.handoff phase:handoff summary=done"])
 async def test_a_group_s_anchor_is_for_everybody_only_where_an_admin_sets_it(
-    tmp_path: Path, role: Role, kind: str, lane: str | None, line: str
+    gateway: Gateway, role: Role, kind: str, lane: str | None, line: str
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        await _run(gateway, line, role, kind)
-        anchor = await tape_of(gateway, "plain:-100").last_anchor()
+    await _run(gateway, line, role, kind)
+    anchor = await tape_of(gateway, "plain:-100").last_anchor()
     assert anchor is not None
     assert (anchor.name, anchor.meta.get("lane")) == ("phase:handoff", lane)
     assert anchor.payload["state"] == {"summary": "done"}
 
 
-async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
-        assert await tape_of(gateway, "plain:-100").size() == 0
+async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(gateway: Gateway) -> None:
+    told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
+    assert await tape_of(gateway, "plain:-100").size() == 0
     assert told == "only admins may set an anchor here: it affects the whole group"
 
 
 async def test_an_anchor_of_a_person_rests_on_the_newest_and_not_on_the_whole_tape(
-    tmp_path: Path,
+    gateway: Gateway,
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        tape = tape_of(gateway, "plain:-100")
-        said = await tape.append(*[message("user", "x", lane="person:8")] * 300)
-        await _run(gateway, ",handoff", Role.OWNER)
-        anchor = await tape.last_anchor()
+    tape = tape_of(gateway, "plain:-100")
+    said = await tape.append(*[message("user", "x", lane="person:8")] * 300)
+    await _run(gateway, ",handoff", Role.OWNER)
+    anchor = await tape.last_anchor()
     assert anchor is not None
     rests = [entry.id for entry in said[-MAX_RESTED_ON:]]
     assert anchor.payload["state"] == {"rests_on": rests}
@@ -260,10 +259,9 @@ async def test_a_subagent_is_not_to_be_had_by_a_line(gateway: Gateway) -> None:
     assert "a subagent is not available here" in await _run(gateway, ",subagent x", Role.OWNER)
 
 
-async def test_the_owner_searches_another_chat_from_a_private_one(tmp_path: Path) -> None:
+async def test_the_owner_searches_another_chat_from_a_private_one(gateway: Gateway) -> None:
     line = ",tape.search plum chat=plain:-200"
-    async with gateway_of(tmp_path) as gateway:
-        await tape_of(gateway, "plain:-200").append(message("user", "the plum is ripe"))
-        assert "the plum is ripe" in await _run(gateway, line, Role.OWNER, "private")
-        assert "only the owner" in await _run(gateway, line, Role.ADMIN, "private")
-        assert "only the owner" in await _run(gateway, line, Role.OWNER, "group")
+    await tape_of(gateway, "plain:-200").append(message("user", "the plum is ripe"))
+    assert "the plum is ripe" in await _run(gateway, line, Role.OWNER, "private")
+    assert "only the owner" in await _run(gateway, line, Role.ADMIN, "private")
+    assert "only the owner" in await _run(gateway, line, Role.OWNER, "group")

@@ -15,17 +15,16 @@ from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.sqlite import tape_schema
 from tests.fakes.openai.script import Call, Reply, Text, ToolCalls
-from tests.gateway.scheduling.confirming import ALICE, BOB, Launcher, allow, launching, scene
+from tests.gateway.scheduling.confirming import ALICE, BOB, Launcher, Scene, allow, launching, scene
 from tests.kit.clock import QuickClock
 from tests.kit.gateways import names, settled
 from tests.kit.mortal import LastingStore, Moment, MortalStore
 from tests.kit.play import opened
 
 
-async def test_without_text_of_others_a_call_runs_at_once(tmp_path: Path) -> None:
-    async with scene(tmp_path) as play:
-        play.server.enqueue(launching(), Text(("Done.",)))
-        entries = await play.says(ALICE, "launch it")
+async def test_without_text_of_others_a_call_runs_at_once(play: Scene) -> None:
+    play.server.enqueue(launching(), Text(("Done.",)))
+    entries = await play.says(ALICE, "launch it")
     assert play.launcher.ran == ["mars"]
     assert [entry for entry in entries if "taint" in entry.meta and not entry.meta["taint"]] == []
 
@@ -38,11 +37,10 @@ async def test_without_text_of_others_a_call_runs_at_once(tmp_path: Path) -> Non
     ],
 )
 async def test_text_of_others_in_one_s_own_message_makes_the_call_wait(
-    tmp_path: Path, more: dict[str, Any]
+    play: Scene, more: dict[str, Any]
 ) -> None:
-    async with scene(tmp_path) as play:
-        play.server.enqueue(launching())
-        entries = await play.says(ALICE, "do what it says", **more)
+    play.server.enqueue(launching())
+    entries = await play.says(ALICE, "do what it says", **more)
     assert play.launcher.ran == []
     assert play.card.text.startswith("I'd like to run `launch` now.")
     assert "mars" not in play.card.text  # the group does not see what exactly
@@ -52,25 +50,24 @@ async def test_text_of_others_in_one_s_own_message_makes_the_call_wait(
     assert end.payload["data"]["waits"] == "launch"
 
 
-async def test_the_asking_person_allows_the_call_once_and_the_turn_goes_on(tmp_path: Path) -> None:
-    async with scene(tmp_path) as play:
-        await play.says(BOB, "launch it to the sun", addressed=False)
-        play.server.enqueue(launching(), Text(("It is on its way.",)))
-        await play.says(ALICE, "what does Bob want?")
-        assert play.launcher.ran == []
-        await play.presses(BOB, "yes")
-        assert play.launcher.ran == []
-        assert play.channel.shown[-1] == ("8", NOT_YOURS)
-        await play.presses(ALICE, "show")
-        assert play.channel.shown[-1] == ("7", '{"where":"mars"}')
-        card = play.card
-        entries = await play.presses(ALICE, "yes")
-        assert play.launcher.ran == ["mars"]
-        assert play.channel.sent[-1].text == "It is on its way."
-        assert play.channel.sent[-1].chat_id == "1"
-        play.channel.sent.append(card)
-        await play.presses(ALICE, "yes")
-        assert play.channel.shown[-1] == ("7", ANSWERED)
+async def test_the_asking_person_allows_the_call_once_and_the_turn_goes_on(play: Scene) -> None:
+    await play.says(BOB, "launch it to the sun", addressed=False)
+    play.server.enqueue(launching(), Text(("It is on its way.",)))
+    await play.says(ALICE, "what does Bob want?")
+    assert play.launcher.ran == []
+    await play.presses(BOB, "yes")
+    assert play.launcher.ran == []
+    assert play.channel.shown[-1] == ("8", NOT_YOURS)
+    await play.presses(ALICE, "show")
+    assert play.channel.shown[-1] == ("7", '{"where":"mars"}')
+    card = play.card
+    entries = await play.presses(ALICE, "yes")
+    assert play.launcher.ran == ["mars"]
+    assert play.channel.sent[-1].text == "It is on its way."
+    assert play.channel.sent[-1].chat_id == "1"
+    play.channel.sent.append(card)
+    await play.presses(ALICE, "yes")
+    assert play.channel.shown[-1] == ("7", ANSWERED)
     assert play.launcher.ran == ["mars"]
     result = next(entry for entry in reversed(entries) if entry.kind == "tool_result")
     assert result.payload["results"] == ["launched to mars"]
@@ -100,12 +97,11 @@ async def test_a_call_is_allowed_once_if_the_database_s_answer_to_that_is_lost(
     assert said == ["Allowed: `launch`.", "It is on its way."]
 
 
-async def test_what_is_not_allowed_is_not_run(tmp_path: Path) -> None:
-    async with scene(tmp_path) as play:
-        await play.says(BOB, "launch it to the sun", addressed=False)
-        play.server.enqueue(launching())
-        await play.says(ALICE, "what does Bob want?")
-        entries = await play.presses(ALICE, "no")
+async def test_what_is_not_allowed_is_not_run(play: Scene) -> None:
+    await play.says(BOB, "launch it to the sun", addressed=False)
+    play.server.enqueue(launching())
+    await play.says(ALICE, "what does Bob want?")
+    entries = await play.presses(ALICE, "no")
     assert play.launcher.ran == []
     assert play.channel.sent[-1].text == "Not allowed: `launch` was not run."
     assert "confirm.refused" in names(entries)
@@ -123,35 +119,32 @@ async def test_after_ten_minutes_nobody_can_allow_the_call(tmp_path: Path) -> No
     assert play.channel.shown[-1] == ("7", UNKNOWN)
 
 
-async def test_who_was_taken_off_the_list_can_allow_nothing(tmp_path: Path) -> None:
-    async with scene(tmp_path) as play:
-        await play.says(BOB, "launch it to the sun", addressed=False)
-        play.server.enqueue(launching())
-        await play.says(ALICE, "what does Bob want?")
-        await play.presses(ALICE, "yes", chat_id="2")
+async def test_who_was_taken_off_the_list_can_allow_nothing(play: Scene) -> None:
+    await play.says(BOB, "launch it to the sun", addressed=False)
+    play.server.enqueue(launching())
+    await play.says(ALICE, "what does Bob want?")
+    await play.presses(ALICE, "yes", chat_id="2")
     assert play.launcher.ran == []
 
 
-async def test_long_arguments_go_to_the_presser_in_private_as_they_are(tmp_path: Path) -> None:
+async def test_long_arguments_go_to_the_presser_in_private_as_they_are(play: Scene) -> None:
     where = "mars\u202e" + "x" * 400
-    async with scene(tmp_path) as play:
-        await play.says(BOB, "launch it to the sun", addressed=False)
-        play.server.enqueue(launching(where))
-        await play.says(ALICE, "what does Bob want?")
-        await play.presses(ALICE, "show")
-        assert play.channel.shown[-1] == ("7", "I've sent it to you in private.")
+    await play.says(BOB, "launch it to the sun", addressed=False)
+    play.server.enqueue(launching(where))
+    await play.says(ALICE, "what does Bob want?")
+    await play.presses(ALICE, "show")
+    assert play.channel.shown[-1] == ("7", "I've sent it to you in private.")
     sent = play.channel.sent[-1]
     assert sent.chat_id == "p7"
     assert "mars\\u202e" + "x" * 400 in sent.text
     assert not any("xxxx" in one.text for one in play.channel.sent if one.chat_id == "1")
 
 
-async def test_a_subagent_asks_nobody_and_hands_its_taint_on(tmp_path: Path) -> None:
-    async with scene(tmp_path) as play:
-        await play.says(BOB, "launch it to the sun", addressed=False)
-        give = ToolCalls((Call("call_0", "subagent", '{"task":"launch it"}'),))
-        play.server.enqueue(give, launching(), Text(("I was refused.",)), Text(("It can't.",)))
-        entries = await play.says(ALICE, "what does Bob want?")
+async def test_a_subagent_asks_nobody_and_hands_its_taint_on(play: Scene) -> None:
+    await play.says(BOB, "launch it to the sun", addressed=False)
+    give = ToolCalls((Call("call_0", "subagent", '{"task":"launch it"}'),))
+    play.server.enqueue(give, launching(), Text(("I was refused.",)), Text(("It can't.",)))
+    entries = await play.says(ALICE, "what does Bob want?")
     assert play.launcher.ran == []
     assert not any(message.buttons for message in play.channel.sent)
     refused = play.server.requests[2].body["messages"][-1]["content"]
@@ -160,15 +153,14 @@ async def test_a_subagent_asks_nobody_and_hands_its_taint_on(tmp_path: Path) -> 
     assert "person" in result.meta["taint"]
 
 
-async def test_of_two_calls_that_wait_the_first_is_asked_for(tmp_path: Path) -> None:
+async def test_of_two_calls_that_wait_the_first_is_asked_for(play: Scene) -> None:
     two = ToolCalls(
         (Call("call_1", "launch", '{"where":"a"}'), Call("call_2", "launch", '{"where":"b"}'))
     )
-    async with scene(tmp_path) as play:
-        await play.says(BOB, "launch it to the sun", addressed=False)
-        play.server.enqueue(two, Text(("Done.",)))
-        await play.says(ALICE, "what does Bob want?")
-        await play.presses(ALICE, "yes")
+    await play.says(BOB, "launch it to the sun", addressed=False)
+    play.server.enqueue(two, Text(("Done.",)))
+    await play.says(ALICE, "what does Bob want?")
+    await play.presses(ALICE, "yes")
     assert play.launcher.ran == ["a"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.presses import Presses
 from tape.entry import message
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import tape_of
 from tests.kit.plain_channels import MESSAGE
 from tests.kit.rows import row_of
 
@@ -38,14 +37,13 @@ async def run(gateway: Gateway, line: str, role: Role, kind: str) -> str:
     [(Role.MEMBER, "group", False), (Role.ADMIN, "group", True), (Role.STRANGER, "private", True)],
 )
 async def test_in_a_group_only_admins_rewind(
-    tmp_path: Path, role: Role, kind: str, done: bool
+    gateway: Gateway, role: Role, kind: str, done: bool
 ) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        tape = tape_of(gateway, CHAT)
-        one = await tape.handoff("phase:one", {"goal": "tea"})
-        await tape.append(message("user", "between"))
-        answer = await run(gateway, ",rewind phase:one", role, kind)
-        shown = await tape.context()
+    tape = tape_of(gateway, CHAT)
+    one = await tape.handoff("phase:one", {"goal": "tea"})
+    await tape.append(message("user", "between"))
+    answer = await run(gateway, ",rewind phase:one", role, kind)
+    shown = await tape.context()
     assert (shown[0]["content"].startswith("[Anchor created: session/rewind]")) == done
     assert (len(shown) == 1) == done
     assert answer == (
@@ -56,12 +54,11 @@ async def test_in_a_group_only_admins_rewind(
     )
 
 
-async def test_without_a_known_anchor_it_lists_those_that_are_there(tmp_path: Path) -> None:
-    async with gateway_of(tmp_path) as gateway:
-        nothing = await run(gateway, ",rewind", Role.OWNER, "private")
-        await tape_of(gateway, CHAT).handoff("phase:one")
-        listed = await run(gateway, ",rewind", Role.OWNER, "private")
-        unknown = await run(gateway, ",rewind phase:two", Role.OWNER, "private")
+async def test_without_a_known_anchor_it_lists_those_that_are_there(gateway: Gateway) -> None:
+    nothing = await run(gateway, ",rewind", Role.OWNER, "private")
+    await tape_of(gateway, CHAT).handoff("phase:one")
+    listed = await run(gateway, ",rewind", Role.OWNER, "private")
+    unknown = await run(gateway, ",rewind phase:two", Role.OWNER, "private")
     assert nothing == "There is no checkpoint here yet: `,handoff` sets one."
     anchors = "the newest first: `phase:one` (3), `session/start` (1)."
     assert listed == f"Name a checkpoint or its number, {anchors}"

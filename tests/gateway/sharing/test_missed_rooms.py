@@ -1,4 +1,4 @@
-"""What listeners hear of an erasure if the database is away just then."""
+"""What a room costs that nobody hears, and what is heard if the database is away just then."""
 
 from __future__ import annotations
 
@@ -84,5 +84,37 @@ async def test_the_past_is_shown_once_more_if_an_erasure_may_have_been_missed() 
                 store.away = False
                 await clock.advance(2 * RETRY_SECONDS)
                 assert [event["type"] for event in heard(events)] == expected
+        group.cancel_scope.cancel()
+    await store.close()
+
+
+class Viewer:
+    """Shows a room to somebody who only listens."""
+
+    async def begin(self, room: str) -> None: ...
+
+    def fill(self, room: str, rows: object) -> None: ...
+
+    async def show(self, room: str, rows: object, over: object, *, tape: bool) -> None: ...
+
+    def missed(self, room: str) -> None: ...
+
+    def forget(self, room: str) -> None: ...
+
+    def dismissed(self, person_id: str) -> None: ...
+
+
+async def test_rooms_are_looked_at_each_second_only_while_somebody_listens() -> None:
+    store, clock = EmptyStore(), ManualClock()
+    rooms = SharedRooms(store, clock, Silence(), "aa", INTERVALS)
+    rooms.viewers["web"] = Viewer()
+    async with anyio.create_task_group() as group:
+        group.start_soon(rooms.run)
+        await clock.advance(50)
+        assert store.asked <= 11
+        async with rooms.following("web", "lobby"):
+            before = store.asked
+            await clock.advance(10)
+            assert store.asked - before >= 10
         group.cancel_scope.cancel()
     await store.close()

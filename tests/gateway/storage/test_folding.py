@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import cast
 
 import anyio
@@ -23,11 +22,9 @@ from tape.errors import OutcomeUnknown
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.script import Failure, Text
-from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import PrivateChat
 from tests.kit.clock import QuickClock
-from tests.kit.editing_channel import EditingChannel, Platform
-from tests.kit.gateways import gateway_of, settled
-from tests.kit.plain_channels import Brings
+from tests.kit.gateways import settled
 
 SAID = InboundMessage(
     channel="editing",
@@ -50,6 +47,11 @@ SAID = InboundMessage(
 SESSION = "editing:-100"
 
 
+@pytest.fixture
+def clock() -> QuickClock:
+    return QuickClock()
+
+
 def _says(report: Report) -> str:
     return "\n".join([report.head, *(line.says for line in report.lines)])
 
@@ -69,26 +71,22 @@ async def _rows(gateway: Gateway, box: str) -> list[Row]:
     return [row for rows in shown for row in rows]
 
 
-async def _answered(
-    gateway: Gateway, channel: EditingChannel, *said: InboundMessage
-) -> list[Entry]:
+async def _answered(chat: PrivateChat, *said: InboundMessage) -> list[Entry]:
     for message in said:
-        await channel.host.accept([message])
-        await gateway.taken_in()
-        await settled(gateway, SESSION)
-    return await settled(gateway, SESSION)
+        await chat.accept(message)
+        await chat.gateway.taken_in()
+        await settled(chat.gateway, SESSION)
+    return await settled(chat.gateway, SESSION)
 
 
 async def test_a_folded_row_keeps_what_identifies_it_and_none_of_its_content(
-    model: FakeOpenAI, tmp_path: Path
+    chat: PrivateChat,
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        (asked,), (sent,) = await _rows(gateway, "inbox"), await _rows(gateway, "outbox")
-        await _later(gateway)
-        (folded,), (gone,) = await _rows(gateway, "inbox"), await _rows(gateway, "outbox")
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, SAID)
+    (asked,), (sent,) = await _rows(chat.gateway, "inbox"), await _rows(chat.gateway, "outbox")
+    await _later(chat.gateway)
+    (folded,), (gone,) = await _rows(chat.gateway, "inbox"), await _rows(chat.gateway, "outbox")
     for before, after in ((asked, folded), (sent, gone)):
         kept = {**after, "payload": "", "folded": 0}
         assert kept == {**before, "payload": "", "folded": 0}
@@ -103,33 +101,27 @@ async def test_a_folded_row_keeps_what_identifies_it_and_none_of_its_content(
 
 
 async def test_a_message_that_the_platform_delivers_again_is_not_answered_again(
-    model: FakeOpenAI, tmp_path: Path
+    chat: PrivateChat,
 ) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        entries = await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        again = await _answered(gateway, channel, SAID, replace(SAID, text="changed"))
+    chat.model.enqueue(Text(("fruit",)))
+    entries = await _answered(chat, SAID)
+    await _later(chat.gateway)
+    again = await _answered(chat, SAID, replace(SAID, text="changed"))
     assert again == entries
-    assert len(model.requests) == 1
+    assert len(chat.model.requests) == 1
 
 
-async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = EditingChannel(Platform())
+async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(chat: PrivateChat) -> None:
     edit = replace(SAID, kind="edit", ext_id="-100/1/e1", text="what are pears?", addressed=False)
     same = replace(edit, ext_id="-100/1/e2")
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        unchanged = replace(edit, ext_id="-100/1/e0", text=SAID.text)
-        await _answered(gateway, channel, unchanged, edit)
-        await _later(gateway)
-        entries = await _answered(gateway, channel, same)
-        (row, *_others) = await _rows(gateway, "inbox")
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, SAID)
+    await _later(chat.gateway)
+    unchanged = replace(edit, ext_id="-100/1/e0", text=SAID.text)
+    await _answered(chat, unchanged, edit)
+    await _later(chat.gateway)
+    entries = await _answered(chat, same)
+    (row, *_others) = await _rows(chat.gateway, "inbox")
     edits = [one.payload["data"] for one in entries if one.name == "message.edit"]
     assert [one["text"] for one in edits] == ["what are pears?"]
     assert "#1 Alice, forwarding #2 Bob] what are pears?" in edits[0]["content"]
@@ -137,112 +129,92 @@ async def test_an_edit_of_a_folded_message_is_recorded_as_its_author_s(
     assert "pears" not in row["payload"]
 
 
-async def test_a_deletion_hides_a_folded_message(model: FakeOpenAI, tmp_path: Path) -> None:
-    channel = EditingChannel(Platform())
+async def test_a_deletion_hides_a_folded_message(chat: PrivateChat) -> None:
     gone = replace(SAID, kind="delete", ext_id="-100/1/delete", text="", addressed=False)
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        entries = await _answered(gateway, channel, gone)
-        (asked,) = [one for one in entries if one.meta.get("text") == SAID.text]
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, SAID)
+    await _later(chat.gateway)
+    entries = await _answered(chat, gone)
+    (asked,) = [one for one in entries if one.meta.get("text") == SAID.text]
     (deleted,) = [one for one in entries if one.name == "message.delete"]
     assert deleted.payload["data"]["entry"] == asked.id
 
 
-async def test_a_reply_to_a_folded_answer_finds_its_lane(model: FakeOpenAI, tmp_path: Path) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)), Text(("stone fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        (sent,) = await _rows(gateway, "outbox")
-        reply = replace(SAID, ext_id="-100/2", message_id="2", reply_to=sent["platform_id"])
-        await _answered(gateway, channel, replace(reply, thread_id=None, forwarded=None))
-        first, second = await _rows(gateway, "inbox")
+async def test_a_reply_to_a_folded_answer_finds_its_lane(chat: PrivateChat) -> None:
+    chat.model.enqueue(Text(("fruit",)), Text(("stone fruit",)))
+    await _answered(chat, SAID)
+    await _later(chat.gateway)
+    (sent,) = await _rows(chat.gateway, "outbox")
+    reply = replace(SAID, ext_id="-100/2", message_id="2", reply_to=sent["platform_id"])
+    await _answered(chat, replace(reply, thread_id=None, forwarded=None))
+    first, second = await _rows(chat.gateway, "inbox")
     assert first["lane"] is not None
     assert second["lane"] == first["lane"]
 
 
-async def test_what_is_known_of_a_folded_message_is_explained(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = EditingChannel(Platform())
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _later(gateway)
-        explainer = Explainer(gateway.services.store, gateway.services.redactor)
-        asked = _says(await explainer.explain("-100/1"))
-        threaded = _says(await explainer.explain("7/1"))
-        answer = _says(await explainer.explain("out-1"))
+async def test_what_is_known_of_a_folded_message_is_explained(chat: PrivateChat) -> None:
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, SAID)
+    await _later(chat.gateway)
+    explainer = Explainer(chat.gateway.services.store, chat.gateway.services.redactor)
+    asked = _says(await explainer.explain("-100/1"))
+    threaded = _says(await explainer.explain("7/1"))
+    answer = _says(await explainer.explain("out-1"))
     for part in ('written by "Alice" (id 7)', "emptied here", "what are plums?", "thread 7", "yes"):
         assert part in asked
     assert "answered by the turn t-" in threaded
     assert "out-1" in answer
 
 
-async def test_a_person_is_forgotten_whose_messages_are_folded(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = EditingChannel(Platform())
+async def test_a_person_is_forgotten_whose_messages_are_folded(chat: PrivateChat) -> None:
     others = replace(SAID, ext_id="-100/2", message_id="2", sender=Author("9", "Eve"), owner=False)
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        await _answered(gateway, channel, replace(others, addressed=False, forwarded=None))
-        await _later(gateway)
-        table = gateway.services.ledger.erasures
-        for person, ids in (("7", [1]), ("8", [1]), ("9", [2])):
-            about = Erasure("e", "person", "operator", channel="editing", person=person)
-            rows = await table.rows_of(about, "", "")
-            assert [row["id"] for row in rows] == ids
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, SAID)
+    await _answered(chat, replace(others, addressed=False, forwarded=None))
+    await _later(chat.gateway)
+    table = chat.gateway.services.ledger.erasures
+    for person, ids in (("7", [1]), ("8", [1]), ("9", [2])):
+        about = Erasure("e", "person", "operator", channel="editing", person=person)
+        rows = await table.rows_of(about, "", "")
+        assert [row["id"] for row in rows] == ids
 
 
-async def test_what_failed_is_not_asked_again_once_it_is_folded(
-    model: FakeOpenAI, editing: EditingChannel, gateway: Gateway
-) -> None:
-    model.enqueue(Failure(500, "boom", None, "server_error"))
-    await _answered(gateway, editing, SAID)
-    await _later(gateway)
-    desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
+async def test_what_failed_is_not_asked_again_once_it_is_folded(chat: PrivateChat) -> None:
+    chat.model.enqueue(Failure(500, "boom", None, "server_error"))
+    await _answered(chat, SAID)
+    await _later(chat.gateway)
+    desk = LedgerAdmin(chat.gateway.services, chat.gateway.parts.recovery)
     with pytest.raises(AdminError, match="removed from the ledger after 30 days"):
         await desk.retry("in-1")
 
 
-async def test_rows_that_somebody_may_still_need_stay_whole(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = EditingChannel(Platform())
+async def test_rows_that_somebody_may_still_need_stay_whole(chat: PrivateChat) -> None:
     parts = replace(SAID, parts=(("1", "what"), ("2", "are plums?")))
     assert fold_payload("inbox", parts.to_payload()) is None
     assert fold_payload("inbox", {"of": "another version"}) is None
-    async with gateway_of(tmp_path, model, Brings(channel)) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, SAID)
-        ledger = gateway.services.ledger
-        unit = Unit()
-        held = replace(SAID, ext_id="-100/3", message_id="3")
-        rows = await ledger.inbox.accept([held, replace(held, ext_id="-100/4")])
-        ledger.inbox.end(unit, rows[:1], "dead", "a reason")
-        await ledger.store.commit(unit)
-        await _later(gateway)
-        folded = [row["folded"] for row in await _rows(gateway, "inbox")]
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, SAID)
+    ledger = chat.gateway.services.ledger
+    unit = Unit()
+    held = replace(SAID, ext_id="-100/3", message_id="3")
+    rows = await ledger.inbox.accept([held, replace(held, ext_id="-100/4")])
+    ledger.inbox.end(unit, rows[:1], "dead", "a reason")
+    await ledger.store.commit(unit)
+    await _later(chat.gateway)
+    folded = [row["folded"] for row in await _rows(chat.gateway, "inbox")]
     assert folded == [1, 0, 0]
 
 
 async def test_rows_are_folded_in_the_background_once_they_are_old(
-    model: FakeOpenAI, tmp_path: Path
+    clock: QuickClock, chat: PrivateChat
 ) -> None:
-    channel, clock = EditingChannel(Platform()), QuickClock()
-    async with gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway:
-        model.enqueue(Text(("fruit",)))
-        await _answered(gateway, channel, replace(SAID, date=clock.now().isoformat()))
+    chat.model.enqueue(Text(("fruit",)))
+    await _answered(chat, replace(SAID, date=clock.now().isoformat()))
+    await clock.sleep(1)
+    assert [row["folded"] for row in await _rows(chat.gateway, "inbox")] == [0]
+    clock.jump(timedelta(days=31))
+    while not (await _rows(chat.gateway, "inbox"))[0]["folded"]:
         await clock.sleep(1)
-        assert [row["folded"] for row in await _rows(gateway, "inbox")] == [0]
-        clock.jump(timedelta(days=31))
-        while not (await _rows(gateway, "inbox"))[0]["folded"]:
-            await clock.sleep(1)
 
 
 async def _folded(gateway: Gateway, clock: QuickClock, *wanted: int) -> None:
@@ -252,37 +224,33 @@ async def _folded(gateway: Gateway, clock: QuickClock, *wanted: int) -> None:
 
 
 async def test_what_was_accepted_while_the_clock_was_a_day_ahead_is_folded_a_day_later(
-    model: FakeOpenAI, tmp_path: Path
+    clock: QuickClock, chat: PrivateChat
 ) -> None:
-    channel, clock = EditingChannel(Platform()), QuickClock()
-    async with gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway:
-        clock.jump(timedelta(days=3))
-        early = replace(SAID, addressed=False, date=clock.now().isoformat())
-        await _answered(gateway, channel, early)
-        clock.jump(timedelta(days=-3))
-        await _answered(gateway, channel, replace(early, ext_id="-100/2", message_id="2"))
-        clock.jump(timedelta(days=31))
-        await _folded(gateway, clock, 0, 1)
-        clock.jump(timedelta(days=3))
-        await _folded(gateway, clock, 1, 1)
+    clock.jump(timedelta(days=3))
+    early = replace(SAID, addressed=False, date=clock.now().isoformat())
+    await _answered(chat, early)
+    clock.jump(timedelta(days=-3))
+    await _answered(chat, replace(early, ext_id="-100/2", message_id="2"))
+    clock.jump(timedelta(days=31))
+    await _folded(chat.gateway, clock, 0, 1)
+    clock.jump(timedelta(days=3))
+    await _folded(chat.gateway, clock, 1, 1)
 
 
 async def test_what_ends_only_after_the_rows_behind_it_were_folded_is_folded_too(
-    model: FakeOpenAI, tmp_path: Path
+    clock: QuickClock, chat: PrivateChat
 ) -> None:
-    channel, clock = EditingChannel(Platform()), QuickClock()
-    async with gateway_of(tmp_path, model, Brings(channel), clock=clock) as gateway:
-        said = replace(SAID, addressed=False, date=clock.now().isoformat())
-        await _answered(gateway, channel, said)
-        unit, ledger = Unit(), gateway.services.ledger
-        (row,) = await ledger.inbox.accept([replace(said, ext_id="-100/2", message_id="2")])
-        ledger.inbox.end(unit, [row], "dead", "a reason")
-        await ledger.store.commit(unit)
-        await _answered(gateway, channel, replace(said, ext_id="-100/3", message_id="3"))
-        clock.jump(timedelta(days=31))
-        await _folded(gateway, clock, 1, 0, 1)
-        await LedgerAdmin(gateway.services, gateway.parts.recovery).drop("in-2")
-        await _folded(gateway, clock, 1, 1, 1)
+    said = replace(SAID, addressed=False, date=clock.now().isoformat())
+    await _answered(chat, said)
+    unit, ledger = Unit(), chat.gateway.services.ledger
+    (row,) = await ledger.inbox.accept([replace(said, ext_id="-100/2", message_id="2")])
+    ledger.inbox.end(unit, [row], "dead", "a reason")
+    await ledger.store.commit(unit)
+    await _answered(chat, replace(said, ext_id="-100/3", message_id="3"))
+    clock.jump(timedelta(days=31))
+    await _folded(chat.gateway, clock, 1, 0, 1)
+    await LedgerAdmin(chat.gateway.services, chat.gateway.parts.recovery).drop("in-2")
+    await _folded(chat.gateway, clock, 1, 1, 1)
 
 
 class LosingAnswers:

@@ -10,9 +10,10 @@ import pytest
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.storage.split import BringsTapes, Tapes
+from tests.kit.chats import open_group
 from tests.kit.clock import QuickClock
-from tests.kit.gateways import gateway_of, names, settled
-from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.gateways import names
+from tests.kit.plain_channels import MESSAGE
 
 
 @pytest.mark.parametrize("cut", ["message", "turn.start", "turn.end", "send.receipt"])
@@ -21,17 +22,14 @@ async def test_d1_a_crash_between_the_two_stores_ends_in_one_answer(
 ) -> None:
     tapes = Tapes(cut)
     plugin = BringsTapes(tapes)
-    first, second = PlainChannel(), PlainChannel()
     model.default = lambda _request: Text(("a plum",))
-    async with gateway_of(
-        tmp_path, model, plugin, Brings(first), clock=QuickClock(), ACCESS__MODE="open"
-    ):
-        await first.host.accept([MESSAGE])
+    async with open_group(tmp_path, model, plugin, clock=QuickClock()) as first:
+        await first.accept(MESSAGE)
         await tapes.was_cut.wait()
     tapes.cut = ""
-    async with gateway_of(tmp_path, model, plugin, Brings(second), ACCESS__MODE="open") as gateway:
-        told = names(await settled(gateway, "plain:-100"))
-        row = (await gateway.services.store.select("ledger.inbox_row", {"id": 1}))[0]
+    async with open_group(tmp_path, model, plugin) as second:
+        told = names(await second.settled())
+        row = (await second.gateway.services.store.select("ledger.inbox_row", {"id": 1}))[0]
     assert row["status"] == "done"
     assert told.count("turn.end") == told.count("outbound") == 1
     assert told.count("turn.start") == 1
@@ -46,14 +44,12 @@ async def test_d1_a_crash_between_the_two_stores_ends_in_one_answer(
 async def test_a_notice_and_a_command_s_answer_are_found_again_as_well(tmp_path: Path) -> None:
     tapes = Tapes("outbound")
     plugin = BringsTapes(tapes)
-    first, second = PlainChannel(), PlainChannel()
     help_ = replace(MESSAGE, text=",help")
-    more = {"ACCESS__MODE": "open"}
-    async with gateway_of(tmp_path, None, plugin, Brings(first), clock=QuickClock(), **more):
-        await first.host.accept([help_])
+    async with open_group(tmp_path, None, plugin, clock=QuickClock()) as first:
+        await first.accept(help_)
         await tapes.was_cut.wait()
     tapes.cut = ""
-    async with gateway_of(tmp_path, None, plugin, Brings(second), **more) as gateway:
-        told = names(await settled(gateway, "plain:-100"))
+    async with open_group(tmp_path, None, plugin) as second:
+        told = names(await second.settled())
     assert told.count("outbound") == 1
     assert (len(first.posts), len(second.posts)) == (0, 1)

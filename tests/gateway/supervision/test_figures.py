@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import httpx2
 import pytest
 
@@ -11,7 +9,7 @@ from gateway.app import Gateway
 from tape.deletions import deletion
 from tests.fakes.openai.script import Call, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of, settled, tape_of
+from tests.kit.gateways import settled, tape_of
 from tests.kit.visitor import Visitor, visit
 
 
@@ -20,14 +18,11 @@ async def why(url: str, visitor: Visitor, answer: str, room: str = "lobby") -> h
         return await client.get(f"/api/rooms/{room}/why", params={"answer": answer})
 
 
+@pytest.mark.settings(AGENT__PRICE_INPUT="10", AGENT__PRICE_OUTPUT="100")
 async def test_an_answer_s_figures_say_what_was_read_called_and_used(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI
 ) -> None:
-    prices = {"AGENT__PRICE_INPUT": "10", "AGENT__PRICE_OUTPUT": "100"}
-    async with (
-        gateway_of(tmp_path, model, **prices) as gateway,
-        visit(gateway.url, "Alice") as (alice,),
-    ):
+    async with visit(gateway.url, "Alice") as (alice,):
         model.enqueue(Text(("One.",)))
         first = await alice.say("the kettle is blue")
         answered = await alice.answer(first)

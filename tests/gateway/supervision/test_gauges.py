@@ -12,8 +12,9 @@ import gateway.storage.ledger
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.metrics.scraping import key, scrape
+from tests.kit.chats import open_group
 from tests.kit.gateways import gateway_of
-from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.plain_channels import MESSAGE
 
 SQL = Path(gateway.storage.ledger.__file__).parent / "sql" / "sqlite"
 
@@ -21,13 +22,12 @@ SQL = Path(gateway.storage.ledger.__file__).parent / "sql" / "sqlite"
 async def test_what_is_open_of_a_channel_that_is_turned_off_counts_as_other(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    channel = PlainChannel()
     model.enqueue(Text(("never", "said"), gate=asyncio.Event()))
     more = {"ACCESS__MODE": "open"}
-    async with gateway_of(tmp_path, model, Brings(channel), **more) as running:
-        await channel.host.accept([MESSAGE])
-        await running.taken_in()
-        before = await scrape(running.url)
+    async with open_group(tmp_path, model) as group:
+        await group.accept(MESSAGE)
+        await group.gateway.taken_in()
+        before = await scrape(group.gateway.url)
     async with gateway_of(tmp_path, model, **more) as running:
         after = await scrape(running.url)
     assert before[key("tapeway_inbox_messages", channel="plain")] == 1

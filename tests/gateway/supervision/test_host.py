@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from channels.message import InboundMessage
 from gateway.hooks.specs import hookimpl
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import GroupChat, open_group
 from tests.kit.gateways import gateway_of
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
 
@@ -34,26 +35,21 @@ class BySender:
 async def test_a_plugin_that_reads_the_sender_does_not_break_the_history(
     model: FakeOpenAI, tmp_path: Path, refuses: bool
 ) -> None:
-    channel, plugin = PlainChannel(), BySender(refuses=refuses)
-    more = {"ACCESS__MODE": "open"}
-    async with gateway_of(tmp_path, model, Brings(channel), plugin, **more) as gateway:
-        await channel.host.accept([MESSAGE])
-        await gateway.idle()
-        shown = await channel.host.history("plain", "-100", 10)
+    plugin = BySender(refuses=refuses)
+    async with open_group(tmp_path, model, plugin) as group:
+        await group.accept(MESSAGE)
+        await group.gateway.idle()
+        shown = await group.channel.host.history("plain", "-100", 10)
     assert (shown[0].role, shown[0].text) == ("person", MESSAGE.text)
     assert all(isinstance(one, InboundMessage) for one in plugin.asked)
     assert (plugin.asked[-1].channel, plugin.asked[-1].chat_id) == ("plain", "-100")
 
 
-async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(
-    model: FakeOpenAI, tmp_path: Path
-) -> None:
-    channel = PlainChannel()
-    async with gateway_of(tmp_path, model, Brings(channel), ACCESS__MODE="open") as gateway:
-        await channel.host.accept([MESSAGE])
-        await gateway.idle()
-        gateway.services.aliases["plain:-777"] = "plain:-100"
-        shown = await channel.host.history("plain", "-777", 10)
+async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(group: GroupChat) -> None:
+    await group.accept(MESSAGE)
+    await group.gateway.idle()
+    group.gateway.services.aliases["plain:-777"] = "plain:-100"
+    shown = await group.channel.host.history("plain", "-777", 10)
     assert shown[0].text == MESSAGE.text
 
 

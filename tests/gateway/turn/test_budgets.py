@@ -17,7 +17,7 @@ from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.budgets import DayLimits
 from gateway.turn.budgets import USED_UP, limits_of
 from tests.fakes.openai.script import Call, Request, Text, ToolCalls, Usage
-from tests.gateway.scheduling.people import OWNER, Group, group
+from tests.gateway.scheduling.people import OWNER, Group, group_of
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import make_environ, names, run_tapeway
 
@@ -58,7 +58,7 @@ async def test_beyond_the_day_s_turns_a_person_is_refused_with_one_notice(
     tmp_path: Path, access: dict[str, str], setting: str
 ) -> None:
     more = {setting: "2", **({"ACCESS__ALLOW": "", **access} if access else {})}
-    async with group(tmp_path, **more) as room:
+    async with group_of(tmp_path, **more) as room:
         mine = await ask(room, ANN, 4)
         entries = await room.entries()
         others = await ask(room, BOB, 1)
@@ -73,7 +73,7 @@ async def test_beyond_the_day_s_turns_a_person_is_refused_with_one_notice(
 
 async def test_where_tapes_are_files_no_turn_begins_beyond_the_budget(tmp_path: Path) -> None:
     more = {"BUDGET__MEMBER_TURNS": "1", "TAPE__URL": f"file://{tmp_path / 'tapes'}"}
-    async with group(tmp_path, **more) as room:
+    async with group_of(tmp_path, **more) as room:
         mine = await ask(room, ANN, 2)
         entries = await room.entries()
     assert [room.replies(one) for one in mine] == [["ok"], [USED_UP]]
@@ -83,9 +83,9 @@ async def test_where_tapes_are_files_no_turn_begins_beyond_the_budget(tmp_path: 
 async def test_a_budget_survives_a_restart_and_is_whole_again_the_next_day(tmp_path: Path) -> None:
     clock = ManualClock()
     limits: dict[str, Any] = {"BUDGET__MEMBER_TURNS": "2", "clock": clock}
-    async with group(tmp_path, **limits) as room:
+    async with group_of(tmp_path, **limits) as room:
         assert answered(room, *await ask(room, ANN, 1)) == 1
-    async with group(tmp_path, first=10, **limits) as room:
+    async with group_of(tmp_path, first=10, **limits) as room:
         assert answered(room, *await ask(room, ANN, 2)) == 1
         clock.jump(timedelta(days=1))
         assert answered(room, *await ask(room, ANN, 1)) == 1
@@ -95,7 +95,7 @@ async def test_of_questions_at_once_no_more_are_answered_than_the_budget_has(
     tmp_path: Path,
 ) -> None:
     more = {"BUDGET__MEMBER_TURNS": "3", "TURN__PARALLEL_PER_CHAT": "8"}
-    async with group(tmp_path, **more) as room:
+    async with group_of(tmp_path, **more) as room:
         room.server.default = lambda _request: Text(("ok",))
         asked = [room.message(ANN, f"q {n}", thread_id=f"t{n}") for n in range(6)]
         await room.accept(*asked)
@@ -106,13 +106,13 @@ async def test_of_questions_at_once_no_more_are_answered_than_the_budget_has(
 
 async def test_a_turn_that_is_resumed_counts_once(tmp_path: Path) -> None:
     more = {"BUDGET__MEMBER_TURNS": "1"}
-    async with group(tmp_path, **more) as room:
+    async with group_of(tmp_path, **more) as room:
         begun = asyncio.Event()
         room.server.default = lambda _request: Text(("wait",), gate=begun)
         asked = room.message(ANN, "a question")
         await room.accept(asked)
         await room.server.wait_for_requests(1)
-    async with group(tmp_path, first=10, **more) as room:
+    async with group_of(tmp_path, first=10, **more) as room:
         room.server.default = lambda _request: Text(("ok",))
         await room.entries()
         assert room.replies(asked) == ["ok"]
@@ -121,7 +121,7 @@ async def test_a_turn_that_is_resumed_counts_once(tmp_path: Path) -> None:
 
 async def test_however_many_questions_wait_the_owner_s_is_taken(tmp_path: Path) -> None:
     more = {"TURN__QUEUE_PER_CHAT": "2", "TURN__PARALLEL_PER_CHAT": "1"}
-    async with group(tmp_path, **more) as room:
+    async with group_of(tmp_path, **more) as room:
         gate = asyncio.Event()
         room.server.default = lambda _request: Text(("ok",), gate=gate)
         await room.accept(*(room.message(ANN, f"q {n}", thread_id=f"t{n}") for n in range(5)))
@@ -135,7 +135,7 @@ async def test_however_many_questions_wait_the_owner_s_is_taken(tmp_path: Path) 
 
 async def test_a_person_has_so_many_turns_running_and_others_do_not_wait(tmp_path: Path) -> None:
     more = {"BUDGET__PARALLEL_PER_PERSON": "2", "TURN__PARALLEL_PER_CHAT": "8"}
-    async with group(tmp_path, **more) as room:
+    async with group_of(tmp_path, **more) as room:
         gate = asyncio.Event()
         room.server.default = lambda _request: Text(("ok",), gate=gate)
         mine = [room.message(ANN, f"q {n}", thread_id=f"t{n}") for n in range(4)]
@@ -162,7 +162,7 @@ def delegates(request: Request) -> Any:
 
 @pytest.mark.parametrize("person", [ANN, OWNER])
 async def test_one_message_makes_at_most_forty_model_calls(tmp_path: Path, person: str) -> None:
-    async with group(tmp_path) as room:
+    async with group_of(tmp_path) as room:
         room.server.default = delegates
         said = await room.say(person, "use every helper")
         assert len(room.server.requests) == 40
@@ -170,7 +170,7 @@ async def test_one_message_makes_at_most_forty_model_calls(tmp_path: Path, perso
 
 
 async def test_a_stranger_has_no_subagents(tmp_path: Path) -> None:
-    async with group(tmp_path, ACCESS__ALLOW="", ACCESS__MODE="open") as room:
+    async with group_of(tmp_path, ACCESS__ALLOW="", ACCESS__MODE="open") as room:
         room.server.default = delegates
         await room.say(ANN, "use every helper")
         assert "subagent.start" not in names(await room.entries())
@@ -183,7 +183,7 @@ async def test_money_and_tokens_have_limits_where_they_are_set(tmp_path: Path) -
     usage = Usage(400_000, 100_000)
     for limit in ({"BUDGET__MEMBER_COST": "1"}, {"BUDGET__MEMBER_TOKENS": "1000000"}):
         home = tmp_path / next(iter(limit)).lower()
-        async with group(home, MODELS=prices, **limit) as room:
+        async with group_of(home, MODELS=prices, **limit) as room:
             room.server.default = lambda _request: Text(("ok",), usage=usage)
             asked = [await room.say(ANN, f"question {n}") for n in range(3)]
             assert [room.replies(one) for one in asked] == [["ok"], ["ok"], [USED_UP]]
@@ -192,7 +192,7 @@ async def test_money_and_tokens_have_limits_where_they_are_set(tmp_path: Path) -
 async def test_tokens_that_a_server_does_not_report_are_estimated_and_marked(
     tmp_path: Path,
 ) -> None:
-    async with group(tmp_path, BUDGET__MEMBER_TURNS="1") as room:
+    async with group_of(tmp_path, BUDGET__MEMBER_TURNS="1") as room:
         room.server.default = lambda _request: Text(("ok",), usage=Usage(0, 0))
         for number in range(2):
             await room.say(ANN, f"question {number}")
@@ -209,7 +209,7 @@ async def test_tokens_that_a_server_does_not_report_are_estimated_and_marked(
 
 
 async def test_an_owner_hears_once_a_day_that_somebody_s_budget_is_used_up(tmp_path: Path) -> None:
-    async with group(tmp_path, BUDGET__MEMBER_TURNS="1") as room:
+    async with group_of(tmp_path, BUDGET__MEMBER_TURNS="1") as room:
         owner = AccessRule("plain", "99", "owner", private_chat="p99")
         room.gateway.parts.requests.openings.access.put(owner)
         for person in (ANN, BOB):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from gateway.turn.stopped import mark_final, stop_mark
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -55,19 +56,18 @@ def test_a_text_full_of_fences_is_marked_quickly() -> None:
 
 
 async def test_the_answer_of_a_turn_stopped_in_a_later_step_has_all_that_was_shown(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI
 ) -> None:
-    async with gateway_of(tmp_path, model) as gateway:
-        looks = ToolCalls((Call("a", "tape_info", "{}"),), ("I look.",))
-        model.enqueue(looks, Text(("It is ", "never"), gate=asyncio.Event()))
-        async with visit(gateway.url, "Alice") as (alice,):
-            asked = await alice.say("how much is on it?")
-            await alice.until(lambda e: "It is" in str(e.get("message", {}).get("text")))
-            await alice.stop()
-            answer = await alice.answer(asked)
-        entries = await settled(gateway)
-        async with visit(gateway.url, "Alice") as (alice,):
-            (history,) = alice.of_type("history")
+    looks = ToolCalls((Call("a", "tape_info", "{}"),), ("I look.",))
+    model.enqueue(looks, Text(("It is ", "never"), gate=asyncio.Event()))
+    async with visit(gateway.url, "Alice") as (alice,):
+        asked = await alice.say("how much is on it?")
+        await alice.until(lambda e: "It is" in str(e.get("message", {}).get("text")))
+        await alice.stop()
+        answer = await alice.answer(asked)
+    entries = await settled(gateway)
+    async with visit(gateway.url, "Alice") as (alice,):
+        (history,) = alice.of_type("history")
     assert answer["text"] == "I look.\n\nIt is\n\n*Stopped by Alice.*"
     assert history["messages"][-1]["text"] == answer["text"]
     said = [entry.text for entry in entries if entry.payload.get("role") == "assistant"]

@@ -37,29 +37,27 @@ def counts(rows: Sequence[dict[str, Any]]) -> list[tuple[int, ...]]:
     return [tuple(row[name] for name in NAMES) for row in rows]
 
 
+@pytest.mark.settings(MODELS=json.dumps({"model": PRICES}))
 async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI
 ) -> None:
-    prices = {"MODELS": json.dumps({"model": PRICES})}
-    async with gateway_of(tmp_path, model, **prices) as gateway:
-        model.enqueue(LOOK, DONE)
-        async with visit(gateway.url, "Alice") as (alice,):
-            await alice.answer(await alice.say("how much is on it?"))
-            who = alice.id
-        (row,) = await used(gateway, "person")
+    model.enqueue(LOOK, DONE)
+    async with visit(gateway.url, "Alice") as (alice,):
+        await alice.answer(await alice.say("how much is on it?"))
+        who = alice.id
+    (row,) = await used(gateway, "person")
     assert (row["key"], row["name"]) == (f"web:{who}", "Alice")
     assert counts([row]) == [(1, 2, 110, 190, 30)]
     assert row["cost"] == pytest.approx((110 * 1.0 + 190 * 0.1 + 30 * 4.0) / 1e6)
 
 
 async def test_without_prices_tokens_count_and_cost_nothing(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI
 ) -> None:
-    async with gateway_of(tmp_path, model) as gateway:
-        model.enqueue(DONE)
-        async with visit(gateway.url, "Alice") as (alice,):
-            await alice.answer(await alice.say("one"))
-        (row,) = await used(gateway, "model")
+    model.enqueue(DONE)
+    async with visit(gateway.url, "Alice") as (alice,):
+        await alice.answer(await alice.say("one"))
+    (row,) = await used(gateway, "model")
     assert (row["key"], row["cost"]) == ("model", 0)
 
 
@@ -70,17 +68,16 @@ async def test_what_a_failed_turn_used_counts(model: FakeOpenAI, gateway: Gatewa
     assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
 
 
-async def test_what_a_stopped_turn_used_counts(model: FakeOpenAI, tmp_path: Path) -> None:
+async def test_what_a_stopped_turn_used_counts(gateway: Gateway, model: FakeOpenAI) -> None:
     hangs = anyio.Event()
-    async with gateway_of(tmp_path, model) as gateway:
-        model.enqueue(LOOK)
-        model.default = hanging(hangs)
-        async with visit(gateway.url, "Alice") as (alice,):
-            asked = await alice.say("one")
-            await hangs.wait()
-            await alice.stop()
-            await alice.answer(asked)
-        assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
+    model.enqueue(LOOK)
+    model.default = hanging(hangs)
+    async with visit(gateway.url, "Alice") as (alice,):
+        asked = await alice.say("one")
+        await hangs.wait()
+        await alice.stop()
+        await alice.answer(asked)
+    assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
 
 
 class Waits:
@@ -210,15 +207,14 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(
 
 
 async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(
-    model: FakeOpenAI, tmp_path: Path
+    gateway: Gateway, model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    async with gateway_of(tmp_path, model) as gateway:
-        unit, ledger = Unit(), gateway.services.ledger
-        for number in range(MAX_LISTED + 1):
-            turn = TurnUsage(f"t-{number}", "m", "2999-01-01", "c:1", "c:7", "Al", 1, 2, 0, 1, 0)
-            ledger.usage.record(unit, turn)
-        await ledger.store.commit(unit)
-        code, out, err = await run_tapeway(make_environ(tmp_path), "usage", "--by", "turn")
+    unit, ledger = Unit(), gateway.services.ledger
+    for number in range(MAX_LISTED + 1):
+        turn = TurnUsage(f"t-{number}", "m", "2999-01-01", "c:1", "c:7", "Al", 1, 2, 0, 1, 0)
+        ledger.usage.record(unit, turn)
+    await ledger.store.commit(unit)
+    code, out, err = await run_tapeway(make_environ(tmp_path), "usage", "--by", "turn")
     assert code == 0
     *lines, total = out.splitlines()
     assert (len(lines), total.split()) == (1001, ["total", "1001", "1001", "2002", "1001"])

@@ -1,4 +1,4 @@
-"""`tapeway chat` on a terminal, as its user sees it."""
+"""`tapeway chat` on a terminal, as its user sees it, and with its input from a pipe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.cli.chat.window import chat_window
-from tests.kit.gateways import gateway_process, make_environ
+from tests.kit.gateways import gateway_process, make_environ, run_tapeway
 
 
 async def test_two_people_talk_in_one_chat_and_the_gateway_dies_in_the_middle(
@@ -74,3 +74,14 @@ async def test_without_colours_a_terminal_gets_plain_text(
         assert await window.ends() == 0
     assert b"\x1b" not in window.raw
     assert "[tape.info {}]\nTapeway: **bold** \\u202e`x`\n\n- a\n> " in window.seen
+
+
+async def test_under_an_answer_that_was_cut_off_it_says_how_to_get_the_rest(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(Text(("half",), finish_reason="length"), Text(("whole",)))
+    environ = make_environ(tmp_path, model)
+    code, out, _err = await run_tapeway(environ, "chat", given=b"everything\ngo on\n")
+    assert code == 0
+    assert out.count("(Write `go on` to get the rest.)") == 1
+    assert out.index("half") < out.index("(Write `go on`") < out.index("whole")

@@ -104,29 +104,28 @@ async def test_a_chat_whose_search_takes_too_long_is_left_out_and_named(tmp_path
         assert refused["error"].startswith("The search took too long")
 
 
-async def test_what_is_deleted_private_or_of_others_is_not_found(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        await talked(home)
-        await home.hear(said(5, "between us", addressed=False, **PRIVATE))
-        await home.hear(gone(said(2, "", "8")))
-        async with (
-            home.guest("8", "admin") as admin,
-            home.guest("9", "admin") as other,
-            home.guest("6", "member") as member,
-            home.owner() as owner,
-        ):
-            assert await found(other) == []
-            assert {one["id"] for one in await found(admin)} == {1, 2, 3, 4}
-            await get(member, "messages", 403)
-            deleted = next(one for one in await found(owner) if one["id"] == 2)
-            assert (deleted["text"], await found(owner, q="lunch")) == ("", [])
-            assert await found(owner, q="between") == []
-            store = home.gateway.services.store
-            assert await store.select("ledger.console_openings", EVERY) == []
-            (opened,) = await found(owner, q="between", chat=key_of("plain:7"))
-            assert opened["text"] == "between us"
-            assert len(await store.select("ledger.console_openings", EVERY)) == 1
-            await get(admin, f"messages?chat={key_of('plain:7')}", 404)
+async def test_what_is_deleted_private_or_of_others_is_not_found(home: House) -> None:
+    await talked(home)
+    await home.hear(said(5, "between us", addressed=False, **PRIVATE))
+    await home.hear(gone(said(2, "", "8")))
+    async with (
+        home.guest("8", "admin") as admin,
+        home.guest("9", "admin") as other,
+        home.guest("6", "member") as member,
+        home.owner() as owner,
+    ):
+        assert await found(other) == []
+        assert {one["id"] for one in await found(admin)} == {1, 2, 3, 4}
+        await get(member, "messages", 403)
+        deleted = next(one for one in await found(owner) if one["id"] == 2)
+        assert (deleted["text"], await found(owner, q="lunch")) == ("", [])
+        assert await found(owner, q="between") == []
+        store = home.gateway.services.store
+        assert await store.select("ledger.console_openings", EVERY) == []
+        (opened,) = await found(owner, q="between", chat=key_of("plain:7"))
+        assert opened["text"] == "between us"
+        assert len(await store.select("ledger.console_openings", EVERY)) == 1
+        await get(admin, f"messages?chat={key_of('plain:7')}", 404)
 
 
 async def test_a_message_says_its_conversation_and_what_its_answer_cost(tmp_path: Path) -> None:

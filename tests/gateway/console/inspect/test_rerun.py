@@ -79,55 +79,51 @@ async def test_another_model_answers_with_the_results_that_the_tools_had(
     assert sorted(row["cost"] for row in used)[-1] == pytest.approx(again["cost"])
 
 
-async def test_a_message_that_is_left_out_is_not_sent(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        view = await get(owner, path)
-        elsewhere = [part["entry"] for part in view["parts"] if part["origin"] == "elsewhere"]
-        calls = [part["entry"] for part in view["parts"] if part["calls"]]
-        home.server.enqueue(Text(("I do not know.",)))
-        body = {"model": "model", "agreed": True, "without": [*elsewhere, *calls]}
-        again = await post(owner, f"{path}/again", body)
-        request = home.server.requests[-1].body
+async def test_a_message_that_is_left_out_is_not_sent(home: House, owner: Client) -> None:
+    path = await asked(home)
+    view = await get(owner, path)
+    elsewhere = [part["entry"] for part in view["parts"] if part["origin"] == "elsewhere"]
+    calls = [part["entry"] for part in view["parts"] if part["calls"]]
+    home.server.enqueue(Text(("I do not know.",)))
+    body = {"model": "model", "agreed": True, "without": [*elsewhere, *calls]}
+    again = await post(owner, f"{path}/again", body)
+    request = home.server.requests[-1].body
     assert again["text"] == "I do not know."
     assert [one["role"] for one in request["messages"]] == ["system", "assistant", "user"]
     assert "with Anna" not in str(request["messages"])
 
 
 async def test_nothing_is_asked_without_agreement_or_of_a_model_that_is_not_in_the_settings(
-    tmp_path: Path,
+    home: House, owner: Client
 ) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        view = await get(owner, path)
-        asked_before = len(home.server.requests)
-        everything = [part["entry"] for part in view["parts"] if part["entry"]]
-        for body, sentence in (
-            ({"model": "model"}, NOT_AGREED),
-            ({"model": "model", "agreed": "yes"}, NOT_AGREED),
-            ({"model": "elsewhere", "agreed": True}, UNKNOWN_MODEL),
-            ({"model": "model", "agreed": True, "without": everything}, NOTHING_LEFT),
-        ):
-            refused = await post(owner, f"{path}/again", body, 422)
-            assert refused["error"] == sentence
-        wrong = await post(owner, f"{path}/again", {**ASKED, "without": "all"}, 422)
-        assert "list" in wrong["error"]
-        assert len(home.server.requests) == asked_before
+    path = await asked(home)
+    view = await get(owner, path)
+    asked_before = len(home.server.requests)
+    everything = [part["entry"] for part in view["parts"] if part["entry"]]
+    for body, sentence in (
+        ({"model": "model"}, NOT_AGREED),
+        ({"model": "model", "agreed": "yes"}, NOT_AGREED),
+        ({"model": "elsewhere", "agreed": True}, UNKNOWN_MODEL),
+        ({"model": "model", "agreed": True, "without": everything}, NOTHING_LEFT),
+    ):
+        refused = await post(owner, f"{path}/again", body, 422)
+        assert refused["error"] == sentence
+    wrong = await post(owner, f"{path}/again", {**ASKED, "without": "all"}, 422)
+    assert "list" in wrong["error"]
+    assert len(home.server.requests) == asked_before
 
 
-async def test_a_call_that_the_model_wants_is_said_and_not_run(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        home.server.enqueue(ToolCalls((Call("again", "tape_info", "{}"),)))
-        again = await post(owner, f"{path}/again", {"model": "model", "agreed": True})
+async def test_a_call_that_the_model_wants_is_said_and_not_run(home: House, owner: Client) -> None:
+    path = await asked(home)
+    home.server.enqueue(ToolCalls((Call("again", "tape_info", "{}"),)))
+    again = await post(owner, f"{path}/again", {"model": "model", "agreed": True})
     assert (again["text"], again["calls"]) == ("", ["tape_info"])
 
 
-async def test_a_model_that_fails_is_a_sentence(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        home.server.enqueue(Failure(500, "down"))
-        refused = await post(owner, f"{path}/again", {"model": "model", "agreed": True}, 422)
+async def test_a_model_that_fails_is_a_sentence(home: House, owner: Client) -> None:
+    path = await asked(home)
+    home.server.enqueue(Failure(500, "down"))
+    refused = await post(owner, f"{path}/again", {"model": "model", "agreed": True}, 422)
     assert refused["error"] == (
         "The model did not answer: the model service is having trouble; please try again later."
     )
@@ -155,14 +151,13 @@ async def test_only_an_owner_of_the_account_runs_a_turn_again_and_the_log_names_
     assert (line["person"], line["model"], line["cost"]) == ("plain:9", "other", again["cost"])
 
 
-async def test_one_turn_at_a_time_is_run_again(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        async with running(home, owner, path) as (gate, answers):
-            refused = await post(owner, f"{path}/again", OWN, 429)
-            gate.set()
-        home.server.enqueue(Text(("Bob has it.",)))
-        assert (await post(owner, f"{path}/again", OWN))["text"] == "Bob has it."
+async def test_one_turn_at_a_time_is_run_again(home: House, owner: Client) -> None:
+    path = await asked(home)
+    async with running(home, owner, path) as (gate, answers):
+        refused = await post(owner, f"{path}/again", OWN, 429)
+        gate.set()
+    home.server.enqueue(Text(("Bob has it.",)))
+    assert (await post(owner, f"{path}/again", OWN))["text"] == "Bob has it."
     assert refused["error"] == ANOTHER_RUNS
     assert [one["text"] for one in answers] == ["Anna has it."]
 
@@ -188,34 +183,32 @@ async def running(
         yield gate, answers
 
 
-async def test_the_answer_is_erased_with_its_turn(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        home.server.enqueue(Text(("Bob has it.",)))
-        await post(owner, f"{path}/again", OWN)
-        assert "Bob has it." in str(await forks(home))
-        await erase_alice(home)
-        (fork,) = await forks(home)
+async def test_the_answer_is_erased_with_its_turn(home: House, owner: Client) -> None:
+    path = await asked(home)
+    home.server.enqueue(Text(("Bob has it.",)))
+    await post(owner, f"{path}/again", OWN)
+    assert "Bob has it." in str(await forks(home))
+    await erase_alice(home)
+    (fork,) = await forks(home)
     assert "Bob has it." not in str(fork)
     assert RERUN not in [entry.name for entry in fork]
 
 
 @pytest.mark.parametrize("way", ["deleted", "erased"])
 async def test_what_is_deleted_while_the_model_answers_leaves_no_answer(
-    tmp_path: Path, way: str
+    home: House, owner: Client, way: str
 ) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        usage = home.gateway.services.ledger.usage
-        before = len(await usage.read("turn", ""))
-        with capture_logs() as logs:
-            async with running(home, owner, path, 422) as (gate, answers):
-                if way == "deleted":
-                    await home.hear(gone(said(1, "")))
-                else:
-                    await erase_alice(home)
-                gate.set()
-        assert answers == [{"error": GONE_SINCE}]
-        assert await forks(home) == []
-        assert len(await usage.read("turn", "")) == before + 1
+    path = await asked(home)
+    usage = home.gateway.services.ledger.usage
+    before = len(await usage.read("turn", ""))
+    with capture_logs() as logs:
+        async with running(home, owner, path, 422) as (gate, answers):
+            if way == "deleted":
+                await home.hear(gone(said(1, "")))
+            else:
+                await erase_alice(home)
+            gate.set()
+    assert answers == [{"error": GONE_SINCE}]
+    assert await forks(home) == []
+    assert len(await usage.read("turn", "")) == before + 1
     assert "console.rerun" in [one["event"] for one in logs]

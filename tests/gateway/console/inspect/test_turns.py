@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from tape.deletions import ELSEWHERE_RESULT
 from tape.entry import TOOL_RESULT
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 from tests.gateway.console.inspect.asking import asked, gone, turns_of
-from tests.gateway.console.inspect.people import GROUP, get, house, said
+from tests.gateway.console.inspect.people import GROUP, Client, House, get, said
 from tests.kit.gateways import tape_of
 
 
@@ -22,12 +21,11 @@ def origins(view: Any) -> list[str]:
     return [part["origin"] for part in view["parts"]]
 
 
-async def test_a_prompt_is_shown_by_the_origin_of_its_parts(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        last = await get(owner, path)
-        first = await get(owner, f"{path}?at=0")
-        sent = [request.body["messages"] for request in home.server.requests]
+async def test_a_prompt_is_shown_by_the_origin_of_its_parts(home: House, owner: Client) -> None:
+    path = await asked(home)
+    last = await get(owner, path)
+    first = await get(owner, f"{path}?at=0")
+    sent = [request.body["messages"] for request in home.server.requests]
     assert (last["at"], first["at"]) == (1, 0)
     assert last["exact"] is first["exact"] is True
     assert origins(first)[0] == "system"
@@ -43,11 +41,10 @@ async def test_a_prompt_is_shown_by_the_origin_of_its_parts(tmp_path: Path) -> N
 
 
 async def test_the_difference_to_the_call_before_says_whether_its_prefix_holds(
-    tmp_path: Path,
+    home: House, owner: Client
 ) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        first, last = await get(owner, f"{path}?at=0"), await get(owner, path)
+    path = await asked(home)
+    first, last = await get(owner, f"{path}?at=0"), await get(owner, path)
     assert first["before"] is None
     before, shown = last["before"], len(first["parts"])
     assert (before["prefix"], before["unchanged"], before["gone"]) == (shown, True, 0)
@@ -57,11 +54,10 @@ async def test_the_difference_to_the_call_before_says_whether_its_prefix_holds(
 
 
 async def test_the_parts_of_a_prompt_and_its_tools_add_up_to_what_was_counted(
-    tmp_path: Path,
+    home: House, owner: Client
 ) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        views = [await get(owner, path), await get(owner, f"{path}?at=0")]
+    path = await asked(home)
+    views = [await get(owner, path), await get(owner, f"{path}?at=0")]
     for view in views:
         tokens, tools = view["tokens"], view["tools"]
         pieces = [tools["tokens"], *(part["tokens"] for part in view["parts"])]
@@ -80,12 +76,13 @@ def test_shares_add_up(total: int, weights: list[int], found: list[int]) -> None
     assert shares(total, weights) == found
 
 
-async def test_the_question_and_the_answer_are_shown_first_unless_deleted(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        view = await get(owner, path)
-        await home.hear(gone(said(2, "")))
-        later = await get(owner, path)
+async def test_the_question_and_the_answer_are_shown_first_unless_deleted(
+    home: House, owner: Client
+) -> None:
+    path = await asked(home)
+    view = await get(owner, path)
+    await home.hear(gone(said(2, "")))
+    later = await get(owner, path)
     assert view["question"] == [{"name": "Alice", "text": "who has the spare key?"}]
     assert view["answer"] == later["answer"] == "Anna has it."
     assert later["question"] == []
@@ -93,18 +90,17 @@ async def test_the_question_and_the_answer_are_shown_first_unless_deleted(tmp_pa
 
 
 async def test_a_turn_whose_question_was_asked_again_says_that_none_is_recorded(
-    tmp_path: Path,
+    home: House, owner: Client
 ) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        search = Call("call-1", "tape_search", '{"query": "spare key"}')
-        home.server.enqueue(ToolCalls((search,)), Failure(400, "no"))
-        await home.hear(said(2, "who has the spare key?"))
-        (row,) = (await get(owner, "ledger"))["failed"]
-        home.server.enqueue(Text(("Anna has it.",)))
-        await owner.post(f"api/console/ledger/{row['row']}/retry", json={})
-        await home.gateway.idle()
-        first, second = await turns_of(home)
-        views = [await get(owner, f"chats/{home.chat}/turns/{one}") for one in (first, second)]
+    search = Call("call-1", "tape_search", '{"query": "spare key"}')
+    home.server.enqueue(ToolCalls((search,)), Failure(400, "no"))
+    await home.hear(said(2, "who has the spare key?"))
+    (row,) = (await get(owner, "ledger"))["failed"]
+    home.server.enqueue(Text(("Anna has it.",)))
+    await owner.post(f"api/console/ledger/{row['row']}/retry", json={})
+    await home.gateway.idle()
+    first, second = await turns_of(home)
+    views = [await get(owner, f"chats/{home.chat}/turns/{one}") for one in (first, second)]
     assert [(bool(one["question"]), one["recorded"]) for one in views] == [
         (False, False),
         (True, True),
@@ -114,26 +110,24 @@ async def test_a_turn_whose_question_was_asked_again_says_that_none_is_recorded(
 
 
 async def test_the_next_turn_of_a_lane_is_compared_with_the_last_call_of_the_one_before(
-    tmp_path: Path,
+    home: House, owner: Client
 ) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        home.server.enqueue(Text(("Since noon.",)))
-        await home.hear(said(3, "since when?", reply_to="2"))
-        first, second = await turns_of(home)
-        earlier = await get(owner, path)
-        view = await get(owner, f"chats/{home.chat}/turns/{second}")
+    path = await asked(home)
+    home.server.enqueue(Text(("Since noon.",)))
+    await home.hear(said(3, "since when?", reply_to="2"))
+    first, second = await turns_of(home)
+    earlier = await get(owner, path)
+    view = await get(owner, f"chats/{home.chat}/turns/{second}")
     assert view["before"]["turn"] == first
     assert view["before"]["unchanged"] is True
     assert view["before"]["prefix"] == len(earlier["parts"])
     assert origins(view)[-2:] == ["lane", "question"]
 
 
-async def test_what_was_deleted_since_then_is_not_shown(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        path = await asked(home)
-        await home.hear(gone(said(1, "")), gone(said(2, "")))
-        views = [await get(owner, path), await get(owner, f"{path}?at=0")]
+async def test_what_was_deleted_since_then_is_not_shown(home: House, owner: Client) -> None:
+    path = await asked(home)
+    await home.hear(gone(said(1, "")), gone(said(2, "")))
+    views = [await get(owner, path), await get(owner, f"{path}?at=0")]
     assert "spare key is with" not in str(views)
     assert "who has the spare key?" not in str(views)
     assert [view["exact"] for view in views] == [True, True]
@@ -141,20 +135,19 @@ async def test_what_was_deleted_since_then_is_not_shown(tmp_path: Path) -> None:
     assert [view["before"] and view["before"]["unchanged"] for view in views] == [True, None]
 
 
-async def test_what_a_tool_took_from_another_chat_is_not_shown(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        calls = (
-            Call("here", "tape_search", '{"query": "spare key"}'),
-            Call("there", "tape_search", '{"query": "spare key", "chat": "plain:-200"}'),
-        )
-        home.server.enqueue(ToolCalls(calls), Text(("Anna has it.",)))
-        await home.hear(said(2, "who has the spare key?"))
-        (turn,) = await turns_of(home)
-        view = await get(owner, f"chats/{home.chat}/turns/{turn}")
-        services = home.gateway.services
-        tape = tape_of(home.gateway, GROUP)
-        explained = await turn_entries(services.store, tape.name, turn)
-        stored = await tape.find(turn=turn)
+async def test_what_a_tool_took_from_another_chat_is_not_shown(home: House, owner: Client) -> None:
+    calls = (
+        Call("here", "tape_search", '{"query": "spare key"}'),
+        Call("there", "tape_search", '{"query": "spare key", "chat": "plain:-200"}'),
+    )
+    home.server.enqueue(ToolCalls(calls), Text(("Anna has it.",)))
+    await home.hear(said(2, "who has the spare key?"))
+    (turn,) = await turns_of(home)
+    view = await get(owner, f"chats/{home.chat}/turns/{turn}")
+    services = home.gateway.services
+    tape = tape_of(home.gateway, GROUP)
+    explained = await turn_entries(services.store, tape.name, turn)
+    stored = await tape.find(turn=turn)
     (kept,) = [one.payload["results"] for one in stored if one.kind == TOOL_RESULT]
     assert ELSEWHERE_RESULT not in kept
     (results,) = [one.payload["results"] for one in explained if one.kind == TOOL_RESULT]
@@ -166,26 +159,22 @@ async def test_what_a_tool_took_from_another_chat_is_not_shown(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("role", "status"), [("owner", 200), ("admin", 404), ("member", 403), ("stranger", 401)]
 )
-async def test_a_turn_is_shown_to_who_may_see_its_chat(
-    tmp_path: Path, role: str, status: int
-) -> None:
-    async with house(tmp_path) as home:
-        path = await asked(home)
-        async with home.guest("9", role) as guest:
-            answer = await get(guest, path, status)
-            await get(guest, f"{path}/models", status)
-            again = await guest.post(f"api/console/{path}/again", json={"agreed": True})
+async def test_a_turn_is_shown_to_who_may_see_its_chat(home: House, role: str, status: int) -> None:
+    path = await asked(home)
+    async with home.guest("9", role) as guest:
+        answer = await get(guest, path, status)
+        await get(guest, f"{path}/models", status)
+        again = await guest.post(f"api/console/{path}/again", json={"agreed": True})
     assert again.status_code == (422 if status == 200 else status)
     assert ("spare key" in str(answer)) == (status == 200)
 
 
-async def test_a_turn_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, home.owner() as owner:
-        await asked(home)
-        chat = f"chats/{home.chat}/turns"
-        assert await get(owner, f"{chat}/nothing", 404) == {"error": NO_TURN}
-        absent = await get(owner, f"{chat}/t-{'0' * 20}", 422)
-        assert absent["error"].startswith("No model was asked")
-        (turn,) = await turns_of(home)
-        view = await get(owner, f"{chat}/{turn}?at=99")
-        assert view["at"] == 1
+async def test_a_turn_that_is_not_there_is_a_sentence(home: House, owner: Client) -> None:
+    await asked(home)
+    chat = f"chats/{home.chat}/turns"
+    assert await get(owner, f"{chat}/nothing", 404) == {"error": NO_TURN}
+    absent = await get(owner, f"{chat}/t-{'0' * 20}", 422)
+    assert absent["error"].startswith("No model was asked")
+    (turn,) = await turns_of(home)
+    view = await get(owner, f"{chat}/{turn}?at=99")
+    assert view["at"] == 1

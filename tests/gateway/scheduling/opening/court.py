@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from typing import ClassVar
 
 import anyio
@@ -12,7 +15,11 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway
-from tests.kit.plain_channels import MESSAGE, PairedChannel
+from gateway.assembly import AS_SHIPPED
+from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.gateways import gateway_of, over
+from tests.kit.mortal import MortalStore
+from tests.kit.plain_channels import MESSAGE, Brings, PairedChannel
 
 NUMBERS = count(1)
 GROUP = replace(MESSAGE, chat_title="Team", server_id="500")
@@ -30,7 +37,7 @@ class CourtChannel(PairedChannel):
         self.shown: list[tuple[str, str]] = []
         self.away = False
         self.cut_off = False
-        self._delivered = anyio.Event()
+        self.delivered = anyio.Event()
 
     async def administers(self, message: InboundMessage) -> bool:
         self.asked.append(message.sender.id)
@@ -50,29 +57,44 @@ class CourtChannel(PairedChannel):
         if self.cut_off:
             raise ChannelDown("its gateway was killed")
         receipts = await super().deliver(message)
-        self._delivered.set()
-        self._delivered = anyio.Event()
+        self.delivered.set()
+        self.delivered = anyio.Event()
         return receipts
+
+
+@dataclass(frozen=True)
+class Court:
+    """The gateway of a group whose admin may let the bot in, and what people do there."""
+
+    gateway: Gateway
+    channel: CourtChannel
+
+    @property
+    def posts(self) -> list[OutboundMessage]:
+        return self.channel.posts
+
+    async def accept(self, *said: InboundMessage) -> None:
+        await self.channel.host.accept(list(said))
 
     # -- what people do
 
-    async def say(self, gateway: Gateway, text: str, person: str = "7", **more: object) -> None:
+    async def say(self, text: str, person: str = "7", **more: object) -> None:
         """Say something, in the group unless `more` says otherwise, and wait for the end of it."""
         number = next(NUMBERS)
         said = replace(GROUP, text=text, sender=Author(person, f"Person {person}"))
         place = {"message_id": f"m{number}", "ext_id": f"e{number}", **more}
         said = replace(said, **place)  # type: ignore[arg-type]
-        await self.host.accept([said])
-        await gateway.idle()
+        await self.accept(said)
+        await self.gateway.idle()
 
-    async def whisper(self, gateway: Gateway, text: str, person: str = "7") -> None:
+    async def whisper(self, text: str, person: str = "7") -> None:
         """Say something in private."""
         place = {"chat_kind": "private", "chat_id": f"dm-{person}", "server_id": ""}
-        await self.say(gateway, text, person, chat_title="", **place)
+        await self.say(text, person, chat_title="", **place)
 
-    async def pair(self, gateway: Gateway, person: str = "1") -> None:
+    async def pair(self, person: str = "1") -> None:
         """Make somebody an owner."""
-        await self.whisper(gateway, f"pair {gateway.parts.pairing.new_code()}", person)
+        await self.whisper(f"pair {self.gateway.parts.pairing.new_code()}", person)
 
     def press_of(self, label: str, person: str = "1") -> InboundMessage:
         """Return the press of a button of the newest message to a person that has buttons."""
@@ -89,9 +111,9 @@ class CourtChannel(PairedChannel):
             sender=Author(person, f"Person {person}"),
         )
 
-    async def press(self, gateway: Gateway, label: str, person: str = "1") -> None:
-        await self.host.accept([self.press_of(label, person)])
-        await gateway.idle()
+    async def press(self, label: str, person: str = "1") -> None:
+        await self.accept(self.press_of(label, person))
+        await self.gateway.idle()
 
     # -- what people see
 
@@ -100,7 +122,22 @@ class CourtChannel(PairedChannel):
 
     async def until_written_to(self, person: str) -> None:
         while not self.to(person):
-            await self._delivered.wait()
+            await self.channel.delivered.wait()
 
     def in_group(self, chat_id: str = "-100") -> list[str]:
         return [post.text for post in self.posts if post.chat_id == chat_id]
+
+
+@asynccontextmanager
+async def court_of(
+    home: Path, store: MortalStore | None = None, **more: str
+) -> AsyncIterator[Court]:
+    """Run a gateway that is closed by default, in the given store or in one of its own."""
+    channel = CourtChannel()
+    internals = AS_SHIPPED if store is None else over(store)
+    plugin, given = Brings(channel), {"ACCESS__MODE": "paired", **more}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(home, server, plugin, internals=internals, **given) as gateway,
+    ):
+        yield Court(gateway, channel)

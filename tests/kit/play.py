@@ -36,6 +36,12 @@ T = TypeVar("T")
 LEASE: Final = 600
 """Seconds of the leases on a server, as the stage renews them: no gateway outlives them here."""
 
+CONNECT_SECONDS: Final = 600
+"""Seconds of the real time in which the model must accept a connection: more than a test may take.
+
+It is in the gateway's own process, which on a busy machine takes a while to ask for a hundred.
+"""
+
 SLOTS_SECONDS: Final = 0.1
 """Seconds in which a gateway that shares its rate limits gets a few slots for its requests."""
 
@@ -221,6 +227,7 @@ class House:
         chosen = self.stage.answering(rules) if rules is not None else {}
         more = {
             "ACCESS__MODE": "open",
+            "AGENT__CONNECT_TIMEOUT": str(CONNECT_SECONDS),
             "BUDGET__STRANGER_TURNS": "0",
             **self.stage.settings(),
             **chosen,

@@ -35,6 +35,7 @@ import pytest
 from tape.database.group_commit import WriterThread
 from tape.database.readers import ReaderPair
 from tests.kit.clock import errand
+from tests.kit.loops import TidyLoop
 from tests.kit.play import playing
 
 P = ParamSpec("P")
@@ -195,8 +196,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--names", action="store_true", help=f"add to {NAMES.name} what is new")
     options = parser.parse_args()
-    asyncio.run(traced(options.channel))  # imports and compiles
-    traces = [asyncio.run(traced(options.channel)) for _ in range(options.questions)]
+    with asyncio.Runner(loop_factory=TidyLoop) as runner:
+        runner.run(traced(options.channel))  # imports and compiles
+        traces = [runner.run(traced(options.channel)) for _ in range(options.questions)]
     if options.names:
         add_names(call for trace in traces for call in trace.calls)
     counts = median([trace.counts(read_names()) for trace in traces])

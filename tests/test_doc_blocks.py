@@ -236,7 +236,8 @@ def test_the_tests_of_the_page_on_tests_pass(tmp_path: Path) -> None:
     blocks = [block for language, block in BLOCK.findall(page) if language == "python"]
     for number, block in enumerate(blocks):
         (tmp_path / f"test_block_{number}.py").write_text(block)
-    command = [sys.executable, "-m", "pytest", "-p", "tests.kit.fixtures", "-c", "pyproject.toml"]
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.kit.fixtures"]\n')
+    command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml"]
     done = subprocess.run(
         [*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
     )

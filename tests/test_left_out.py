@@ -18,6 +18,12 @@ from tests.kit.left_out import LeftOut
 def pytest_configure(config):
     config.pluginmanager.register(LeftOut(config))
 """
+SHARING = f"""{PLUGIN}
+def pytest_collection_modifyitems(config, items):
+    shared = [item for item in items if item.name.endswith("server[0]")]
+    config.hook.pytest_deselected(items=shared)
+    items[:] = [item for item in items if item not in shared]
+"""
 SETTINGS = """
 [pytest]
 addopts = -q -p no:cacheprovider -p no:anyio -p no:hypothesispytest
@@ -41,9 +47,9 @@ SERVER = "2 tests that need a PostgreSQL server (make test-postgres)"
 DISK = "1 (no disk here)"
 
 
-def last_line(folder: Path, *options: str) -> str:
+def last_line(folder: Path, *options: str, plugins: str = PLUGIN) -> str:
     """Run the tests as they are in the folder, and return the last line of what pytest says."""
-    (folder / "conftest.py").write_text(PLUGIN)
+    (folder / "conftest.py").write_text(plugins)
     (folder / "pytest.ini").write_text(SETTINGS)
     (folder / "test_some.py").write_text(TESTS)
     ran = subprocess.run(
@@ -71,6 +77,14 @@ def test_what_a_keyword_leaves_out_is_not_missed(tmp_path: Path) -> None:
     said = last_line(tmp_path, *options, "-k", "browser or server")
     assert said == f"Left out: {BROWSER}, {SERVER}."
     assert last_line(tmp_path, *options, "-k", "runs").startswith("1 passed")
+
+
+def test_on_a_server_the_cases_that_other_channels_run_are_named_by_their_command(
+    tmp_path: Path,
+) -> None:
+    said = last_line(tmp_path, "-p", "no:xdist", "-m", "postgresql", plugins=SHARING)
+    needed = "1 test that needs a run of every case on every channel (make test-every-case)"
+    assert said == f"Left out: {needed}."
 
 
 def test_one_test_is_no_tests() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.kit.needs import SERVER, read_need
+from tests.kit.needs import EVERY_CASE, SERVER, read_need
 
 POSTGRESQL: Final = "postgresql"
 COUNT: Final = "left_out_postgresql"
@@ -23,12 +23,17 @@ class LeftOut:
         self._for_servers = 0
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count the tests that only `-m "not postgresql"` leaves out."""
+        """Count the tests that need a server, left out by `-m` or by those that share cases."""
         # Each option deselects in a call of its own: a keyword deselects others, too.
         if items and all(item.get_closest_marker(POSTGRESQL) for item in items):
             self._for_servers = len(items)
             output: dict[str, Any] = vars(self._config).get("workeroutput", {})
             output[COUNT] = len(items)
+
+    @property
+    def _need(self) -> str:
+        """What the deselected tests needed: in a run on a server, they are cases of others."""
+        return EVERY_CASE if self._config.option.markexpr == POSTGRESQL else SERVER
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -43,7 +48,7 @@ class LeftOut:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and not hasattr(self._config, "workerinput"):
             reasons = [_reason(report) for report in reporter.stats.get("skipped", ())]
-            if said := line([*reasons, *[SERVER] * self._for_servers]):
+            if said := line([*reasons, *[self._need] * self._for_servers]):
                 reporter.ensure_newline()
                 reporter.write_line(said)
         return result

@@ -29,5 +29,6 @@ ROOT: Final = needs("root", "sudo make test")
 SYSTEMD: Final = needs("systemd", "sudo apt install systemd")
 DISK: Final = needs("a disk that root may mount", "sudo make test")
 SERVER: Final = needs("a PostgreSQL server", "make test-postgres")
+EVERY_CASE: Final = needs("a run of every case on every channel", "make test-every-case")
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason=ROOT)

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import MappingProxyType
@@ -20,7 +21,7 @@ import structlog
 from typer.testing import CliRunner
 
 from gateway.app import Gateway, running_gateway
-from gateway.assembly import AS_SHIPPED, Internals
+from gateway.assembly import Internals
 from gateway.cli.main import app
 from gateway.home import find_running
 from gateway.hooks.loader import Failure
@@ -38,6 +39,13 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.canaries import KEY, SET, TOKENS, Canaries, by_design, watched, without_wire
 from tests.kit.forks import Fork, fork
 from tests.kit.waiting import Patience
+
+PATIENT: Final = Internals(
+    intervals=Intervals(
+        console_read=60.0, console_search=60.0, console_turn=60.0, database_check=60.0
+    )
+)
+"""Of a gateway on a busy machine: what a test does not ask for is never too late."""
 
 ROOT = Path(__file__).resolve().parents[2]
 APART = ROOT / "docs"
@@ -87,12 +95,12 @@ def with_plugins(*plugins: object) -> Callable[[HookRuntime], list[Failure]]:
 
 def every(**seconds: float) -> Internals:
     """Return the internals of a gateway that waits other seconds; see `Intervals`."""
-    return Internals(intervals=Intervals(**seconds))
+    return replace(PATIENT, intervals=replace(PATIENT.intervals, **seconds))
 
 
 def over(store: UnitStore) -> Internals:
     """Return the internals of a gateway that keeps everything in a store that is open."""
-    return Internals(open_store=lambda *_: store)
+    return replace(PATIENT, open_store=lambda *_: store)
 
 
 @asynccontextmanager
@@ -102,7 +110,7 @@ async def gateway_of(
     *plugins: object,
     clock: Any = None,  # a Clock, a sequence of names, Internals: callers pass `**dict[str, str]`
     only: Any = None,
-    internals: Any = AS_SHIPPED,
+    internals: Any = PATIENT,
     **more: str,
 ) -> AsyncIterator[Gateway]:
     """Run a gateway in this process; `internals` are what no setting changes."""

@@ -16,8 +16,7 @@ from anyio import to_thread
 
 from channels.testing import Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
 from gateway.app import Gateway, access_admin
-from gateway.assembly import AS_SHIPPED, Internals
-from gateway.settings.intervals import Intervals
+from gateway.assembly import Internals
 from gateway.sharing.rooms.shared_rooms import PAUSE_SECONDS
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
@@ -25,7 +24,7 @@ from tape.stores.sqlite import tape_schema
 from tape.turn_events import is_take, read_take
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import RestingClock
-from tests.kit.gateways import gateway_of, over, tape_of
+from tests.kit.gateways import PATIENT, every, gateway_of, over, tape_of
 from tests.kit.mortal import LastingStore, Moment, MortalPart, MortalStore, Strike
 from tests.kit.promised import class_of, is_on_a_server
 from tests.kit.server_store import LastingDatabase, lasting_database
@@ -258,14 +257,14 @@ class House:
     def _internals(self, store: MortalStore | None) -> Internals:
         """Return those of the next gateway: one that shares its work seldom looks by itself."""
         if store is None:
-            return AS_SHIPPED
+            return PATIENT
         if not isinstance(store, MortalPart):
             return over(store)
         names = ("claims", "workers", "accounts", "rooms", "quiet_rooms", "silent_process")
         seconds = dict.fromkeys(names, self.looks)
         if self.killed:
             seconds["claims"] = LOOK_AGAIN
-        return replace(over(store), intervals=Intervals(**seconds))
+        return replace(over(store), intervals=every(**seconds).intervals)
 
     async def _store(self, settings: dict[str, str]) -> MortalStore | None:
         """Return what the next gateway has of the store, if that is not a file of its own."""

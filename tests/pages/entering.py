@@ -9,14 +9,15 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
-from gateway.assembly import AS_SHIPPED, Internals
+from gateway.assembly import Internals
 from tests.gateway.console.scene import OWNER, Scene, scene_of
 from tests.kit.browser import Browsing, browsing
+from tests.kit.gateways import PATIENT
 
 
 @asynccontextmanager
 async def entered(
-    home: Path, chromium: Browser, person: str = OWNER, internals: Internals = AS_SHIPPED
+    home: Path, chromium: Browser, person: str = OWNER, internals: Internals = PATIENT
 ) -> AsyncIterator[tuple[Scene, Browsing, Page]]:
     """Have somebody in the console, by a link of theirs, in a browser that is no one's."""
     async with scene_of(home, internals=internals) as scene, browsing(chromium) as opened:

@@ -23,7 +23,7 @@ from tape.entry import event, message
 from tape.service import tape_name
 from tests.gateway.console.long_tape import make_long
 from tests.kit.browser import browsing, marks
-from tests.kit.gateways import every, gateway_of, tape_of
+from tests.kit.gateways import gateway_of, tape_of
 from tests.kit.visitor import Visitor
 
 pytestmark = marks
@@ -48,8 +48,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
     home = tmp_path_factory.mktemp("long")
     workspace = home / "workspace"
     await make_long(home / "tapeway.db", tape_name(workspace, SESSION), ENTRIES, LANES)
-    patient = every(console_read=60.0, console_search=60.0)
-    async with gateway_of(home, WORKSPACE=str(workspace), internals=patient) as running:
+    async with gateway_of(home, WORKSPACE=str(workspace)) as running:
         async with httpx2.AsyncClient(base_url=running.url, trust_env=False) as client:
             await Visitor(client, "lobby", "Ada").say("hello")
         await running.idle()

@@ -14,11 +14,10 @@ from anyio.abc import TaskStatus
 from channels.message import Author, InboundMessage
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.app import Gateway
-from gateway.assembly import AS_SHIPPED
 from gateway.clock import SystemClock
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of, tape_of
+from tests.kit.gateways import PATIENT, gateway_of, tape_of
 from tests.kit.waiting import Patience
 
 QUICK = {"SHARING__LEASE": "1.5", "SHARING__KEEP": "0.2"}
@@ -29,13 +28,7 @@ KEPT = {"SHARING__LEASE": "600", "SHARING__KEEP": "600"}  # nothing is renewed m
 
 @asynccontextmanager
 async def gateways(
-    count: int,
-    folder: Path,
-    url: str,
-    server: FakeOpenAI,
-    *,
-    internals: Any = AS_SHIPPED,
-    **more: str,
+    count: int, folder: Path, url: str, server: FakeOpenAI, *, internals: Any = PATIENT, **more: str
 ) -> AsyncIterator[list[Gateway]]:
     """Run gateways over one database, each in a home of its own."""
     async with AsyncExitStack() as stack:

@@ -22,6 +22,7 @@ from tests.fakes.discord.world import Channel, Guild, Message, User
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import START, ManualClock
 from tests.kit.gateways import make_settings, running, tape_of, with_plugins
+from tests.kit.waiting import PATIENCE_SECONDS
 
 STEP = 0.1
 """Seconds that pass at once; between two steps the sockets get a moment of real time."""
@@ -42,7 +43,7 @@ class Bot:
 
     async def until(self, wanted: Callable[[], object]) -> None:
         """Advance the clock until a condition holds."""
-        with anyio.fail_after(60):
+        with anyio.fail_after(PATIENCE_SECONDS):
             while not wanted():
                 await self.pass_by(STEP)
 

@@ -21,6 +21,7 @@ from tests.fakes.telegram.world import User
 from tests.kit import gateways
 from tests.kit.clock import ManualClock
 from tests.kit.gateways import make_settings, tape_of, with_plugins
+from tests.kit.waiting import PATIENCE_SECONDS
 
 GROUP = -1001
 STEP = 0.1
@@ -43,7 +44,7 @@ class Bot:
 
     async def until(self, wanted: Callable[[], object]) -> None:
         """Advance the clock until a condition holds."""
-        with anyio.fail_after(60):
+        with anyio.fail_after(PATIENCE_SECONDS):
             while not wanted():
                 await self.pass_by(STEP)
 

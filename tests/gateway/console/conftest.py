@@ -8,9 +8,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gateway.assembly import AS_SHIPPED, Internals
+from gateway.assembly import Internals
 from tests.gateway.console.court import Townhall, WatchClock, court_of
 from tests.gateway.console.scene import ADMIN, OWNER, STRANGER, LeapingClock, Scene, scene_of
+from tests.kit.gateways import PATIENT
 from tests.kit.kept_databases import kept_database
 
 
@@ -32,7 +33,7 @@ def clock() -> LeapingClock:
 @pytest.fixture
 def internals() -> Internals:
     """What no setting changes; a test gives others by its parameters."""
-    return AS_SHIPPED
+    return PATIENT
 
 
 @pytest.fixture

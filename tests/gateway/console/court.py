@@ -14,10 +14,10 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import InboundMessage
 from gateway.access.administrators import Administrators
-from gateway.assembly import AS_SHIPPED
 from gateway.settings.bounds import BOUNDS
 from tests.gateway.console.scene import GROUP, OTHER_GROUP, LeapingClock, Scene, running_scene
 from tests.kit.clock import ManualClock
+from tests.kit.gateways import PATIENT
 from tests.kit.plain_channels import PlainChannel
 from tests.kit.waiting import Patience
 
@@ -61,7 +61,7 @@ class Townhall(PlainChannel):
 
 @asynccontextmanager
 async def court_of(
-    home: Path, hall: Townhall, watch: WatchClock, internals: Any = AS_SHIPPED, **database: str
+    home: Path, hall: Townhall, watch: WatchClock, internals: Any = PATIENT, **database: str
 ) -> AsyncIterator[Scene]:
     """Have a scene in which only two groups are open, and Ann administers one of them."""
     more = {"ACCESS__MODE": "paired", **database}

@@ -14,13 +14,13 @@ import pytest
 
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway, access_admin
-from gateway.assembly import AS_SHIPPED, Internals
+from gateway.assembly import Internals
 from gateway.clock import SystemClock
 from gateway.console.chats import key_of
 from gateway.storage.ledger.rows import account_id
 from tape.unit_of_work import Row
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import every, gateway_of, tape_of
+from tests.kit.gateways import PATIENT, every, gateway_of, tape_of
 from tests.kit.plain_channels import Brings, PlainChannel
 from tests.kit.waiting import Patience
 
@@ -145,7 +145,7 @@ Found = TypeVar("Found", bound=Scene)
 
 @asynccontextmanager
 async def scene_of(
-    home: Path, *, clock: Any = None, internals: Any = AS_SHIPPED, **more: str
+    home: Path, *, clock: Any = None, internals: Any = PATIENT, **more: str
 ) -> AsyncIterator[Scene]:
     """Run a gateway, whose access is open, with an owner and an admin of the account `plain`."""
     async with running_scene(Scene, home, more, clock, internals=internals) as scene:
@@ -160,7 +160,7 @@ async def running_scene(
     clock: Any = None,
     channel: PlainChannel | None = None,
     *plugins: object,
-    internals: Internals = AS_SHIPPED,
+    internals: Internals = PATIENT,
 ) -> AsyncIterator[Found]:
     """Have a scene of a kind; see `scene_of`."""
     channel = channel or PlainChannel()

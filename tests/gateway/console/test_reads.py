@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from gateway.app import Gateway
-from gateway.assembly import AS_SHIPPED, Internals
+from gateway.assembly import Internals
 from gateway.console.reads import MAX_TOGETHER, MAX_WAITING, PAGE, ConsoleBusy, ConsoleReads
 from gateway.console.timeline.overview import hits_of
 from gateway.errors import AdminError
@@ -26,7 +26,7 @@ from tape.side import SideReader
 from tape.stores.memory import MemoryStore
 from tape.stores.plain_beside import PlainBeside
 from tests.gateway.console.long_tape import make_long
-from tests.kit.gateways import every, gateway_of, tape_of
+from tests.kit.gateways import PATIENT, every, gateway_of, tape_of
 
 
 @pytest.fixture(params=["sqlite", "memory:", "file"])
@@ -115,7 +115,7 @@ class SlowStore(MemoryStore):
 
 
 async def reads_of(
-    tmp_path: Path, side: SideReader, internals: Internals = AS_SHIPPED
+    tmp_path: Path, side: SideReader, internals: Internals = PATIENT
 ) -> AsyncIterator[ConsoleReads]:
     async with gateway_of(tmp_path, TAPE__URL="memory:", internals=internals) as running:
         yield ConsoleReads(replace(running.services, store=SlowStore(side)))

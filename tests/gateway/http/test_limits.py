@@ -36,6 +36,7 @@ from gateway.http.server import QuietServer, listen, make_server
 from tests.kit.clock import rest
 from tests.kit.gateways import gateway_process, make_environ
 from tests.kit.visitor import visit
+from tests.kit.waiting import until
 
 HALF = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-"
 DESCRIPTORS = 256
@@ -145,21 +146,23 @@ async def test_who_does_not_read_the_answer_holds_a_connection_for_half_a_minute
         return PlainTextResponse("x" * 20_000_000)
 
     async with server_of(Route("/", much)) as (server, url):
-        now = asyncio.get_running_loop().time
+        now = asyncio.get_running_loop().time()
         with half_open(url, 1, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as (silent,):
             while not any(one.has_request for one in server.crowd.connections()):
                 await anyio.lowlevel.checkpoint()
             await anyio.wait_all_tasks_blocked()
-            server.crowd.sweep(now())
-            server.crowd.sweep(now() + 29)
+            server.crowd.sweep(now)
+            server.crowd.sweep(now + 29)
             assert len(server.crowd.connections()) == 1
+            (watched,) = server.crowd.connections()
+            unread = watched.transport.get_write_buffer_size()
             await anyio.to_thread.run_sync(silent.recv, 6_000_000, socket.MSG_WAITALL)
-            for _ in range(2000):  # the kernel may report the room a moment later
-                await anyio.lowlevel.checkpoint()
-            server.crowd.sweep(now() + 31)
-            server.crowd.sweep(now() + 60)
+            # The kernel may report the room a moment later.
+            await until(lambda: watched.transport.get_write_buffer_size() < unread, "some was read")
+            server.crowd.sweep(now + 31)
+            server.crowd.sweep(now + 60)
             assert len(server.crowd.connections()) == 1
-            server.crowd.sweep(now() + 62)
+            server.crowd.sweep(now + 62)
             assert server.crowd.connections() == []
 
 

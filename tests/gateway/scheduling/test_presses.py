@@ -13,7 +13,6 @@ import pytest
 
 from channels.message import Author, InboundMessage, OutboundMessage
 from gateway.app import Gateway
-from gateway.assembly import AS_SHIPPED
 from gateway.delivery.outbox import commit_with_sends
 from gateway.errors import CommandRefused
 from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN, Presses, Settled
@@ -24,7 +23,7 @@ from tape.stores.sqlite import tape_schema
 from tape.unit_of_work import Unit
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
 from tests.kit.clock import ManualClock
-from tests.kit.gateways import gateway_of, names, over, tape_of
+from tests.kit.gateways import PATIENT, gateway_of, names, over, tape_of
 from tests.kit.mortal import LastingStore, Moment, MortalStore
 from tests.kit.plain_channels import Brings, PlainChannel
 
@@ -102,7 +101,7 @@ async def stand(
     """Run a gateway, in the given store or in one of its own."""
     channel, clock = channel or CourtChannel(), ManualClock()
     more: dict[str, Any] = {"ACCESS__MODE": "open", "TAPE__URL": "memory:", "clock": clock}
-    more["internals"] = AS_SHIPPED if store is None else over(store)
+    more["internals"] = PATIENT if store is None else over(store)
     async with gateway_of(home, None, Brings(channel), **more) as gateway:
         presses = gateway.parts.presses
         probe = Probe(gateway)

@@ -10,12 +10,11 @@ from typing import Any
 import httpx2
 
 from gateway.app import Gateway
-from gateway.assembly import AS_SHIPPED
 from gateway.settings import load_settings
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.console.scene import OUTSIDE, TOKEN
 from tests.kit.canaries import KEY
-from tests.kit.gateways import make_environ, running, with_plugins
+from tests.kit.gateways import PATIENT, make_environ, running, with_plugins
 
 OTHER_KEY = "sk-canary-of-another-server-77aa"
 
@@ -27,7 +26,7 @@ async def set_up(
     *,
     plugins: Any = None,
     only: Any = None,
-    internals: Any = AS_SHIPPED,
+    internals: Any = PATIENT,
     **more: str,
 ) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
     """Run a gateway whose `.env` has `stored` lines; yield it with its owner's client."""

@@ -13,12 +13,13 @@ import httpx2
 from channels.base import Channel
 from channels.registry import make_channel
 from gateway.app import Gateway
-from gateway.assembly import AS_SHIPPED, Internals
+from gateway.assembly import Internals
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.gateway.console.scene import until
 from tests.gateway.setup.desk import set_up
 from tests.kit.canaries import KEY
+from tests.kit.gateways import PATIENT
 
 RIGHT, WRONG = "123456:right-token-of-the-bot", "123456:wrong-token-of-the-bot"
 
@@ -29,7 +30,7 @@ async def telegram_gateway(
     telegram: FakeTelegram,
     model: FakeOpenAI,
     token: str,
-    internals: Internals = AS_SHIPPED,
+    internals: Internals = PATIENT,
 ) -> AsyncIterator[tuple[Gateway, httpx2.AsyncClient]]:
     """Run a gateway with a page and a bot, whose token is in its `.env`."""
     environ = {

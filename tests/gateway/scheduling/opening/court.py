@@ -15,9 +15,8 @@ from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway
-from gateway.assembly import AS_SHIPPED
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import gateway_of, over
+from tests.kit.gateways import PATIENT, gateway_of, over
 from tests.kit.mortal import MortalStore
 from tests.kit.plain_channels import MESSAGE, Brings, PairedChannel
 
@@ -134,7 +133,7 @@ async def court_of(
 ) -> AsyncIterator[Court]:
     """Run a gateway that is closed by default, in the given store or in one of its own."""
     channel = CourtChannel()
-    internals = AS_SHIPPED if store is None else over(store)
+    internals = PATIENT if store is None else over(store)
     plugin, given = Brings(channel), {"ACCESS__MODE": "paired", **more}
     async with (
         FakeOpenAI() as server,

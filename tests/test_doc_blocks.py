@@ -242,4 +242,4 @@ def test_the_tests_of_the_page_on_tests_pass(tmp_path: Path) -> None:
         [*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
-    assert len(blocks) == 2
+    assert len(blocks) == 3

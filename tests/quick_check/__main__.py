@@ -42,6 +42,7 @@ CHECKS: Final = {
     "format": ("ruff", "format", "--check", "."),
     "lint": ("ruff", "check", "."),
     "layers": ("lint-imports",),
+    "counts": ("pytest", "-p", "no:xdist", "tests/test_house_counts.py", "-k", "not hops"),
 }
 
 
@@ -100,8 +101,9 @@ def _check(name: str, until: float) -> Part:
     if cold:
         print("types: the first time takes minutes", flush=True)
     ended = run([str(BIN / program), *arguments], None if cold else until)
-    goal = "lint" if name == "format" else name
-    return Part(name, ended, f"make {goal}", failed=ended.code not in (0, None))
+    remedies = {"format": "make lint", "counts": "make test T=tests/test_house_counts.py"}
+    remedy = remedies.get(name, f"make {name}")
+    return Part(name, ended, remedy, failed=ended.code not in (0, None))
 
 
 def _test(files: list[str], until: float) -> Part:
@@ -136,9 +138,11 @@ def _as_they_end(parts: Sequence[Future[Part]]) -> Iterator[Part]:
         part = future.result()
         if part.failed:
             print(f"\n{part.ended.output.rstrip()}\nFAILED: {part.name}\n", flush=True)
-        elif part.ended.seconds and (part.ended.code is not None or part.done):
+        elif part.done or (part.name in CHECKS and part.ended.code == 0):
             names = " ".join(part.done) or part.name
             print(f"{names}: passed in {part.ended.seconds:.1f} s", flush=True)
+        elif part.ended.seconds:
+            print(f"{part.name}: not finished after {part.ended.seconds:.1f} s", flush=True)
         if part.cut:
             print(f"Interrupted after {part.ended.seconds:.0f} s, in {part.cut}", flush=True)
         yield part
@@ -155,10 +159,10 @@ def _summed_up(
     remedies = [part.remedy for part in ended if part.name in CHECKS and part.ended.code is None]
     if left:
         paths = as_few_paths(left, tests)
-        many = len(paths) > MOST_PATHS
-        remedies.append("make test" if many else f'make test T="{" ".join(paths)}"')
-        if many:
-            print(f"{len(left)} files, nearest first: {' '.join(paths[:MOST_PATHS])} ...")
+        near = left[:FILES_PER_RUN] if len(paths) > MOST_PATHS else paths
+        remedies.append(f'make test T="{" ".join(near)}"')
+        if near is not paths:
+            remedies[-1] += f", the nearest of {len(left)} files; all of them: make test"
     if remedies:
         print("Left out for want of time:", *remedies, sep="\n  ")
     fallen = [part for part in ended if part.failed]
@@ -166,7 +170,7 @@ def _summed_up(
         print("Failed:", *(part.remedy for part in fallen), sep="\n  ")
     result = "failed" if fallen else "passed"
     count = f"{len(chosen) - len(left)} of {len(chosen)} files of tests"
-    print(f"make quick {result} in {seconds:.0f} s: format, lint, types, layers, {count}")
+    print(f"make quick {result} in {seconds:.0f} s: format, lint, types, layers, counts, {count}")
     return 1 if fallen else 0
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 PACKAGES: Final = ("gateway", "channels", "agent", "tape", "bench")
-HOUSE: Final = tuple(f"tests/test_house{rest}.py" for rest in ("", "_imports", "_counts"))
+HOUSE: Final = ("tests/test_house.py", "tests/test_house_imports.py")
 ROOMS: Final = {"gateway/doctor": "tests/doctor"}
 """Folders whose tests are elsewhere than in the folder of the same name below `tests`."""
 

@@ -15,6 +15,7 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from gateway.home import find_running
+from tests.fakes.base.server import BACKLOG
 
 POST: Final = b"POST "
 EVENTS: Final = b"GET "
@@ -39,7 +40,7 @@ class Relay:
 
     async def __aenter__(self) -> Self:
         """Listen."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=BACKLOG)
         port = self._server.sockets[0].getsockname()[1]
         self.base_url = f"http://127.0.0.1:{port}"
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from tests.fakes.base.connection import Connection, Outcome
 from tests.fakes.base.faults import Doing, Faults, FaultT
@@ -13,6 +13,13 @@ from tests.fakes.base.http import Request
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped
 
 CallT = TypeVar("CallT")
+
+BACKLOG: Final = 1024
+"""Maximum connections that wait to be accepted.
+
+One more is not refused: the kernel drops it, and tries again a second later, in real time. A clock
+that stands still while something is on its way would not see it, and hours would pass meanwhile.
+"""
 
 
 class FakeServer(ABC, Generic[CallT, FaultT]):
@@ -52,6 +59,7 @@ class FakeServer(ABC, Generic[CallT, FaultT]):
             lambda: Connection(self._served, self._connections, self._crashes.append),
             self.host,
             self._port,
+            backlog=BACKLOG,
         )
         self._port = self._server.sockets[0].getsockname()[1]
         self._listening_at(f"127.0.0.1:{self._port}")

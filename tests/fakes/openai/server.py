@@ -19,7 +19,7 @@ from typing import Self, assert_never
 
 import orjson
 
-from tests.fakes.base.server import report
+from tests.fakes.base.server import BACKLOG, report
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped, think
 from tests.fakes.openai.answers import Answer
 from tests.fakes.openai.rules import body_refusal, key_refusal
@@ -98,7 +98,9 @@ class FakeOpenAI:
         ]
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(
+            self._connected, "127.0.0.1", self._port, backlog=BACKLOG
+        )
         self._port = self._server.sockets[0].getsockname()[1]
         self.base_url = f"http://127.0.0.1:{self._port}/v1"
         return self

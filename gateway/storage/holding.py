@@ -101,8 +101,8 @@ def hold_all(unit: Unit, now: datetime, taken_at: str) -> None:
     # A link may have been revoked since the backup, and is shown as revoked by nobody.
     unit.run("ledger.close_console_links", now=utc_iso(now), by="")
     # Platforms date messages in whole seconds.
-    moment = max(utc_iso(now.replace(microsecond=0)), taken_at)  # the clock may be behind
-    unit.run("ledger.record_restore", restored_at=moment, taken_at=taken_at)
+    moment = max(now, parse_date(taken_at)).replace(microsecond=0)  # the clock may be behind
+    unit.run("ledger.record_restore", restored_at=utc_iso(moment), taken_at=taken_at)
 
 
 def skip_row_ids(unit: Unit, taken_at: str) -> None:

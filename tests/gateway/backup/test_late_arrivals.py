@@ -106,3 +106,14 @@ async def test_a_wrong_clock_at_the_restore_neither_answers_the_past_nor_holds_t
         held = await LedgerAdmin(gateway.services, None).rows("held")
     assert [row["id"] for row in held] == ["in-1"]
     assert list(channel.platform.messages.values()) == ["at once"]
+
+
+async def test_a_restore_in_the_very_second_of_its_backup_holds_nothing_that_is_said_in_it(
+    gateway: Gateway,
+) -> None:
+    ledger, second = gateway.services.ledger, datetime.now(UTC).replace(microsecond=0)
+    unit = Unit()
+    hold_all(unit, second.replace(microsecond=1), utc_iso(second.replace(microsecond=9)))
+    await gateway.services.store.commit(unit)
+    await ledger.held.load()
+    assert ledger.held.restored_at == second  # platforms date messages in whole seconds

@@ -29,7 +29,7 @@ _LONGEST: Final = 3_820
 
 
 class Telegram(Platform[TelegramStage, Call]):
-    """A Telegram with kill points, which keeps what the gateway was told of."""
+    """A Telegram with kill points, which records every update that it delivered to the gateway."""
 
     menu: ClassVar[Menu] = Menu(
         "telegram",

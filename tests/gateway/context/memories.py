@@ -21,5 +21,5 @@ def says(number: int, who: str, text: str, **more: object) -> InboundMessage:
 
 
 async def hear(group: GroupChat, *said: InboundMessage) -> list[str]:
-    """Let a group say something; returns the lanes of all that it said so far."""
+    """Say messages in a group; returns the lanes of all its messages so far."""
     return [entry.meta["lane"] for entry in await group.hear(*said) if "inbox" in entry.meta]

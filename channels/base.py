@@ -286,6 +286,14 @@ class Channel(ABC):
         """Return a file of at most `most` bytes or raise MediaRefused; needs `media`."""
         raise NotImplementedError
 
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        """Return an incomplete message with what its delivery lacked, and `incomplete` unset.
+
+        Called after the message was accepted, before it is on its tape; again after a crash. What
+        cannot be looked up is named in the message; raises ChannelDown if it is worth another try.
+        """
+        return replace(message, incomplete=False)
+
     async def find(self, message: OutboundMessage) -> list[Receipt]:
         """Find a message that may have been sent, and return its receipts; needs `lookup`.
 

@@ -69,6 +69,7 @@ class Quote:
 
     ours    whether the agent wrote it
     chosen  whether the author selected these words from a longer message
+    media   the attachments of the quoted message
     """
 
     author: str
@@ -76,15 +77,58 @@ class Quote:
     text: str = ""
     ours: bool = False
     chosen: bool = False
+    media: tuple[Media, ...] = ()
+
+    def to_payload(self) -> dict[str, Any]:
+        return {**_payload_of(self), "media": tuple(map(_payload_of, self.media))}
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> Quote:
+        """Parse the result of `to_payload`; raises TypeError for anything else."""
+        media = tuple(Media(**one) for one in payload.get("media", ()))
+        return cls(**{**payload, "media": media})
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Words in a message that its sender did not write: a card, a forwarded message, a mail.
+
+    label      what people call it: forwarded message, link preview, card, mail, first post, ...
+    author     the visible name of who wrote it, or "" if that is not known
+    author_id  the platform's id of who wrote it, if known
+    date       when it was written, ISO 8601 in UTC, or ""
+    media      its attachments
+    source     `person`: somebody else wrote it; `page`: it comes from a web page or a service
+    ours       whether the agent wrote it
+    """
+
+    label: str
+    text: str = ""
+    author: str = ""
+    author_id: str = ""
+    date: str = ""
+    media: tuple[Media, ...] = ()
+    source: Literal["person", "page"] = "person"
+    ours: bool = False
+
+    def to_payload(self) -> dict[str, Any]:
+        return {**_payload_of(self), "media": tuple(map(_payload_of, self.media))}
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> Excerpt:
+        """Parse the result of `to_payload`; raises TypeError for anything else."""
+        media = tuple(Media(**one) for one in payload.get("media", ()))
+        return cls(**{**payload, "media": media})
 
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
     """A message as a platform delivered it, or another event in a chat.
 
-    kind               `message`; `edit`: the new `text` of `message_id`; `delete`: `message_id` was
-                       deleted; `change`: the chat changed, with the kind of change in `change` and
-                       a sentence in `text`; `press`: the author pressed a button of the message
+    kind               `message`; `edit`: what `message_id` says now, in the fields of a new message
+                       (`date` is the message's own, `edited` the edit's); `delete`: `message_id`
+                       was deleted; `change`: the chat changed, with the kind of change in `change`
+                       and a sentence in `text`; `press`: the author pressed a button of the message
                        `message_id`, with the button's token in `press`; `pairing`: the author sent
                        a pairing code, with the verdict in `change` (only the gateway makes these);
                        `unreadable`: an event that could not be parsed, with the reason in `why`
@@ -103,6 +147,13 @@ class InboundMessage:
     backlog            whether it waited on the platform while the channel was down
     quote              the text that it replies to
     forwarded          original author of a forwarded text
+    excerpts           what its sender did not write, other than the quoted message: cards, shared
+                       and forwarded messages, mails; never part of `text`
+    omitted            what a limit left out, as noun phrases
+    incomplete         whether its channel can look up more of it (`Channel.complete`)
+    edited             time of the edit, ISO 8601 in UTC, if it is an edit
+    command            the command line that its text has the form of, beginning with a comma; the
+                       gateway decides whether there is such a command
     joins              key shared by the parts of a message that the platform split: an album, a
                        long paste
     parts              id and text of each part of a joined message
@@ -139,6 +190,11 @@ class InboundMessage:
     media: tuple[Media, ...] = ()
     quote: Quote | None = None
     forwarded: Quote | None = None
+    excerpts: tuple[Excerpt, ...] = ()
+    omitted: tuple[str, ...] = ()
+    incomplete: bool = False
+    edited: str = ""
+    command: str = ""
     joins: str = ""
     parts: tuple[tuple[str, str], ...] = ()
     change: str = ""
@@ -155,8 +211,9 @@ class InboundMessage:
             "sender": _payload_of(self.sender),
             "raw": deepcopy(dict(self.raw)),
             "media": tuple(map(_payload_of, self.media)),
-            "quote": self.quote and _payload_of(self.quote),
-            "forwarded": self.forwarded and _payload_of(self.forwarded),
+            "quote": self.quote and self.quote.to_payload(),
+            "forwarded": self.forwarded and self.forwarded.to_payload(),
+            "excerpts": tuple(one.to_payload() for one in self.excerpts),
         }
 
     @classmethod
@@ -169,7 +226,9 @@ class InboundMessage:
         values["media"] = tuple(Media(**one) for one in values.get("media", ()))
         for name in ("quote", "forwarded"):
             if values.get(name) is not None:
-                values[name] = Quote(**values[name])
+                values[name] = Quote.from_payload(values[name])
+        values["excerpts"] = tuple(map(Excerpt.from_payload, values.get("excerpts", ())))
+        values["omitted"] = tuple(values.get("omitted", ()))
         return cls(**values)
 
 

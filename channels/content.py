@@ -1,0 +1,101 @@
+"""What a message says: the words, files and foreign words that a platform's reader found in it.
+
+Each platform has one reader, `read_content`, for new messages, edits, quotes, forwards, history and
+redelivery alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
+
+from channels.message import Excerpt, Media
+
+MAX_BYTES: Final = 65_536
+"""UTF-8 bytes of words that are kept of a message, its excerpts included."""
+
+MAX_MEDIA: Final = 20
+MAX_EXCERPTS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a message says.
+
+    text        the sender's own words; a label with an address behind it is written as Markdown
+    media       the sender's own attachments
+    excerpts    what others wrote: forwards, shared messages, cards, mails, link previews
+    mentions    the handles or ids that the sender's own words mention
+    omitted     what was left out because of a limit, as noun phrases: "3 files"
+    kind        the platform's name of a message without any of these: a service message, or a kind
+                that the reader does not know
+    incomplete  whether the channel can look up more of it after the delivery was acknowledged
+    """
+
+    text: str = ""
+    media: tuple[Media, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
+    mentions: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
+    kind: str = ""
+    incomplete: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it that a person could ask with."""
+        return not (self.text.strip() or self.media or self.excerpts)
+
+    def digest(self) -> str:
+        """Return a short hash that changes with anything that the message says."""
+        said = repr((self.text, self.media, self.excerpts, self.omitted))
+        return sha256(said.encode("utf-8", "replace")).hexdigest()[:8]
+
+    def limited(self) -> Content:
+        """Return the content within the limits; `omitted` then names what was left out."""
+        left = _Left(MAX_BYTES, MAX_MEDIA)
+        text, media = left.words(self.text), left.files(self.media)
+        excerpts = tuple(
+            replace(one, text=left.words(one.text), media=left.files(one.media))
+            for one in self.excerpts[:MAX_EXCERPTS]
+        )
+        omitted = (*self.omitted, *left.told(), *_counted(self.excerpts[MAX_EXCERPTS:]))
+        return replace(self, text=text, media=media, excerpts=excerpts, omitted=omitted)
+
+
+@dataclass(slots=True)
+class _Left:
+    """What the limits still allow, and what did not fit."""
+
+    bytes: int
+    media: int
+    cut: int = 0
+    dropped: int = 0
+
+    def words(self, text: str) -> str:
+        coded = text.encode("utf-8", "replace")
+        if len(coded) <= self.bytes:
+            self.bytes -= len(coded)
+            return text
+        kept = coded[: self.bytes].decode("utf-8", "ignore")
+        self.bytes = 0
+        self.cut += len(text) - len(kept)
+        return kept
+
+    def files(self, media: Sequence[Media]) -> tuple[Media, ...]:
+        kept = tuple(media[: self.media])
+        self.media -= len(kept)
+        self.dropped += len(media) - len(kept)
+        return kept
+
+    def told(self) -> Iterable[str]:
+        if self.cut:
+            yield f"the last {self.cut} characters"
+        if self.dropped:
+            yield f"{self.dropped} more files"
+
+
+def _counted(excerpts: Sequence[Excerpt]) -> Iterable[str]:
+    if excerpts:
+        yield f"{len(excerpts)} more messages"

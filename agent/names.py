@@ -29,6 +29,11 @@ def fit_quote(text: str, most: int = 80) -> str:
     return fit(text, most).replace('"', "'")
 
 
+def fit_label(label: str) -> str:
+    """Return what people call a part of a message, without what could pass for more than that."""
+    return " ".join(fit(_MARKS.sub(" ", label).replace(":", " "), MAX_NAME).split()) or "part"
+
+
 def shown_name(name: str, number: int | None) -> str:
     """Return a person's short number in the chat, if there is one, and their name."""
     # A name must not look like somebody's number, or like a name and what it replies to.

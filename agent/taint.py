@@ -4,9 +4,9 @@ Text of others may order the model about. So a turn whose view holds such text i
 writes is tainted too (`meta.taint`, with `meta.asked_by`), and every later view with that in it:
 
     person  text of another person, or of nobody who is known
-    quote   text that the asking person forwarded or quoted
+    quote   text that the asking person forwarded or quoted, or that came in their message
     file    an attachment, whoever sent it
-    page    a page of the web
+    page    a page of the web, or a card of one in a message
     tool    the result of a tool that brings text from elsewhere
 """
 
@@ -25,6 +25,7 @@ ASKED_BY: Final = "asked_by"
 PERSON: Final = "person"
 QUOTE: Final = "quote"
 FILE: Final = "file"
+PAGE: Final = "page"
 
 _OWN_ANCHORS: Final = ("session/", "context:", "auto_handoff/")  # the gateway's: no model's words
 _OWN_STATE: Final = frozenset({"by", "reason", "rests_on"})

@@ -13,11 +13,11 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from channels.base import Channel
 from channels.errors import ChannelError
-from channels.message import InboundMessage
+from channels.message import Excerpt, InboundMessage, Quote
 from gateway.clock import Clock
 from gateway.logs import get_log
 
@@ -34,6 +34,8 @@ PAIRED: Final = "paired"
 WRONG: Final = "wrong"
 NOT_IN_PRIVATE: Final = "not in private"
 TOO_MANY: Final = "too many tries"
+
+_Part = TypeVar("_Part", InboundMessage, Quote, Excerpt)
 
 _CODE: Final = f"[{LETTERS}]{{4}}-?[{LETTERS}]{{2}}"
 _FOUND: Final = re.compile(rf"(?<![A-Za-z0-9]){_CODE}(?![A-Za-z0-9])", re.IGNORECASE)
@@ -154,7 +156,8 @@ class Pairing:
         code = self._live()
         if code is None:
             return False
-        return any(_same(found, code.text) for found in _FOUND.findall(message.text))
+        texts = (message.text, *(part.text for part in _foreign(message)))
+        return any(_same(found, code.text) for one in texts for found in _FOUND.findall(one))
 
 
 def _attempt(text: str) -> str | None:
@@ -183,9 +186,26 @@ def _same(given: str, code: str) -> bool:
 def _pairing(message: InboundMessage, verdict: str) -> InboundMessage:
     """Return the message that says how an attempt to pair ended, without what was written."""
     bare = replace(message, quote=None, forwarded=None, media=(), parts=(), joins="", mentions=())
+    bare = replace(bare, excerpts=(), omitted=(), incomplete=False, command="")
     return replace(bare, kind="pairing", text="", change=verdict, raw={})
 
 
 def _without_codes(message: InboundMessage) -> InboundMessage:
-    text = _FOUND.sub(VOID_CODE, message.text)
-    return replace(message, text=text, raw={})
+    def without(part: _Part) -> _Part:
+        return replace(part, text=_FOUND.sub(VOID_CODE, part.text))
+
+    quote, forwarded = message.quote, message.forwarded
+    return replace(
+        without(message),
+        quote=quote and without(quote),
+        forwarded=forwarded and without(forwarded),
+        excerpts=tuple(map(without, message.excerpts)),
+        command=_FOUND.sub(VOID_CODE, message.command),
+        raw={},
+    )
+
+
+def _foreign(message: InboundMessage) -> list[Quote | Excerpt]:
+    """Return the parts of a message that its sender did not write."""
+    found = (message.quote, message.forwarded, *message.excerpts)
+    return [one for one in found if one is not None]

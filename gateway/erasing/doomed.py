@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gateway.explain.quotes import repeats
+from gateway.explain.quotes import repeats, word_runs
+from tape.context import MESSAGE_EDIT
 from tape.entry import ANCHOR, EVENT, FORK_OPEN, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, is_start
 from tape.erasing import erased_on, tombstone
+from tape.excerpts import EXCERPTS, without
 from tape.fork import DISCARDED, MERGED, MERGING
 from tape.query import subject_of
 from tape.turn_events import TAKES, TURN_END
@@ -19,7 +21,7 @@ ERASE: Final = "erase"
 
 _STRUCTURE: Final = {FORK_OPEN, MERGING, MERGED, DISCARDED, ERASE}
 _OLD_QUOTE: Final = "[in reply to "
-_QUOTE: Final = re.compile(r"^(\[[^\]]*?), replying to [^\]]*\]")
+_QUOTE: Final = re.compile(r"^(\[[^\]]*?), replying to (?:[^\[\]]|\[[^\[\]]*\])*\]")
 _END: Final = ("turn", "status")
 
 
@@ -56,13 +58,17 @@ class Doomed:
         if self._is_answered(entry) and entry.name == TURN_END:
             data = entry.payload["data"]
             left = replace(entry, payload={"name": TURN_END, "data": _only(data, _END)})
-        elif entry.kind == MESSAGE and self._is_quoted(entry):
-            left = _unquoted(entry)
+        elif entry.kind == MESSAGE or entry.name == MESSAGE_EDIT:
+            left = self._without_others(entry)
         elif entry.kind == TOOL_RESULT:
             found = entry.payload["results"]
             results = ["" if repeats(one, self.runs) else one for one in found]
             left = replace(entry, payload={**entry.payload, "results": results})
         return None if left == entry else left
+
+    def is_copy(self, text: str) -> bool:
+        """Return whether a text that somebody passed on is of one of the messages."""
+        return not self.runs.isdisjoint(word_runs([text]))
 
     def is_mentioned(self, entry: Entry) -> bool:
         """Return whether an anchor or an answer to somebody else repeats words of the messages."""
@@ -87,6 +93,25 @@ class Doomed:
         if entry.kind == EVENT and self.person and _author(entry) == self.person:
             return True  # a refused message
         return entry.kind == TOOL_CALL and repeats(entry.payload, self.runs)
+
+    def _without_others(self, entry: Entry) -> Entry:
+        """Return a message, or its edit, without their words in it that somebody else passed on."""
+        left = _unquoted(entry) if self._is_quoted(entry) else entry
+        excerpts = left.meta.get(EXCERPTS)
+        content = _content(left)
+        if not isinstance(excerpts, list) or content is None:
+            return left
+
+        def drops(number: int, words: str) -> bool:
+            one = excerpts[number] if number < len(excerpts) else None
+            author = one.get("author") if isinstance(one, dict) else None
+            return self.is_copy(words) or (bool(self.person) and author == self.person)
+
+        content, numbers = without(content, drops)
+        kept = [excerpts[number] for number in numbers if number < len(excerpts)]
+        if len(kept) == len(excerpts):
+            return left
+        return _with_content(left, content, {**left.meta, EXCERPTS: kept})
 
     def _is_quoted(self, entry: Entry) -> bool:
         by_them = bool(self.person) and _origin(entry, "quote") == self.person
@@ -113,13 +138,28 @@ def _only(data: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _unquoted(entry: Entry) -> Entry:
     """Return a message without what it quotes, in the form of any version's frame."""
-    content = entry.payload.get("content")
-    if not isinstance(content, str):
+    content = _content(entry)
+    if content is None:
         return entry
     lines = [line for line in content.split("\n") if not line.startswith(_OLD_QUOTE)]
     lines[0] = _QUOTE.sub(r"\1]", lines[0])
     meta = {name: value for name, value in entry.meta.items() if name != "quote"}
-    return replace(entry, payload={**entry.payload, "content": "\n".join(lines)}, meta=meta)
+    return _with_content(entry, "\n".join(lines), meta)
+
+
+def _content(entry: Entry) -> str | None:
+    """Return the framed text of a message or of an edit; imported ones may have none."""
+    holder = entry.payload.get("data") if entry.name == MESSAGE_EDIT else entry.payload
+    content = holder.get("content") if isinstance(holder, dict) else None
+    return content if isinstance(content, str) else None
+
+
+def _with_content(entry: Entry, content: str, meta: dict[str, Any]) -> Entry:
+    if entry.name == MESSAGE_EDIT:
+        payload = {**entry.payload, "data": {**entry.payload["data"], "content": content}}
+    else:
+        payload = {**entry.payload, "content": content}
+    return replace(entry, payload=payload, meta=meta)
 
 
 def _origin(entry: Entry, name: str) -> object:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from channels.message import Media
 from gateway.access.access import Access
+from gateway.intake.entry_meta import parts_meta
 from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import joined_text
 from gateway.services import Services
@@ -56,7 +57,9 @@ async def take_edit(services: Services, access: Access, row: InboxRow) -> InboxR
         "text": edited.message.text,
         "content": frame(edited.message, numbers),
     }
-    meta = {"lane": original.lane} if original.lane is not None else {}
+    meta: dict[str, object] = parts_meta(edited.message)  # the edit may bring words of others
+    if original.lane is not None:
+        meta["lane"] = original.lane
     tape = services.tapes.session_tape(original.session_id).name
     entry = event(MESSAGE_EDIT, data, **meta)
     unit = Unit()

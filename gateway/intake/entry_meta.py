@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from agent.taint import FILE, QUOTE, TAINT
-from channels.message import InboundMessage, Media, Quote
+from agent.taint import FILE, PAGE, QUOTE, TAINT
+from channels.message import Excerpt, InboundMessage, Media, Quote
 from gateway.access.access import Decision
 from gateway.access.pairing import VOID_CODE
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
+from tape.excerpts import EXCERPTS, OMITTED
+
+Part = TypeVar("Part", Quote, Excerpt)
 
 
 def meta_of(
@@ -41,13 +44,7 @@ def meta_of(
         "thread": message.thread_id,
         "reply_to": message.reply_to,
         "mentions": list(message.mentions),
-        "quote": _origin(message.quote),
-        "forwarded": _origin(message.forwarded),
-        "media": [
-            {name: value for name, value in asdict(media).items() if value}
-            for media in message.media
-        ],
-        TAINT: _taints_of(message),
+        **parts_meta(message),
         "command": (message.addressed and is_command(message)) or None,
     }
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
@@ -55,18 +52,57 @@ def meta_of(
     }
 
 
-def _origin(origin: Quote | None) -> dict[str, str] | None:
+def parts_meta(message: InboundMessage) -> dict[str, object]:
+    """Return what the meta of an entry that shows a message says about its parts.
+
+    The words themselves stand in the entry's content only, so that an erasure finds them once.
+    """
+    found: dict[str, object] = {
+        "quote": _origin(message.quote),
+        "forwarded": _origin(message.forwarded),
+        "media": _media(message.media),
+        EXCERPTS: [_excerpt(one) for one in message.excerpts],
+        OMITTED: list(message.omitted),
+        TAINT: _taints_of(message),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _origin(origin: Quote | None) -> dict[str, object] | None:
     """Return who wrote a quoted or forwarded text: `ours`, or the author's id and name."""
     if origin is None:
         return None
     author = "ours" if origin.ours else origin.author_id
-    return {"author": author, "name": origin.author}
+    media = {"media": _media(origin.media)} if origin.media else {}
+    return {"author": author, "name": origin.author, **media}
+
+
+def _excerpt(excerpt: Excerpt) -> dict[str, object]:
+    """Return what an excerpt is, who wrote it, and what came in it, as `_origin` does."""
+    found: dict[str, object] = {
+        "label": excerpt.label,
+        "author": "ours" if excerpt.ours else excerpt.author_id,
+        "name": excerpt.author,
+        "source": excerpt.source if excerpt.source != "person" else "",
+        "media": _media(excerpt.media),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _media(media: Iterable[Media]) -> list[dict[str, object]]:
+    return [{name: value for name, value in asdict(one).items() if value} for one in media]
 
 
 def _taints_of(message: InboundMessage) -> list[str]:
     """Return which text in a message is not its author's."""
-    quoted = message.quote is not None or message.forwarded is not None
-    return [*([FILE] if message.media else []), *([QUOTE] if quoted else [])]
+    origins, excerpts = [message.quote, message.forwarded], message.excerpts
+    foreign = [one for one in (*origins, *excerpts) if one is not None]
+    found = {
+        FILE: bool(message.media) or any(one.media for one in foreign),
+        QUOTE: any(origins) or any(one.source != "page" for one in excerpts),
+        PAGE: any(one.source == "page" for one in excerpts),
+    }
+    return [taint for taint, holds in found.items() if holds]
 
 
 def is_command(message: InboundMessage) -> bool:
@@ -99,15 +135,21 @@ def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:
 
 def cleaned(message: InboundMessage, redact: Callable[[str], str] = str) -> InboundMessage:
     """Remove what the database cannot store (NUL, lone surrogates, huge numbers), and secrets."""
-    quote, forwarded = message.quote, message.forwarded
+
+    def clean_part(part: Part) -> Part:
+        files = tuple(_clean_media(media, redact) for media in part.media)
+        return replace(part, **_clean_texts(part, redact), media=files)
+
     return replace(
         message,
         **_clean_texts(message, redact),
         sender=replace(message.sender, **_clean_texts(message.sender, redact)),
         mentions=tuple(clean(name) for name in message.mentions),
         media=tuple(_clean_media(media, redact) for media in message.media),
-        quote=replace(quote, **_clean_texts(quote, redact)) if quote else None,
-        forwarded=replace(forwarded, **_clean_texts(forwarded, redact)) if forwarded else None,
+        quote=message.quote and clean_part(message.quote),
+        forwarded=message.forwarded and clean_part(message.forwarded),
+        excerpts=tuple(map(clean_part, message.excerpts)),
+        omitted=tuple(redact(clean(one)) for one in message.omitted),
     )
 
 

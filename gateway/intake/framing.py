@@ -3,10 +3,14 @@
     [12:03 #42 Ann] the first line
     > every further line
     [photo, 640x480]
+    [forwarded message of #7 Zed, 2026-11-01 12:03]
+    >> what the sender did not write (see `tape.excerpts`)
+    [in it: photo, 640x480]
+    [left out: 3 more files]
 
-Only the gateway begins a line with `[`. The header shows the time of the message itself in UTC, and
-the person's short number in this chat. The format must never change: an entry is written once, and
-every view shows the same bytes. The date stands above the first message of a day (see
+Only the gateway begins a line with `[` or `>> `. The header shows the time of the message itself in
+UTC, and the person's short number in this chat. The format must never change: an entry is written
+once, and every view shows the same bytes. The date stands above the first message of a day (see
 `tape.turn_events`).
 """
 
@@ -16,9 +20,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from agent.names import fit, fit_quote, shown_name
-from channels.message import InboundMessage, Media
+from agent.names import fit, fit_label, fit_quote, shown_name
+from channels.message import Excerpt, InboundMessage, Media, Quote
 from tape.entry import parse_date
+from tape.excerpts import IN_IT, LEFT_OUT, MARK
 
 MAX_QUOTE: Final = 500
 
@@ -30,26 +35,59 @@ def frame(message: InboundMessage, numbers: Mapping[str, int]) -> str:
     moment = parse_date(message.date).strftime("%H:%M")
     header = f"{moment} {who(message.sender.id, message.sender.name, numbers)}"
     if message.quote is not None:
-        quote = message.quote
-        whose = "you" if quote.ours else who(quote.author_id, quote.author, numbers)
-        header += f', replying to {whose}: "{fit_quote(quote.text, MAX_QUOTE)}"'
+        header += f", replying to {_quoted(message.quote, numbers)}"
     if message.forwarded is not None:
         origin = message.forwarded
         header += f", forwarding {who(origin.author_id, origin.author, numbers)}"
     lines = [f"[{header}] {quoted(message.text)}" if message.text else f"[{header}]"]
     lines += [f"[{describe(media)}]" for media in message.media]
+    for excerpt in message.excerpts:
+        lines += _excerpt(excerpt, numbers)
+    if message.omitted:
+        lines.append(f"{LEFT_OUT}{', '.join(fit(one) for one in message.omitted)}]")
     return "\n".join(lines)
 
 
 def people_of(message: InboundMessage) -> list[str]:
     """Return the ids of the people whom a message's frame names."""
-    origins = (origin for origin in (message.quote, message.forwarded) if origin is not None)
+    origins = (one for one in (message.quote, message.forwarded, *message.excerpts) if one)
     return [message.sender.id, *(one.author_id for one in origins if not one.ours)]
 
 
 def quoted(text: str) -> str:
     """Return a person's text with a mark before every line but the first."""
     return _BREAKS.sub("\n> ", text)
+
+
+def _quoted(quote: Quote, numbers: Mapping[str, int]) -> str:
+    """Return whose message is replied to, with its words and what came with it."""
+    whose = "you" if quote.ours else who(quote.author_id, quote.author, numbers)
+    words = [f'"{fit_quote(quote.text, MAX_QUOTE)}"'] if quote.text or not quote.media else []
+    return f"{whose}: {' '.join([*words, *(f'[{describe(media)}]' for media in quote.media)])}"
+
+
+def _excerpt(excerpt: Excerpt, numbers: Mapping[str, int]) -> list[str]:
+    """Return the lines of an excerpt: always two or more, so that it can be told from a file."""
+    header = fit_label(excerpt.label)
+    if excerpt.ours:
+        header += " of you"
+    elif excerpt.author or excerpt.author_id in numbers:
+        header += f" of {who(excerpt.author_id, excerpt.author, numbers)}"
+    if moment := _moment(excerpt.date):
+        header += f", {moment}"
+    words = _BREAKS.sub(f"\n{MARK}", excerpt.text)
+    lines = [f"[{header}]", *([f"{MARK}{words}"] if words else [])]
+    inside = [describe(media) for media in excerpt.media]
+    if not (words or inside):
+        inside = ["nothing that can be read"]
+    return [*lines, *(f"{IN_IT}{one}]" for one in inside)]
+
+
+def _moment(date: str) -> str:
+    try:
+        return parse_date(date).strftime("%Y-%m-%d %H:%M") if date else ""
+    except ValueError:  # it is another platform's word, and only shown
+        return ""
 
 
 def who(person: str, name: str, numbers: Mapping[str, int]) -> str:
@@ -59,7 +97,7 @@ def who(person: str, name: str, numbers: Mapping[str, int]) -> str:
 
 def describe(media: Media) -> str:
     """Describe an attachment by its name, type and size."""
-    parts = [media.label]
+    parts = [fit_label(media.label)]
     if media.name:
         parts.append(f'"{fit_quote(media.name)}"')
     if media.mime and media.kind not in ("image", "other"):

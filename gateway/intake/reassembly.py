@@ -53,7 +53,7 @@ class _Open:
             return False
         if self.named:
             return message.joins == first.joins
-        plain = not (message.media or message.forwarded or message.reply_to)
+        plain = not (message.media or message.forwarded or message.excerpts or message.reply_to)
         return plain and self.parts[-1].message.joins == REST and not message.text.startswith(",")
 
 
@@ -134,6 +134,8 @@ def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
         text=joined_text([part.text for part in parts]),
         parts=tuple((part.message_id, part.text) for part in parts),
         media=tuple(media for part in parts for media in part.media),
+        excerpts=tuple(excerpt for part in parts for excerpt in part.excerpts),
+        omitted=tuple(dict.fromkeys(one for part in parts for one in part.omitted)),
         mentions=tuple(dict.fromkeys(name for part in parts for name in part.mentions)),
         addressed=addressed.addressed,
         why=addressed.why,

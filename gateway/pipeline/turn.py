@@ -42,7 +42,7 @@ class Question:
 
     @property
     def own_words(self) -> str:
-        """What its author wrote, without what they forwarded."""
+        """What its author wrote, without what they forwarded or passed on as excerpts."""
         said = [row.message.text for row in self.rows if row.message.forwarded is None]
         return "\n".join(said)
 
@@ -112,8 +112,10 @@ class Question:
     @property
     def may_be_asked_at_once(self) -> bool:
         """Whether messages that were added to a question still fit into one."""
-        media = sum(len(message.media) for message in self.messages)
-        characters = sum(len(message.text) for message in self.messages)
+        excerpts = [excerpt for message in self.messages for excerpt in message.excerpts]
+        parts = (*self.messages, *excerpts)
+        media = sum(len(part.media) for part in parts)
+        characters = sum(len(part.text) for part in parts)
         fits = media <= MAX_ADDED_MEDIA and characters <= MAX_ADDED_CHARACTERS
         return fits and len(self.rows) <= MAX_ADDED
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gateway.clock import Clock
 from gateway.storage.ledger.rows import run_alone
-from tape.entry import dump, utc_iso
+from tape.entry import dump, load, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 
@@ -106,6 +106,14 @@ class ErasureTable:
         await self._wipe("ledger.wipe_quotes", quotes)
         await self._wipe("ledger.wipe_outbox", sends, why=why)
         await self._wipe("ledger.wipe_inbox", rows, why=why)
+
+    async def wipe_copies(self, session_id: str, is_copy: Callable[[str], bool]) -> None:
+        """Take excerpts and quotes out of a session's messages that pass on what is erased."""
+        values = {"session_id": session_id}
+        rows = await self._store.select("ledger.rows_with_excerpts", values, long=True)
+        passed_on = ((row, [str(one.get("text")) for one in load(row["excerpts"])]) for row in rows)
+        copies = [row for row, texts in passed_on if any(map(is_copy, texts))]
+        await self._wipe("ledger.wipe_quotes", copies)
 
     async def wipe_rows(self, ids: Sequence[int], why: str) -> None:
         """Take the words of messages out of the inbox."""

@@ -26,7 +26,10 @@ PAUSE_SECONDS: Final = 0.2  # between two batches
 BUSY_SECONDS: Final = 5.0  # between two looks at a busy gateway
 ROUND_SECONDS: Final = 3600.0
 ROUNDS_A_DAY: Final = 24
-CONTENT: Final = {"mentions", "media", "quote", "joins", "press", "raw", "alt_id"}
+CONTENT: Final = {
+    *("mentions", "media", "quote", "excerpts", "omitted", "command"),
+    *("joins", "press", "raw", "alt_id"),
+}
 
 _OUT: Final = ("channel", "account", "chat_id", "kind", "reply_to", "answers", "piece", "date")
 

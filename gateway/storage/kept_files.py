@@ -31,7 +31,9 @@ FRESH_SECONDS: Final = 600.0
 
 def kept_of(message: InboundMessage) -> list[str]:
     """Return the names of the files that the gateway itself keeps for a message."""
-    return [media.file for media in message.media if media.file.startswith(KEPT)]
+    parts = (message, message.quote, message.forwarded, *message.excerpts)
+    media = (media for part in parts if part is not None for media in part.media)
+    return [one.file for one in media if one.file.startswith(KEPT)]
 
 
 class KeptFiles(Protocol):

@@ -47,9 +47,12 @@ class Waiting:
 
     @classmethod
     def of(cls, call: ToolCall, asked: Question, role: Role) -> Waiting:
-        cleared: dict[str, Any] = dict.fromkeys(("media", "mentions", "parts"), ())
+        cleared: dict[str, Any] = dict.fromkeys(
+            ("media", "mentions", "parts", "excerpts", "omitted"), ()
+        )
         cleared |= dict.fromkeys(("quote", "forwarded", "alt_id", "reply_to"))
-        question = replace(asked.message, **cleared, text="", joins="", raw={}, backlog=False)
+        question = replace(asked.message, **cleared, text="", command="", joins="", raw={})
+        question = replace(question, backlog=False)
         return cls(call.name, call.arguments, asked.tape, asked.lane, role, question)
 
     def to_data(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tape.context import MESSAGE_EDIT, is_edit
 from tape.entry import EVENT, MESSAGE, Entry
+from tape.excerpts import EXCERPTS, OMITTED
 from tape.query import Query, subject_of
 
 
@@ -48,6 +49,7 @@ def _edited(entry: Entry, newest: Mapping[float | None, Entry]) -> Entry:
     meta: dict[str, Any] = dict(entry.meta)
     if "text" in meta:
         meta["text"] = text
+    meta |= {name: edit.meta[name] for name in (EXCERPTS, OMITTED) if name in edit.meta}
     return replace(entry, payload=payload, meta=meta)
 
 

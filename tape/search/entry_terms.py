@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tape.database.query_compiler import UNINDEXED_EVENTS
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text
+from tape.excerpts import EXCERPTS, excerpt_words
 from tape.search.tokenizer import fold, terms
 
 MAX_TEXT_CHARACTERS: Final = 100_000
@@ -59,8 +60,11 @@ def _event(entry: Entry) -> str:
     data = entry.payload.get("data")
     if entry.name not in UNINDEXED_EVENTS:
         return " \n".join((str(entry.name), *_values(data)))
-    text = data.get("text") if isinstance(data, Mapping) else None
-    return text if isinstance(text, str) else ""
+    texts = [data.get("text"), data.get("content")] if isinstance(data, Mapping) else ["", ""]
+    text, content = [one if isinstance(one, str) else "" for one in texts]
+    return " \n".join(
+        filter(None, [text, excerpt_words(content) if EXCERPTS in entry.meta else ""])
+    )
 
 
 def call_words(call: object) -> list[object]:
@@ -76,7 +80,10 @@ def _message(entry: Entry) -> str:
         return content_text(entry.payload.get("content"))
     media = [one for one in _list(entry.meta.get("media")) if isinstance(one, Mapping)]
     details = [one.get(key) for one in media for key in ("name", "detail")]
-    return " \n".join([text, *(piece for piece in details if isinstance(piece, str))])
+    found = [text, *(piece for piece in details if isinstance(piece, str))]
+    if entry.meta.get(EXCERPTS):  # who passes something on may look for it by its words
+        found.append(excerpt_words(content_text(entry.payload.get("content"))))
+    return " \n".join(found)
 
 
 def _list(value: object) -> Sequence[Any]:

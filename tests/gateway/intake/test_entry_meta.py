@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.message import Author, InboundMessage, Media, Quote
+from channels.message import Author, Excerpt, InboundMessage, Media, Quote
 from gateway.intake.entry_meta import clean, cleaned, is_command, meta_of, refusal_event
 from tape.entry import dump
 from tests.kit.plain_channels import MESSAGE
@@ -73,7 +73,7 @@ def test_nul_and_lone_surrogates_are_taken_out() -> None:
 @given(text=ANY_TEXT, size=st.integers())
 def test_d7_whatever_a_platform_says_can_be_written_down(text: str, size: int) -> None:
     media = Media("file", text, text, text, text, size, size, size, size, text)
-    quote = Quote(text, text, text)
+    quote = Quote(text, text, text, media=(media,))
     message = InboundMessage(
         channel="plain",
         chat_id=text,
@@ -91,6 +91,10 @@ def test_d7_whatever_a_platform_says_can_be_written_down(text: str, size: int) -
         media=(media,),
         quote=quote,
         forwarded=quote,
+        excerpts=(Excerpt(text, text, text, text, text, (media,)),),
+        omitted=(text,),
+        edited=text,
+        command=text,
         joins=text,
         change=text,
         to_chat=text,
@@ -98,3 +102,57 @@ def test_d7_whatever_a_platform_says_can_be_written_down(text: str, size: int) -
     written = dump(cleaned(message).to_payload())
     assert "\\u0000" not in written
     assert 0 <= cleaned(message).media[0].size < 2**53
+
+
+def test_meta_says_whose_words_came_with_a_message_and_none_of_them() -> None:
+    photo = Media("image", "photo", file="f")
+    said = replace(
+        MESSAGE,
+        quote=Quote("Zed", "8", "a quoted word", media=(photo,)),
+        excerpts=(
+            Excerpt("forwarded message", "their words", "Eve", "9", media=(photo,)),
+            Excerpt("first post", "my words", ours=True),
+        ),
+        omitted=("3 more files",),
+    )
+    meta = meta_of(row_of(said), None)
+    shown = [{"kind": "image", "label": "photo", "file": "f"}]
+    assert meta["quote"] == {"author": "8", "name": "Zed", "media": shown}
+    assert meta["excerpts"] == [
+        {"label": "forwarded message", "author": "9", "name": "Eve", "media": shown},
+        {"label": "first post", "author": "ours"},
+    ]
+    assert meta["omitted"] == ["3 more files"]
+    assert "words" not in dump(meta)
+    assert "quoted" not in dump(meta)
+
+
+@pytest.mark.parametrize(
+    ("change", "taint"),
+    [
+        ({"quote": Quote("Zed", "8", media=(Media("image", "photo"),))}, ["file", "quote"]),
+        ({"excerpts": (Excerpt("mail", "x"),)}, ["quote"]),
+        ({"excerpts": (Excerpt("link preview", "x", source="page"),)}, ["page"]),
+        (
+            {"excerpts": (Excerpt("card", "x", media=(Media("image", "photo"),), source="page"),)},
+            ["file", "page"],
+        ),
+        ({"omitted": ("3 more files",)}, None),
+    ],
+)
+def test_g2_what_came_with_a_message_taints_it(
+    change: dict[str, object], taint: list[str] | None
+) -> None:
+    said = replace(MESSAGE, **change)  # type: ignore[arg-type]
+    assert meta_of(row_of(said), None).get("taint") == taint
+
+
+def test_f4_secrets_are_taken_out_of_every_part_of_a_message() -> None:
+    media = Media("file", "file", name="a key")
+    excerpt = Excerpt("a key", "a key", "a key", media=(media,))
+    quote = Quote("a key", "8", "a key", media=(media,))
+    said = replace(
+        MESSAGE, text="a key", excerpts=(excerpt,), quote=quote, omitted=("a key",), command=",key"
+    )
+    written = dump(cleaned(said, lambda text: text.replace("key", "***")).to_payload())
+    assert "key" not in written

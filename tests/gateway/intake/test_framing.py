@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.message import Author, Media, Quote
+from channels.message import Author, Excerpt, Media, Quote
 from gateway.intake.framing import describe, frame, people_of
+from tape.excerpts import split
 from tests.kit.plain_channels import MESSAGE
 
 NUMBERS = {"7": 3, "8": 4}
@@ -120,3 +121,71 @@ def test_g2_nothing_of_media_quotes_and_forwards_looks_like_a_header(text: str) 
     assert described.startswith("[file")
     assert described.count("[") == described.count("]") == 1
     assert all(line.startswith("> ") for line in lines)
+
+
+def test_what_the_sender_did_not_write_stands_below_their_own_words_with_its_author() -> None:
+    photo = Media("image", "photo", "f", width=640, height=480)
+    forwarded = Excerpt(
+        "forwarded message", "one\ntwo", "Zed", "8", "2026-11-01T12:03:59+00:00", (photo,)
+    )
+    card = Excerpt("link preview", "Terms", "example.org", source="page")
+    message = replace(
+        MESSAGE,
+        sender=Author("7", "Ada"),
+        text="see\nthis",
+        media=(photo,),
+        excerpts=(forwarded, card, Excerpt("first post", "hello", ours=True)),
+        omitted=("3 more files", "the last 20 characters"),
+    )
+    assert frame(message, NUMBERS).split("\n") == [
+        "[00:00 #3 Ada] see",
+        "> this",
+        "[photo, 640x480]",
+        "[forwarded message of #4 Zed, 2026-11-01 12:03]",
+        ">> one",
+        ">> two",
+        "[in it: photo, 640x480]",
+        "[link preview of example.org]",
+        ">> Terms",
+        "[first post of you]",
+        ">> hello",
+        "[left out: 3 more files, the last 20 characters]",
+    ]
+    assert people_of(message) == ["7", "8", ""]
+
+
+def test_an_excerpt_without_anything_to_read_says_so() -> None:
+    bare = replace(MESSAGE, text="", excerpts=(Excerpt("card", date="yesterday"),))
+    assert frame(bare, {}).split("\n")[1:] == ["[card]", "[in it: nothing that can be read]"]
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        (Quote("Zed", "8", "", media=(Media("image", "photo"),)), "#4 Zed: [photo]"),
+        (
+            Quote("Zed", "8", "look", media=(Media("image", "photo"), Media("file", "file"))),
+            '#4 Zed: "look" [photo] [file]',
+        ),
+        (Quote("Zed", "8", ""), '#4 Zed: ""'),
+    ],
+)
+def test_a_quote_names_what_came_with_it(quote: Quote, shown: str) -> None:
+    message = replace(MESSAGE, sender=Author("7", "Ada"), text="what is it?", quote=quote)
+    assert frame(message, NUMBERS) == f"[00:00 #3 Ada, replying to {shown}] what is it?"
+
+
+@given(text=TEXT)
+def test_g2_nothing_in_an_excerpt_begins_a_line_of_the_gateway_s(text: str) -> None:
+    media = Media("file", text or "file", text, text, text, detail=text)
+    excerpt = Excerpt(text, text, text, "9", text, (media,))
+    quote = Quote(text, text, text, media=(media,))
+    message = replace(MESSAGE, text=text, excerpts=(excerpt, excerpt), quote=quote, omitted=(text,))
+    framed = frame(message, NUMBERS)
+    gateway_lines = [line for line in re.split(LINE_BREAKS, framed) if not line.startswith(">")]
+    assert len(gateway_lines) == 6
+    assert all(line.startswith("[") for line in gateway_lines)
+    assert all(line.count("[") == line.count("]") == 1 for line in gateway_lines[1:])
+    own, excerpts, left_out = (parts := split(framed)).own, parts.excerpts, parts.left_out
+    assert (len(excerpts), len(left_out), parts.content) == (2, 1, framed)
+    assert not any(line.startswith(">>") for line in own)

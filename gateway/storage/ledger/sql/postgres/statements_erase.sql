@@ -56,13 +56,22 @@ WHERE (session_id = :session_id OR (session_id IS NULL
   AND received_at < :until AND json_text(payload, '{why}') IS DISTINCT FROM 'erased'
 
 -- name: quotes_of
--- Others' messages that quote a person, or reply to these messages, in a session or in all.
+-- Others' messages that quote a person or pass on their words, or quote these messages, in a session
+-- or in all.
 SELECT id FROM inbox
-WHERE json_text(payload, '{quote,text}') <> ''
-  AND ((session_id = :session_id AND json_text(payload, '{reply_to}') = ANY (text_list(:ids)))
-    OR (:person <> '' AND json_text(payload, '{quote,author_id}') = :person
-        AND json_text(payload, '{channel}') = :channel
-        AND (:session_id = '' OR session_id = :session_id)))
+WHERE (session_id = :session_id AND json_text(payload, '{reply_to}') = ANY (text_list(:ids))
+       AND json_text(payload, '{quote}') IS NOT NULL)
+   OR (:person <> '' AND json_text(payload, '{channel}') = :channel
+       AND (:session_id = '' OR session_id = :session_id)
+       AND (json_text(payload, '{quote,author_id}') = :person
+            OR EXISTS (SELECT 1 FROM json_array_elements(
+                           coalesce(json_text(payload, '{excerpts}'), '[]')::json) AS one
+                       WHERE one ->> 'author_id' = :person)))
+
+-- name: rows_with_excerpts
+-- What was received in a session with words of others in it.
+SELECT id, json_text(payload, '{excerpts}') AS excerpts FROM inbox
+WHERE session_id = :session_id AND json_text(payload, '{excerpts}') <> '[]'
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.
@@ -79,11 +88,12 @@ UPDATE inbox SET
     status = CASE WHEN status IN ('accepted', 'waiting', 'held') THEN 'stopped' ELSE status END,
     payload = json_with(payload, '{"text": "", "why": "erased", "sender": {"id": "", "name": ""},
         "quote": null, "forwarded": null, "media": [], "mentions": [], "parts": [], "raw": {},
+        "excerpts": [], "omitted": [], "command": "",
         "chat_title": "", "press": "", "owner": false}')
 WHERE id = ANY (id_list(:ids))
 
 -- name: wipe_quotes
-UPDATE inbox SET payload = json_with(payload, '{"quote": null}')
+UPDATE inbox SET payload = json_with(payload, '{"quote": null, "excerpts": []}')
 WHERE id = ANY (id_list(:ids))
 
 -- name: wipe_outbox

@@ -56,13 +56,21 @@ WHERE (session_id = :session_id OR (session_id IS NULL
   AND received_at < :until AND payload ->> '$.why' IS NOT 'erased'
 
 -- name: quotes_of
--- Others' messages that quote a person, or reply to these messages, in a session or in all.
+-- Others' messages that quote a person or pass on their words, or quote these messages, in a session
+-- or in all.
 SELECT id FROM inbox
-WHERE payload ->> '$.quote.text' <> ''
-  AND ((session_id = :session_id AND payload ->> '$.reply_to' IN (SELECT value FROM json_each(:ids)))
-    OR (:person <> '' AND payload ->> '$.quote.author_id' = :person
-        AND payload ->> '$.channel' = :channel
-        AND (:session_id = '' OR session_id = :session_id)))
+WHERE (session_id = :session_id AND payload ->> '$.reply_to' IN (SELECT value FROM json_each(:ids))
+       AND payload ->> '$.quote' IS NOT NULL)
+   OR (:person <> '' AND payload ->> '$.channel' = :channel
+       AND (:session_id = '' OR session_id = :session_id)
+       AND (payload ->> '$.quote.author_id' = :person
+            OR EXISTS (SELECT 1 FROM json_each(payload, '$.excerpts') AS one
+                       WHERE one.value ->> '$.author_id' = :person)))
+
+-- name: rows_with_excerpts
+-- What was received in a session with words of others in it.
+SELECT id, payload ->> '$.excerpts' AS excerpts FROM inbox
+WHERE session_id = :session_id AND payload ->> '$.excerpts' <> '[]'
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.
@@ -80,11 +88,12 @@ UPDATE inbox SET
     payload = json_set(payload, '$.text', '', '$.why', 'erased', '$.sender',
         json('{"id":"","name":""}'), '$.quote', json('null'), '$.forwarded', json('null'),
         '$.media', json('[]'), '$.mentions', json('[]'), '$.parts', json('[]'),
-        '$.raw', json('{}'), '$.chat_title', '', '$.press', '', '$.owner', json('false'))
+        '$.excerpts', json('[]'), '$.omitted', json('[]'), '$.command', '', '$.raw', json('{}'), '$.chat_title', '', '$.press', '', '$.owner', json('false'))
 WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: wipe_quotes
-UPDATE inbox SET payload = json_set(payload, '$.quote', json('null'))
+UPDATE inbox SET
+    payload = json_set(payload, '$.quote', json('null'), '$.excerpts', json('[]'))
 WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: wipe_outbox

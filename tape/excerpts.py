@@ -1,0 +1,86 @@
+"""Read the part of a person's message that they did not write, in the form that models see.
+
+Below its sender's words and files, a message may have excerpts: for each a line in brackets, then
+its words, then what came in it. Only the gateway begins a line with `[` or `>> `.
+
+    [forwarded message of #7 Zed, 2026-11-01 12:03]
+    >> the words of somebody else
+    [in it: photo, 640x480]
+    [left out: 3 more files]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tape.entry import Entry, content_text
+
+EXCERPTS: Final = "excerpts"
+"""The key of a message's meta with a dict for each excerpt: `label`, `author`, `name`, `media`."""
+
+OMITTED: Final = "omitted"
+MARK: Final = ">> "
+IN_IT: Final = "[in it: "
+LEFT_OUT: Final = "[left out: "
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """The lines of a message: the sender's, each excerpt's, and what was left out."""
+
+    own: tuple[str, ...]
+    excerpts: tuple[tuple[str, ...], ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def content(self) -> str:
+        lines = [*self.own, *(line for one in self.excerpts for line in one), *self.left_out]
+        return "\n".join(lines)
+
+
+def split(content: str) -> Framed:
+    """Split a framed message with excerpts; its `content` is the same again."""
+    own, excerpts, left_out = list[str](), list[list[str]](), list[str]()
+    lines = content.split("\n")
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith(LEFT_OUT):
+            left_out.append(line)
+        elif line.startswith("[") and _is_inside(below) and not line.startswith(IN_IT):
+            excerpts.append([line])
+        elif excerpts and _is_inside(line):
+            excerpts[-1].append(line)
+        else:
+            own.append(line)
+    return Framed(tuple(own), tuple(map(tuple, excerpts)), tuple(left_out))
+
+
+def excerpts_of(entry: Entry) -> str:
+    """Return the lines of a message's excerpts and of what was left out, or ""."""
+    if not (entry.meta.get(EXCERPTS) or entry.meta.get(OMITTED)):
+        return ""
+    framed = split(content_text(entry.payload.get("content")))
+    return replace(framed, own=()).content
+
+
+def excerpt_words(content: str) -> str:
+    """Return the words of the excerpts in a framed message."""
+    marked = (line for line in content.split("\n") if line.startswith(MARK))
+    return "\n".join(line.removeprefix(MARK) for line in marked)
+
+
+def without(content: str, drops: Callable[[int, str], bool]) -> tuple[str, Sequence[int]]:
+    """Leave out the excerpts for which `drops` says so, by number and words.
+
+    Returns the content, and the numbers of those that are left.
+    """
+    framed = split(content)
+    numbered = enumerate(framed.excerpts)
+    left = [n for n, lines in numbered if not drops(n, excerpt_words("\n".join(lines)))]
+    kept = tuple(framed.excerpts[number] for number in left)
+    return replace(framed, excerpts=kept).content, left
+
+
+def _is_inside(line: str) -> bool:
+    return line.startswith((MARK, IN_IT))

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, contextmanager
 from tempfile import TemporaryDirectory
 
 import pytest
+from playwright._impl._driver import compute_driver_executable
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from tests.kit.needs import HIDDEN, needs
@@ -56,12 +57,29 @@ ARGUMENTS = [
 WHILE_READ = '"$@" & read -r _; kill "$!"; wait "$!"'
 """A shell's command: run something until standard input closes, however its other end ended."""
 
+
+def missing_library(program: str) -> str:
+    """Return the shared library without which a program does not start, or "" if it starts."""
+    tried = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"loading shared libraries: (\S+?):", tried.stderr)
+    return found[1] if found is not None else ""
+
+
+def _missing() -> str:
+    """Return why the tests can have no browser, or "": the browser, or what its driver needs."""
+    if CHROMIUM is None:
+        return needs("a browser", "sudo apt install chromium-headless-shell")
+    library = missing_library(compute_driver_executable()[0])
+    # Debian names the package of `libatomic.so.1` libatomic1.
+    package = re.sub(r"\.so\.?", "", library)
+    return needs(f"{library}, for the browser", f"sudo apt install {package}") if library else ""
+
+
+MISSING = _missing()
+
 marks = [
     pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None and WANTED != "required",
-        reason=needs("a browser", "sudo apt install chromium-headless-shell"),
-    ),
+    pytest.mark.skipif(bool(MISSING) and WANTED != "required", reason=MISSING),
 ]
 """What each file of browser tests has as its `pytestmark`."""
 

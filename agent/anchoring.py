@@ -16,6 +16,7 @@ from agent.taint import TAINT, author_of
 from agent.tool import Role, ToolContext
 from agent.turn_log import SUGGESTION
 from tape.entry import ANCHOR, MESSAGE, Entry, NewEntry, event
+from tape.excerpts import header_of as frame_header
 from tape.handle import ForkTape, Tape
 
 FRAMED: Final = "framed"
@@ -74,8 +75,8 @@ def framed(header: str, name: str, summary: str, next_steps: str) -> str:
 
 
 def header_of(text: str) -> str:
-    """Return the header of a framed message; names in it have no brackets."""
-    return text[: text.find("]") + 1] if text.startswith("[") else "[a person]"
+    """Return the header of a framed message."""
+    return frame_header(text) or "[a person]"
 
 
 def as_said(entries: Iterable[Entry]) -> list[Entry]:

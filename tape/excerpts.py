@@ -11,9 +11,10 @@ its words, then what came in it. Only the gateway begins a line with `[` or `>> 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from tape.entry import Entry, content_text
 
@@ -21,9 +22,16 @@ EXCERPTS: Final = "excerpts"
 """The key of a message's meta with a dict for each excerpt: `label`, `author`, `name`, `media`."""
 
 OMITTED: Final = "omitted"
+SOMEBODY: Final = "somebody"
+"""Stands for an author without a known id."""
+
 MARK: Final = ">> "
 IN_IT: Final = "[in it: "
 LEFT_OUT: Final = "[left out: "
+QUOTED: Final = "[in what it replies to: "
+
+_INSIDE: Final = re.compile(r"\[[^\[\]]*\]")
+_HEADER: Final = re.compile(rf"\[(?:[^\[\]]|{_INSIDE.pattern})*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,16 @@ class Framed:
     def content(self) -> str:
         lines = [*self.own, *(line for one in self.excerpts for line in one), *self.left_out]
         return "\n".join(lines)
+
+
+def foreign_media(entry: Entry) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what came in the quote and the excerpts of a message, with the id of who sent it."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for part in (entry.meta.get("quote"), *_list(entry.meta.get(EXCERPTS))):
+        if isinstance(part, Mapping):
+            media = [one for one in _list(part.get("media")) if isinstance(one, Mapping)]
+            found += [(str(part.get("author") or SOMEBODY), one) for one in media]
+    return found
 
 
 def split(content: str) -> Framed:
@@ -56,12 +74,27 @@ def split(content: str) -> Framed:
     return Framed(tuple(own), tuple(map(tuple, excerpts)), tuple(left_out))
 
 
-def excerpts_of(entry: Entry) -> str:
-    """Return the lines of a message's excerpts and of what was left out, or ""."""
-    if not (entry.meta.get(EXCERPTS) or entry.meta.get(OMITTED)):
+def header_of(content: str) -> str:
+    """Return the header of a framed message, or ""; what a quoted message has is in it, too."""
+    found = _HEADER.match(content)
+    return found[0] if found else ""
+
+
+def others_of(entry: Entry) -> str:
+    """Return what stands in a message or an edit beside its sender's words, line by line, or "".
+
+    That is what the quoted message has, the excerpts, and what was left out.
+    """
+    quote, meta = entry.meta.get("quote"), entry.meta
+    quoted = isinstance(quote, Mapping) and bool(quote.get("media"))
+    if not (quoted or meta.get(EXCERPTS) or meta.get(OMITTED)):
         return ""
-    framed = split(content_text(entry.payload.get("content")))
-    return replace(framed, own=()).content
+    data = entry.payload.get("data")
+    held = data if isinstance(data, Mapping) else entry.payload
+    content = content_text(held.get("content"))
+    inside = _INSIDE.findall(header_of(content)[1:]) if quoted else []
+    lines = [f"{QUOTED}{one[1:]}" for one in inside]
+    return "\n".join(filter(None, [*lines, replace(split(content), own=()).content]))
 
 
 def excerpt_words(content: str) -> str:
@@ -80,6 +113,10 @@ def without(content: str, drops: Callable[[int, str], bool]) -> tuple[str, Seque
     left = [n for n, lines in numbered if not drops(n, excerpt_words("\n".join(lines)))]
     kept = tuple(framed.excerpts[number] for number in left)
     return replace(framed, excerpts=kept).content, left
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _is_inside(line: str) -> bool:

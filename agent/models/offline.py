@@ -28,7 +28,7 @@ INTRODUCTION: Final = (
     " `TAPEWAY_AGENT__MODEL` (and `TAPEWAY_AGENT__BASE_URL`, `TAPEWAY_AGENT__API_KEY`).\n\n"
 )
 _DATE: Final = re.compile(r"^\[\w{3} \d{4}-\d\d-\d\d\]\n")
-_HEADER: Final = re.compile(r"^\[\d\d:\d\d [^\[\]]*\] ?")
+_HEADER: Final = re.compile(r"^\[\d\d:\d\d (?:[^\[\]]|\[[^\[\]]*\])*\] ?")
 REMINDER: Final = "*(offline model)* "
 
 

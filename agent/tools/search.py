@@ -19,7 +19,7 @@ from agent.tools.chat_access import QUOTED_NOTE, person_of, tape_of
 from agent.turn_log import steered_into
 from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
 from tape.errors import QueryRefused
-from tape.excerpts import excerpts_of
+from tape.excerpts import others_of
 from tape.search.entry_terms import searchable_text
 
 TALK: Final = frozenset({MESSAGE, ANCHOR})  # the kinds that everybody may search
@@ -92,7 +92,7 @@ def _date(name: str, text: str) -> str | None:
 
 def _hit(entry: Entry, query: str, link: str) -> dict[str, Any]:
     text = bare_text(entry) or searchable_text(entry)
-    if entry.meta.get("text") and (foreign := excerpts_of(entry)):
+    if entry.meta.get("text") and (foreign := others_of(entry)):
         text = f"{text}\n{foreign}"  # with who wrote it
     date = entry.meta.get("said_at") or entry.date
     hit: dict[str, Any] = {"id": entry.id, "date": date, "kind": entry.kind}

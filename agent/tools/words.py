@@ -10,7 +10,6 @@ from tape.entry import dump
 
 MAX_STATE_CHARACTERS: Final = 300
 _ID: Final = re.compile(r"\A#\d+ | \(id [^)]*\)\Z")
-_MARKUP: Final = re.compile(r"[\[\]()*_`~<>|#@\\]+")
 _LIVE: Final = re.compile(r"[\[\]*_`~<>|#@$^\\]|&[\w#]+;|\A(?:[-+=:]|\d+[.)])")
 
 
@@ -56,15 +55,16 @@ def _quoted(text: object) -> str:
 
 def _search(found: Mapping[str, Any]) -> str:
     hits = [_hit(hit) for hit in found["hits"]]
-    query = _MARKUP.sub(" ", str(found["query"])).strip()
+    query = _quoted(found["query"])
+    query = query if query.startswith("`") else f"“{query}”"
     if not hits:
-        return f"I found nothing about “{query}” in this chat."
-    return "\n\n".join([f"I found {_count(len(hits), 'message')} about “{query}”:", *hits])
+        return f"I found nothing about {query} in this chat."
+    return "\n\n".join([f"I found {_count(len(hits), 'message')} about {query}:", *hits])
 
 
 def _hit(hit: Mapping[str, Any]) -> str:
     by = _ID.sub("", str(hit.get("by") or hit["kind"]))
-    name = "me" if by == "you" else " ".join(_MARKUP.sub(" ", by).split())
+    name = "me" if by == "you" else _quoted(by)
     link = f", [show]({hit['link']})" if hit.get("link") else ""
     return f"> {_quoted(hit['text'])}\n\n{name}, {_date(hit['date'])}{link}"
 

@@ -111,6 +111,13 @@ class Pairing:
             return _pairing(said, NOT_IN_PRIVATE)
         return _without_codes(message) if found else message
 
+    def screened(self, message: InboundMessage) -> InboundMessage:
+        """Return a message that was looked up without a code; such a code is void."""
+        if not self._contains_code(message):
+            return message
+        self._void()
+        return _without_codes(message)
+
     def _verdict(self, message: InboundMessage, given: str) -> str:
         """Compare a code, once for each message: a platform may deliver it again."""
         key = (message.channel, message.account, message.ext_id)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from channels.markdown.plain import plain
+from gateway.explain.words import is_persons, words_of
 from tape.context import is_edit
 from tape.deletions import MESSAGE_DELETE, deleted, source_message
 from tape.entry import MESSAGE, Entry
@@ -26,8 +27,7 @@ def is_ours(entry: Entry) -> bool:
 
 def said_text(entry: Entry) -> str:
     """Return what a person or the agent said, without what the gateway added for models."""
-    own = entry.meta.get("text")
-    return own if isinstance(own, str) and not is_ours(entry) else entry.text
+    return words_of(entry) if is_persons(entry) else entry.text
 
 
 def shown_text(entry: Entry) -> str:

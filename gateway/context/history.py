@@ -9,6 +9,7 @@ from typing import Any, Final
 from channels.message import Media, Reactions, ShownMessage
 from gateway.context.images import images_of
 from gateway.context.reactions import reactions_in
+from gateway.explain.words import words_of
 from tape.context import RESET, REWIND
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, SESSION_START, Entry
@@ -106,7 +107,7 @@ def _person(entry: Entry) -> ShownMessage:
         role="person",
         author_id=meta["author"],
         author=meta.get("name", ""),
-        text=meta["text"],
+        text=words_of(entry),
         date=meta["said_at"],
         reply_to=meta.get("reply_to"),
         addressed=meta.get("addressed"),

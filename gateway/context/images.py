@@ -25,12 +25,16 @@ from gateway.storage.kept_files import KeptFiles
 from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
 from tape.errors import TapeError
+from tape.excerpts import foreign_media
 
 SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
 """Maximum total size of the images in a request, in base64 characters."""
 
 MAX_IMAGES: Final = 4  # maximum images per turn; the newest are used
+WHOSE: Final = "whose"
+"""The key of an event with the ids of whose its images are, "" for the sender's own."""
+
 MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif"}
 
 Message = Mapping[str, Any]
@@ -47,21 +51,39 @@ async def load_images(services: Services, turn: Turn) -> None:
         return
     entries = await turn.tape.entries(numbers)
     shown = [entries[number] for number in numbers if number in entries]
-    wanted = [(entry, media) for entry in shown for media in images_of(entry)]
     own = await turn.tape.find(turn=turn.id)
     loaded = {entry.payload["data"]["entry"] for entry in own if entry.name == MESSAGE_MEDIA}
     found: dict[int, dict[str, list[str]]] = {}
-    for entry, media in wanted[-MAX_IMAGES:]:
+    for entry, media, whose in _wanted(shown):
         if entry.id in loaded:
             continue
         kept = found.setdefault(entry.id, {"images": [], "refused": []})
         try:
             kept["images"].append(await _fetch(services, entry, media))
+            if whose or WHOSE in kept:
+                kept.setdefault(WHOSE, [""] * (len(kept["images"]) - 1)).append(whose)
         except MediaRefused as refused:
             kept["refused"].append(f"this {media.label} cannot be shown: {refused}")
     events = [event(MESSAGE_MEDIA, {"entry": number, **kept}) for number, kept in found.items()]
     if events:
         await turn.log.record(*events)
+
+
+def _wanted(shown: Sequence[Entry]) -> list[tuple[Entry, Media, str]]:
+    """Return the images to fetch, with whose they are if not the sender's; theirs go first."""
+    own = [(entry, media, "") for entry in shown for media in images_of(entry)][-MAX_IMAGES:]
+    newest = [(entry, *one) for entry in reversed(shown) for one in foreign_images_of(entry)]
+    wanted = [*own, *newest[: MAX_IMAGES - len(own)]]
+    places = {entry.id: place for place, entry in enumerate(shown)}
+    return sorted(wanted, key=lambda one: places[one[0].id])
+
+
+def foreign_images_of(entry: Entry) -> Iterator[tuple[Media, str]]:
+    """Yield the images of a message's quote and excerpts, with the id of whose they are."""
+    if entry.kind == MESSAGE:
+        for whose, values in foreign_media(entry):
+            if values.get("kind") == "image" and values.get("file"):
+                yield Media(**values), whose
 
 
 def images_of(entry: Entry) -> Iterator[Media]:
@@ -71,6 +93,12 @@ def images_of(entry: Entry) -> Iterator[Media]:
     for values in entry.meta.get("media", ()):
         if values.get("kind") == "image" and values.get("file"):
             yield Media(**values)
+
+
+def files_of(entry: Entry) -> list[str]:
+    """Return the keys of all images of a message: its sender's, its quote's and its excerpts'."""
+    foreign = (media for media, _whose in foreign_images_of(entry))
+    return [media.file for media in (*images_of(entry), *foreign)]
 
 
 async def _fetch(services: Services, entry: Entry, media: Media) -> str:

@@ -27,6 +27,7 @@ from tape.context import (
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.errors import TapeError
+from tape.excerpts import foreign_media
 from tape.handle import Tape
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
@@ -221,7 +222,8 @@ def selected_ids(entries: Iterable[Entry]) -> list[int]:
 
 
 def _is_pictured(entry: Entry) -> bool:
-    return any(media.get("kind") == "image" for media in entry.meta.get("media", ()))
+    foreign = (media for _whose, media in foreign_media(entry))
+    return any(one.get("kind") == "image" for one in (*entry.meta.get("media", ()), *foreign))
 
 
 async def _begin(tape: Tape, anchor: Entry) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from gateway.context.images import WHOSE
 from gateway.explain.quotes import repeats, word_runs
-from tape.context import MESSAGE_EDIT
+from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import ANCHOR, EVENT, FORK_OPEN, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, is_start
 from tape.erasing import erased_on, tombstone
 from tape.excerpts import EXCERPTS, without
@@ -45,6 +46,7 @@ class Doomed:
     until: str = ""
     person: str = ""
     channel: str = ""
+    _stripped: set[int] = field(default_factory=set)  # messages that lost a quote or an excerpt
 
     def left_of(self, entry: Entry, day: str) -> Entry | None:
         """Return what is left of an entry, or None if it stays as it is."""
@@ -60,6 +62,10 @@ class Doomed:
             left = replace(entry, payload={"name": TURN_END, "data": _only(data, _END)})
         elif entry.kind == MESSAGE or entry.name == MESSAGE_EDIT:
             left = self._without_others(entry)
+            if left != entry:
+                self._stripped.add(entry.id)
+        elif entry.name == MESSAGE_MEDIA:
+            left = self._without_images(entry)
         elif entry.kind == TOOL_RESULT:
             found = entry.payload["results"]
             results = ["" if repeats(one, self.runs) else one for one in found]
@@ -112,6 +118,20 @@ class Doomed:
         if len(kept) == len(excerpts):
             return left
         return _with_content(left, content, {**left.meta, EXCERPTS: kept})
+
+    def _without_images(self, entry: Entry) -> Entry:
+        """Return the images that a model saw of a message without those that are erased."""
+        data = entry.payload["data"]
+        whose, images = data.get(WHOSE), data.get("images")
+        if not (isinstance(whose, list) and isinstance(images, list)):
+            return entry
+        gone = subject_of(entry) in self._stripped
+        both = zip(images, whose, strict=False)
+        left = [(one, by) for one, by in both if not by or not (gone or by == self.person)]
+        if len(left) == len(images):
+            return entry
+        own = {"images": [one for one, _by in left], WHOSE: [by for _one, by in left]}
+        return replace(entry, payload={**entry.payload, "data": {**data, **own}})
 
     def _is_quoted(self, entry: Entry) -> bool:
         by_them = bool(self.person) and _origin(entry, "quote") == self.person

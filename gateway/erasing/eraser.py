@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from channels.message import KEPT
 from channels.room.channel import RoomChannel
-from gateway.context.images import SCHEME, images_of
+from gateway.context.images import SCHEME, files_of
 from gateway.context.room_memory import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
 from gateway.erasing.doomed import ERASE, Doomed, is_elsewhere
@@ -331,7 +331,7 @@ class Eraser:
         found = [(entry, rest) for entry, rest in left if rest is not None]
         if not found:
             return 0
-        await self._drop_images(tape, [entry for entry, _rest in found])
+        await self._drop_images(tape, found)
         store = self._services.store
         assert isinstance(store, ErasingStore)
         ids = [entry.id for entry, _rest in found]
@@ -353,10 +353,11 @@ class Eraser:
         what = "chat" if doomed.whole else "person" if doomed.person else "message"
         await self._services.store.append(tape, [event(ERASE, {"what": what, "entries": count})])
 
-    async def _drop_images(self, tape: str, erased: Sequence[Entry]) -> None:
-        """Delete the images of erased messages that no other message shows."""
-        own = {entry.id for entry in erased}
-        names = {name for entry in erased for name in _images(entry)}
+    async def _drop_images(self, tape: str, erased: Sequence[tuple[Entry, Entry]]) -> None:
+        """Delete the images of erased messages, or of their parts, that no other message shows."""
+        own = {entry.id for entry, _rest in erased}
+        names = {name for entry, _rest in erased for name in _images(entry)}
+        names -= {name for _entry, rest in erased for name in _images(rest)}
         if not names:
             return
         for info in await self._services.store.tapes():
@@ -390,6 +391,5 @@ class Eraser:
 def _images(entry: Entry) -> list[str]:
     """Return the references of the images that an entry holds: as the model saw them, or posted."""
     if entry.name != MESSAGE_MEDIA:
-        posted = (media.file for media in images_of(entry))
-        return [SCHEME + name for name in posted if name.startswith(KEPT)]
+        return [SCHEME + name for name in files_of(entry) if name.startswith(KEPT)]
     return [str(name) for name in entry.payload["data"].get("images", ())]

@@ -15,6 +15,7 @@ from typing import Any, Final
 from channels.markdown.plain import plain
 from gateway.explain.facts import MessageFacts, TapeReads
 from gateway.explain.report import StoreReads
+from gateway.explain.words import is_persons, words_of
 from gateway.language.language import say
 from tape.deletions import deleted, source_message
 from tape.entry import MESSAGE, Entry
@@ -154,8 +155,8 @@ class _Said:
         asked = edits_of(self._tape.name, [entry])
         edits = await self._tape.run_query(asked) if asked else []
         (shown,) = with_edits([entry], edits)
-        own = shown.meta.get("text") if "inbox" in shown.meta else None
-        text = " ".join((own if isinstance(own, str) else plain(shown.text)).split())
+        own = words_of(shown) if is_persons(shown) else plain(shown.text)
+        text = " ".join(own.split())
         return f"{text[: MAX_QUOTED - 1]}…" if len(text) > MAX_QUOTED else text
 
     async def named(self, parent: str, begun: Entry | None) -> str:

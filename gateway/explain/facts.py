@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.explain.report import StoreReads, cut, payload_of
+from gateway.explain.words import words_of
 from gateway.language.language import translated
 from tape.deletions import MESSAGE_DELETE, without_deleted, without_other_chats
 from tape.entry import EVENT, Entry
@@ -70,9 +71,9 @@ class MessageFacts:
         sender = self.payload.get("sender")
         if entry is None or self.is_closed or self.is_deleted or not isinstance(sender, Mapping):
             return own
-        text = entry.meta.get("text")
+        text = words_of(entry)
         name = sender.get("name") or entry.meta.get("name")
-        return {**own, "name": name, "text": cut(str(text)) if text else None}
+        return {**own, "name": name, "text": cut(text) if text else None}
 
 
 async def read_facts(reads: StoreReads, row: Row, tape: str) -> MessageFacts:

@@ -13,6 +13,7 @@ from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
 from gateway.explain.rules import refused_by
 from gateway.explain.turn_report import send_lines, turn_lines
+from gateway.explain.words import words_of
 from gateway.language.language import say, translated
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
@@ -108,7 +109,7 @@ def _seen(facts: MessageFacts) -> ReportLine:
         says += say(", thread {thread}", thread=payload["thread_id"])
     # An edit changes the row, but the entry keeps the original text. A chat without an entry may
     # never have been let in.
-    text = entry.meta.get("text") if entry is not None else ""
+    text = words_of(entry) if entry is not None else ""
     if text and not (facts.is_closed or facts.is_deleted):
         says += say(": {text}", text=quoted(str(text)))
     names = ("account_id", "ext_id", "alt_id", "chat_id", "message_id", "session_id", "entry_id")

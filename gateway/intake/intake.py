@@ -20,6 +20,7 @@ from gateway.access.pairing import PAIRED, Pairing
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
+from gateway.intake.completion import Completion
 from gateway.intake.edits import end_row, take_deletion, take_edit
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
@@ -82,9 +83,9 @@ class Intake:
         services = self._services
         self._planner = IntakePlanner(services, self._access, self._lanes)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
-        self._reassembler = Reassembler(
-            services.clock, services.router, self._messages.put_nowait, services.spawn
-        )
+        release = self._messages.put_nowait
+        parts = Reassembler(services.clock, services.router, release, services.spawn)
+        self._line = Completion(services, self._pairing, parts)
         self._early: list[InboxRow] | None = []
         self._under_way = UnderWay()
 
@@ -145,12 +146,8 @@ class Intake:
 
     def put(self, row: InboxRow) -> None:
         """Take in a row that was accepted just now, unless that is under way."""
-        if not self._under_way.enters(row):
-            return
-        if self._early is None:
-            self._reassembler.put(row)
-        else:
-            self._early.append(row)
+        if self._under_way.enters(row):
+            (self._line.put if self._early is None else self._early.append)(row)
 
     def _count(self, messages: Sequence[InboundMessage], new: int) -> None:
         if messages:  # of one channel
@@ -162,19 +159,23 @@ class Intake:
         """Take in the rows of an earlier process, then new rows; call this only once."""
         early, self._early = self._early or [], None
         for row in backlog:
-            self._reassembler.put(row, arrived=float("-inf"))
+            self._line.put(row, arrived=float("-inf"))
         for row in early:
-            self._reassembler.put(row)
+            self._line.put(row)
         self._services.spawn("intake", self._run)
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""
-        if self._under_way.enters(row):
+        if not self._under_way.enters(row):
+            return
+        if row.message.incomplete:
+            self._line.put(row)
+        else:
             self._messages.put_nowait((row,))
 
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
-        await self._reassembler.idle()
+        await self._line.idle()
         await self._messages.join()
 
     async def _run(self) -> None:
@@ -210,10 +211,8 @@ class Intake:
             get_log().info("intake.left", inbox=parts[0].id)
         except Exception as cause:
             get_log().error("intake.failed", messages=len(parts), exc_info=cause)
-        finally:
-            self._under_way.leaves(
-                parts
-            )  # now: while the others are taken, it may be put here once more
+        finally:  # now: while the others are taken, it may be put here once more
+            self._under_way.leaves(parts)
 
     async def _take(self, left: list[Parts]) -> None:
         """Take messages in, in order; each leaves the list when it is on its tape."""

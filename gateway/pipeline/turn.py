@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from agent.tool import Role
 from agent.turn_log import TurnLog
-from channels.message import InboundMessage, OutboundMessage
+from channels.message import Excerpt, InboundMessage, OutboundMessage
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
@@ -113,7 +113,7 @@ class Question:
     def may_be_asked_at_once(self) -> bool:
         """Whether messages that were added to a question still fit into one."""
         excerpts = [excerpt for message in self.messages for excerpt in message.excerpts]
-        parts = (*self.messages, *excerpts)
+        parts: list[InboundMessage | Excerpt] = [*self.messages, *excerpts]
         media = sum(len(part.media) for part in parts)
         characters = sum(len(part.text) for part in parts)
         fits = media <= MAX_ADDED_MEDIA and characters <= MAX_ADDED_CHARACTERS

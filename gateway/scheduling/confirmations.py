@@ -17,13 +17,14 @@ from channels.message import InboundMessage, OutboundMessage
 from gateway.access.access import Access
 from gateway.access.roles import Roles
 from gateway.errors import CommandRefused
+from gateway.explain.words import ALLOWS
 from gateway.intake.entry_meta import meta_of
 from gateway.pipeline.turn import Question
 from gateway.scheduling.presses import NOT_YOURS, CardHandler, Settled
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card
 from gateway.storage.ledger.rows import InboxRow, account_id
-from gateway.turn.confirm_card import ALLOWS, Waiting, fenced
+from gateway.turn.confirm_card import Waiting, fenced
 from tape.entry import dump, event, message, utc_iso
 from tape.unit_of_work import Unit
 

@@ -16,7 +16,7 @@ from channels.message import InboundMessage, OutboundMessage
 from gateway.delivery.outbox import commit_with_sends
 from gateway.delivery.sender import OutboxSender
 from gateway.errors import CommandRefused
-from gateway.hooks.messages import address_of
+from gateway.hooks.messages import address_of, session_of
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
@@ -153,4 +153,6 @@ class Presses:
                     edits=by.message_id,
                 )
             )
-        return await commit_with_sends(self._services, unit, sends, card.session_id, None)
+        # The card of a chat that asks to be let in is of no session: it was sent in an owner's.
+        session = card.session_id or session_of(by)
+        return await commit_with_sends(self._services, unit, sends, session, None)

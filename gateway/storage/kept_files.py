@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 import anyio.to_thread
 
-from channels.message import KEPT, InboundMessage
+from channels.message import KEPT, InboundMessage, Media
 from tape.entry import dump
 from tape.private_file import open_private
 from tape.store import UnitStore
@@ -31,9 +31,13 @@ FRESH_SECONDS: Final = 600.0
 
 def kept_of(message: InboundMessage) -> list[str]:
     """Return the names of the files that the gateway itself keeps for a message."""
+    return [one.file for one in all_media(message) if one.file.startswith(KEPT)]
+
+
+def all_media(message: InboundMessage) -> list[Media]:
+    """Return what came with a message: its own, then its quote's and its excerpts'."""
     parts = (message, message.quote, message.forwarded, *message.excerpts)
-    media = (media for part in parts if part is not None for media in part.media)
-    return [one.file for one in media if one.file.startswith(KEPT)]
+    return [media for part in parts if part is not None for media in part.media]
 
 
 class KeptFiles(Protocol):

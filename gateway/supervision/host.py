@@ -21,7 +21,7 @@ from channels.host import ChatReading, Cursors, FullHost
 from channels.message import Author, InboundMessage, Media, OutboundMessage, Reactions, ShownMessage
 from gateway.background import Work
 from gateway.context.history import answer_text, read_history, read_news, read_track, shown_image
-from gateway.context.images import images_of
+from gateway.context.images import files_of
 from gateway.context.reactions import react
 from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
@@ -231,7 +231,7 @@ class GatewayHost(FullHost):
                 continue
             tape = self._services.tapes.session_tape(row["session_id"])
             entries = await tape.entries([row["entry_id"]])
-            names.update(media.file for one in entries.values() for media in images_of(one))
+            names.update(name for one in entries.values() for name in files_of(one))
         return names
 
     async def kept_file(self, name: str) -> bytes | None:

@@ -13,6 +13,7 @@ from agent.model import ToolCall
 from agent.tool import Role
 from agent.turn_log import TurnLog
 from channels.message import InboundMessage, OutboundMessage
+from gateway.explain.words import ALLOWS
 from gateway.hooks.messages import address_of
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
@@ -22,7 +23,6 @@ from gateway.wording import counted
 from tape.entry import dump, load
 
 CONFIRM: Final = "confirm"
-ALLOWS: Final = "allows"  # the key in `meta` of the entry that lets a recorded call run
 MINUTES: Final = 10
 MAX_SHOWN_CHARACTERS: Final = 300
 """Maximum characters of the arguments that a group is shown."""

@@ -17,6 +17,7 @@ from gateway.hooks.messages import address_of
 from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, TextSoFar, Turn
 from gateway.services import Services
+from gateway.storage.kept_files import all_media
 from gateway.storage.ledger.cards import Card
 from gateway.storage.ledger.rows import OutboxRow
 from gateway.turn.budgets import spend
@@ -70,7 +71,7 @@ async def begin(
     pictured = (
         row.entry_id
         for row in question.rows
-        if row.entry_id and any(media.kind == "image" for media in row.message.media)
+        if row.entry_id and any(media.kind == "image" for media in all_media(row.message))
     )
     return Turn(
         turn_id,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+import anyio
+
 from channels.base import Channel
-from channels.message import Author, InboundMessage, OutboundMessage, Receipt
+from channels.message import Author, Excerpt, InboundMessage, OutboundMessage, Receipt
 from gateway.access.pairing import Pairing
 from gateway.hooks.specs import hookimpl
 from tests.kit.clock import ManualClock
@@ -45,6 +47,26 @@ class PlainChannel(Channel):
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         self.posts.append(message)
         return [Receipt(str(len(self.posts)))]
+
+
+class LookingUp(PlainChannel):
+    """A platform that gives the rest of a message when it is asked for it."""
+
+    def __init__(self, *troubles: Callable[[], Exception]) -> None:
+        super().__init__()
+        self.troubles = list(troubles)
+        self.asked: list[str] = []
+        self.gate = anyio.Event()
+        self.gate.set()
+
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        self.asked.append(message.message_id)
+        await self.gate.wait()
+        if self.troubles:
+            trouble = self.troubles.pop(0)
+            raise trouble()
+        mail = Excerpt("mail", f"the mail of {message.message_id}", "Zed")
+        return replace(message, excerpts=(mail,), ext_id="another", incomplete=False)
 
 
 class Brings:

@@ -143,8 +143,13 @@ SENTENCES: Final[Mapping[str, str]] = {
     "intake.dead": "A message could not be written to its tape, and will not be answered.",
     "intake.dead_not_announced": "Its sender could not be informed of such a message.",
     "intake.dead_not_recorded": "Such a message could not be marked as dead either.",
+    "intake.completion_broken": "Looking up more of a message failed with an unknown error.",
+    "intake.completion_not_kept": "What was looked up of a message is not in the database; after a"
+    " crash, it is looked up again.",
     "intake.failed": "A batch of messages failed; the next start tries it again.",
     "intake.forward_failed": "A message is on its tape, but could not be passed on.",
+    "intake.incomplete": "A platform did not give what a delivery lacked; the message goes on"
+    " without it.",
     "intake.unreadable": "A platform sent something in a form that is not documented; it is kept in"
     " the inbox as dead.",
     "ledger.leases_not_ended": "The database was away when the gateway started.",

@@ -13,6 +13,7 @@ from tape.context import MESSAGE_EDIT
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry, as_date, parse_date, utc_iso
 from tape.erasing import ERASED
+from tape.excerpts import others_of
 from tape.handle import Tape
 from tape.query import Query, subject_of
 from tape.search.edits import edits_of, with_edits
@@ -100,8 +101,9 @@ def _other(entry: Entry) -> Json | None:
         return {"kind": "chapter", **chapter_of(entry)}
     assert isinstance(data, Mapping)
     if entry.name == MESSAGE_EDIT and (about := subject_of(entry)) is not None:
-        text = data.get("text", data.get("content"))
-        return {"kind": "edit", "to": int(about), "text": str(text or "")[:MAX_TEXT]}
+        text = str(data.get("text", data.get("content")) or "")
+        text = "\n".join(filter(None, [text, others_of(entry)]))
+        return {"kind": "edit", "to": int(about), "text": text[:MAX_TEXT]}
     if entry.name in (TURN_START, TURN_END):
         kind = "turn" if entry.name == TURN_START else "end"
         lane = entry.meta.get("lane")

@@ -64,6 +64,7 @@ TURNS: Final = {
     " as a reply to {number}": "，作为对 {number} 的回复",
     "the platform confirmed {key}": "平台已确认 {key}",
     "somebody": "有人",
+    "{name} pressed Allow": "{name} 按下了“允许”",
     "{name} gave the answer a thumb up": "{name} 认为这个回答不错",
     "{name} gave the answer a thumb down": "{name} 认为这个回答不好",
     "{name} took the thumb back": "{name} 撤回了评价",

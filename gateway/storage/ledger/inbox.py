@@ -194,6 +194,12 @@ class Inbox:
         """Replace a message's text, unless a turn has taken the message."""
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
 
+    def complete(self, unit: Unit, row: InboxRow) -> None:
+        """Record what was looked up of a message that is not on its tape yet."""
+        if row.session_id:
+            unit.works_on.add(row.session_id)
+        unit.run("ledger.complete", id=row.id, payload=dump(row.message.to_payload()))
+
     def unask(self, unit: Unit, row: InboxRow) -> int:
         """Cancel a deleted question; if a turn has taken it, no row changes."""
         return unit.run("ledger.unask", id=row.id)

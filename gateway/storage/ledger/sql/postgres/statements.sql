@@ -271,6 +271,10 @@ SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'
 -- Replace a message's text, unless it is folded.
 UPDATE inbox SET payload = :payload WHERE id = :id AND folded = 0
 
+-- name: complete
+-- More of a message was looked up; it was not ended, nor erased, meanwhile.
+UPDATE inbox SET payload = :payload WHERE id = :id AND status = 'accepted'
+
 -- name: unask
 -- A question was deleted before a turn took it.
 UPDATE inbox SET status = 'dropped', why = 'it was deleted'

@@ -1,0 +1,57 @@
+"""Images that came with what a message quotes or passes on are shown as its own are, after them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.message import Excerpt, InboundMessage, Media, Quote
+from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.chats import open_group
+from tests.kit.images import MediaChannel, image
+from tests.kit.plain_channels import MESSAGE
+
+SIZES = {name: (2, number) for number, name in enumerate("abcdefgh", 1)}
+FILES = {name: (lambda size=size: image(size=size)) for name, size in SIZES.items()}
+
+
+def photos(*names: str) -> tuple[Media, ...]:
+    return tuple(Media("image", "photo", file=name) for name in names)
+
+
+async def seen(model: FakeOpenAI, home: Path, asked: InboundMessage) -> tuple[int, list[Any]]:
+    """Return how many images the model saw, and whose the tape says that they are."""
+    async with open_group(home, model, channel=MediaChannel(dict(FILES))) as group:
+        entries = await group.hear(asked)
+    content = model.requests[0].body["messages"][-1]["content"]
+    (media,) = [entry.payload["data"] for entry in entries if entry.name == "message.media"]
+    pictures = [part for part in content if part["type"] == "image_url"]
+    return len(pictures), media.get("whose", [])
+
+
+@pytest.mark.parametrize(
+    ("change", "whose"),
+    [
+        ({"quote": Quote("Zed", "8", media=photos("a"))}, ["8"]),
+        ({"excerpts": (Excerpt("card", media=photos("a"), source="page"),)}, ["somebody"]),
+        ({"excerpts": (Excerpt("mail", "x", media=photos("a")),)}, ["somebody"]),
+        (
+            {
+                "media": photos("a", "b"),
+                "quote": Quote("Zed", "8", media=photos("c")),
+                "excerpts": (Excerpt("shared message", "", "Eve", "9", media=photos("d", "e")),),
+            },
+            ["", "", "8", "9"],
+        ),
+        ({"media": photos("a", "b", "c", "d"), "quote": Quote("Z", media=photos("e"))}, []),
+    ],
+)
+async def test_e8_an_image_of_others_is_shown_after_the_message_s_own(
+    model: FakeOpenAI, tmp_path: Path, change: dict[str, Any], whose: list[str]
+) -> None:
+    found, said = await seen(model, tmp_path, replace(MESSAGE, **change))
+    assert said == whose
+    assert found == (len(whose) or 4)

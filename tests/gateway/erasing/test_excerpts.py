@@ -1,0 +1,129 @@
+"""What somebody passed on of a person's words is erased with them, and nothing else of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.message import Excerpt, InboundMessage, Media, Quote
+from tape.entry import Entry
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.erasing.stage import ANN, BOB, MARKS, SECRET, erased, holding, said
+from tests.kit.chats import GroupChat, open_group
+from tests.kit.images import MediaChannel, image
+from tests.kit.plain_channels import MESSAGE
+
+PICTURE = Media("image", "photo", file="file-of-ann")
+OWN = Media("image", "photo", file="his")
+HERS = Excerpt("forwarded message", SECRET, ANN.name, ANN.id, media=(PICTURE,))
+PAGE = Excerpt("link preview", "nothing of hers", "example.org", source="page")
+
+
+def passed_on(**change: Any) -> InboundMessage:
+    """Make a message of Bob's with words of Ann's in it."""
+    return replace(said(2, "look at that", BOB), **change)
+
+
+async def erase(group: GroupChat, **what: Any) -> None:
+    await group.gateway.parts.eraser.begin(asked_by="operator", **what)
+    await erased(group.gateway)
+
+
+def of_bob(entries: list[Entry]) -> Entry:
+    (found,) = [entry for entry in entries if entry.meta.get("author") == BOB.id]
+    return found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"excerpts": (HERS, PAGE)},
+        {"excerpts": (PAGE, HERS)},
+        {"excerpts": (replace(HERS, text=""), replace(HERS, media=()), PAGE)},
+        {"excerpts": (PAGE,), "quote": Quote(ANN.name, ANN.id, "", media=(PICTURE,))},
+        {"excerpts": (PAGE,), "quote": Quote(ANN.name, ANN.id, SECRET, media=(PICTURE,))},
+    ],
+)
+async def test_a_forgotten_person_s_words_go_from_the_messages_that_pass_them_on(
+    model: FakeOpenAI, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    model.enqueue(*[Text(("I see.",)) for _ in range(9)])
+    async with open_group(tmp_path, model) as group:
+        await group.hear(passed_on(**change, media=(OWN,)))
+        await erase(group, what="person", channel="plain", person=ANN.id)
+        left = of_bob(await group.tape.read())
+        assert left.text.split("\n") == [
+            left.text.split("\n")[0],
+            "[photo]",
+            "[link preview of example.org]",
+            ">> nothing of hers",
+        ]
+        assert left.text.startswith(f"[00:00 #1 {BOB.name}] look at that")
+        assert [one["label"] for one in left.meta["excerpts"]] == ["link preview"]
+        await group.tape.full_context()
+    assert holding(tmp_path, *MARKS, ANN.name, "file-of-ann") == []
+
+
+async def test_erasing_a_message_takes_the_copies_that_others_passed_on(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(*[Text(("I see.",)) for _ in range(9)])
+    async with open_group(tmp_path, model) as group:
+        copy = replace(HERS, author="", author_id="")
+        entries = await group.hear_each(
+            said(1, SECRET), passed_on(excerpts=(copy, PAGE)), said(3, "unrelated", BOB)
+        )
+        (number,) = [entry.id for entry in entries if entry.meta.get("text") == SECRET]
+        await erase(group, what="message", tape=group.tape.name, entries=(number,))
+        texts = [entry.text for entry in await group.tape.read() if entry.meta.get("author")]
+        assert ">> nothing of hers" in texts[0]
+    assert holding(tmp_path) == []
+
+
+async def test_an_edit_that_passes_words_on_is_stripped_of_them_too(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(*[Text(("I see.",)) for _ in range(9)])
+    async with open_group(tmp_path, model) as group:
+        first = passed_on(excerpts=(HERS,))
+        edit = replace(first, kind="edit", ext_id="-100/2/edit", text="look at it")
+        await group.hear_each(first, edit)
+        await erase(group, what="person", channel="plain", person=ANN.id)
+    assert holding(tmp_path, *MARKS, ANN.name) == []
+
+
+async def test_their_images_go_and_the_sender_s_own_stay(model: FakeOpenAI, tmp_path: Path) -> None:
+    files = {"file-of-ann": lambda: image(size=(2, 2)), "his": lambda: image(size=(3, 3))}
+    async with open_group(tmp_path, model, channel=MediaChannel(dict(files))) as group:
+        await group.hear(passed_on(media=(OWN,), excerpts=(HERS,)))
+        kept = {path.name for path in (tmp_path / "media").iterdir()}
+        assert len(kept) == 2
+        await erase(group, what="person", channel="plain", person=ANN.id)
+        (left,) = [path.name for path in (tmp_path / "media").iterdir()]
+        (media,) = [entry for entry in await group.tape.read() if entry.name == "message.media"]
+        assert media.payload["data"]["images"] == [f"tapeway:media/{left}"]
+        assert media.payload["data"]["whose"] == [""]
+
+
+async def test_retention_takes_excerpts_with_their_messages(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(*[Text(("I see.",)) for _ in range(9)])
+    async with open_group(tmp_path, model) as group:
+        await group.hear(passed_on(excerpts=(HERS,)))
+        await erase(group, what="chat", tape=group.tape.name)
+    assert holding(tmp_path, *MARKS, ANN.name) == []
+
+
+async def test_a_message_of_ours_without_excerpts_stays_as_it_is(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(*[Text(("I see.",)) for _ in range(9)])
+    async with open_group(tmp_path, model) as group:
+        before = of_bob(await group.hear(replace(MESSAGE, sender=BOB, omitted=("3 files",))))
+        await erase(group, what="person", channel="plain", person=ANN.id)
+        assert of_bob(await group.tape.read()) == before

@@ -30,7 +30,7 @@ from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
 from gateway.intake.entry_meta import cleaned
 from gateway.redaction import Redactor
-from gateway.scheduling.commands import parse_command
+from gateway.scheduling.command_line import parse_command
 from gateway.settings import load_settings
 from tape.entry import dump
 from tape.importing.normalize import read_raw

@@ -132,7 +132,7 @@ async def test_another_chat_does_not_wait(joining: Joining) -> None:
         {"thread_id": "5"},
         {"media": (PHOTO,)},
         {"reply_to": "3"},
-        {"text": ",stop"},
+        {"command": ",stop"},
         {"kind": "edit"},
         {"joins": "album:1", "media": (PHOTO,)},
     ],

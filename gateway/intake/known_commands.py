@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from agent.powers import COMMANDS
+from agent.powers import COMMANDS, POWERS
 from agent.tool import Chats, Role, Tool
 from channels.commands import command_line
 from channels.message import InboundMessage
@@ -25,9 +25,9 @@ class KnownCommands:
     async def decided(self, message: InboundMessage, decision: Decision) -> InboundMessage:
         """Return a message that asks with its command, or whose `command` is empty: a sentence.
 
-        A command of the gateway is known to everybody: who may not use it hears that. So is each
-        tool where the agent is asked anyway. What is said to a group is meant for a tool only if
-        its author may use it there, or may be an administrator who may.
+        The gateway's commands and builtin tools are known to everybody: who may not use one hears
+        that. So are plugins' tools where the agent is asked anyway. What is said to a group is
+        meant for one only if its author may use it there, or may be an administrator who may.
         """
         line = _line_of(message)
         if line and await self._knows(replace(message, command=line), decision):
@@ -48,7 +48,8 @@ class KnownCommands:
         if not decision.allowed:
             return False
         named = [tool for tool in await self._hooks.tools() if tool.name == word]
-        return bool(named) and (message.addressed or self._may_use(named, message, decision))
+        is_told = message.addressed or word in POWERS
+        return bool(named) and (is_told or self._may_use(named, message, decision))
 
     def _may_use(
         self, named: Collection[Tool], message: InboundMessage, decision: Decision

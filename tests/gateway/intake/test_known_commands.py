@@ -76,7 +76,7 @@ async def test_a_sentence_to_the_agent_is_the_model_s(group: GroupChat) -> None:
     group.model.enqueue(Text(("Nothing much.",)))
     await group.hear(written("/tmp is full", addressed=True, why="private chat"))
     assert [post.text for post in group.posts] == ["Nothing much."]
-    assert "/tmp is full" in str(group.model.requests[0].messages)
+    assert "/tmp is full" in str(group.model.requests[0].body)
     # A restart must not decide once more.
     assert (await stored(group)).command == ""
 
@@ -94,7 +94,7 @@ async def test_who_may_not_use_a_command_hears_it_also_unasked(group: GroupChat)
         (written(",weather Rome"), "Rome: rain"),
         (written(",expel Ben"), None),
         (written(",expel Ben", addressed=True), "You may not use `,expel` here."),
-        (written("/subagent x"), None),
+        (written("/subagent x"), "You may not use `,subagent` here."),
     ],
     ids=lambda value: getattr(value, "text", None),
 )
@@ -136,9 +136,7 @@ async def test_g2_what_others_wrote_is_no_command(
     assert not any(entry.meta.get("command") for entry in entries)
 
 
-async def test_a_channel_that_knows_no_form_has_its_commands_in_what_asks(
-    group: GroupChat,
-) -> None:
+async def test_a_channel_that_knows_no_form_has_its_commands_in_what_asks(group: GroupChat) -> None:
     await group.hear(replace(MESSAGE, text=",tape.info"))
     await group.hear(replace(OVERHEARD, text=",tape.info", ext_id="-100/2"))
     assert len(group.posts) == 1

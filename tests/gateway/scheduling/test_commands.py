@@ -14,10 +14,8 @@ from agent.tool import Role, Tool
 from agent.tool_decorator import tool
 from agent.tool_runner import MAX_RESULT_CHARACTERS
 from gateway.app import Gateway
-from gateway.errors import CommandRefused
 from gateway.hooks.specs import hookimpl
 from gateway.pipeline.turn import Question
-from gateway.scheduling.command_line import Command, parse_command
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.presses import Presses
 from tape.entry import message
@@ -26,18 +24,6 @@ from tests.kit.gateways import gateway_of, settled, tape_of
 from tests.kit.plain_channels import MESSAGE
 from tests.kit.rows import row_of
 from tests.kit.visitor import visit
-
-
-def test_a_line_is_a_name_words_and_pairs() -> None:
-    line = ',tape.search the word query="two words" limit=5'
-    assert parse_command(line) == Command(
-        "tape.search", ("the", "word"), {"query": "two words", "limit": "5"}
-    )
-
-
-def test_a_line_that_cannot_be_read_is_told_why() -> None:
-    with pytest.raises(CommandRefused, match="quotation mark"):
-        parse_command(',x "open')
 
 
 @pytest.mark.parametrize(

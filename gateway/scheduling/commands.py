@@ -26,9 +26,9 @@ from channels.message import InboundMessage, MessageLink
 from gateway.access.console_door import FOR_WHOM, ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
+from gateway.intake.command_line import Command, arguments_of, parse_command
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
-from gateway.scheduling.command_line import Command, arguments_of, parse_command
 from gateway.scheduling.opening.requests import AccessRequests
 from gateway.scheduling.presses import Presses
 from gateway.scheduling.rewinding import rewind

@@ -29,9 +29,9 @@ from channels.telegram import inbound as telegram
 from channels.web.format import linked_images, to_html
 from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
+from gateway.intake.command_line import parse_command
 from gateway.intake.entry_meta import cleaned
 from gateway.redaction import Redactor
-from gateway.scheduling.command_line import parse_command
 from gateway.settings import load_settings
 from tape.entry import dump
 from tape.importing.normalize import read_raw

@@ -72,6 +72,9 @@ POWERS: Final[Mapping[str, Power]] = MappingProxyType(
     }
 )
 
+COMMANDS: Final = frozenset(name[1:] for name in POWERS if name.startswith(",") and " " not in name)
+"""The names of the gateway's own commands."""
+
 
 def may(what: str, role: Role, *, shared: bool) -> bool:
     """Return whether a role may do something, in a group if `shared`."""

@@ -224,8 +224,9 @@ class Channel(ABC):
         del code
         return ""
 
-    def command_hint(self, name: str) -> str:
-        """Return how people write a command of the gateway in a group here."""
+    def command_hint(self, name: str, place: InboundMessage | None = None) -> str:
+        """Return how people write a command where a message was written, or else in a group."""
+        del place
         return f",{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -233,9 +233,6 @@ class HistoryHost(Protocol):
 
         The request says who asks and in which chat; it is not stored.
         """
-
-    async def command_names(self) -> Collection[str]:
-        """Return the names of all commands, also of those that not everybody may use."""
 
 
 class StopHost(Protocol):

@@ -20,6 +20,13 @@ def begins_with_mention(text: str, name: str) -> bool:
     return _word(f"@{name}").match(text) is not None
 
 
+def end_of_mention(text: str, name: str) -> int:
+    """Return where the `@name` ends that a text begins with, or 0."""
+    start = len(text) - len(text.lstrip())
+    found = _word(f"@{name}").match(text, start)
+    return found.end() if found is not None else 0
+
+
 def calls(text: str, names: Iterable[str]) -> bool:
     """Return whether a text contains one of the names as a whole word; case is ignored."""
     return any(_word(name).search(text) for name in names if name)

@@ -229,7 +229,15 @@ class InboundMessage:
                 values[name] = Quote.from_payload(values[name])
         values["excerpts"] = tuple(map(Excerpt.from_payload, values.get("excerpts", ())))
         values["omitted"] = tuple(values.get("omitted", ()))
+        values.setdefault("command", _former_command(values))
         return cls(**values)
+
+
+def _former_command(values: Mapping[str, Any]) -> str:
+    """Return the command of a payload of a version that had it in the text, with a comma."""
+    said = str(values.get("text", "")).strip()
+    is_own = values.get("kind", "message") == "message" and values.get("forwarded") is None
+    return said if is_own and values.get("addressed") and said.startswith(",") else ""
 
 
 def unreadable_message(

@@ -16,6 +16,7 @@ from gateway.erasing.doomed import ERASE
 from gateway.erasing.eraser import Eraser
 from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.intake.intake import Intake
+from gateway.intake.planner import IntakePlanner
 from gateway.metrics.catalog import ROOM_READS
 from gateway.pipeline.turn import RunningTurns
 from gateway.scheduling.claimer import Claimer
@@ -88,7 +89,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses, pairer)
     presses.handlers[CONFIRM] = Confirmations(services, access, roles, dispatcher.ask_again)
     lanes = LaneAssigner(services, memories, dispatcher)
-    intake = Intake(services, access, dispatcher, lanes, memories, pairing)
+    planner = IntakePlanner(services, access, roles, lanes)
+    intake = Intake(services, access, dispatcher, planner, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)
     handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
     claimer = None

@@ -24,7 +24,8 @@ from ruamel.yaml import YAML
 
 from agent.tools import BUILTIN_TOOLS
 from gateway.cli.main import app
-from gateway.scheduling.commands import OWN, parse_command
+from gateway.intake.command_line import parse_command
+from gateway.scheduling.commands import OWN
 from gateway.settings import load_settings
 from tests.compose import render
 

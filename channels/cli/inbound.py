@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from channels.commands import command_line
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
 from channels.room.session import PageSession
@@ -15,6 +16,7 @@ def parse(chat: str, post: Post, session: PageSession, date: str) -> InboundMess
         message_id=str(post.id),
         sender=Author(session.person, post.person.name),
         text=post.text,
+        command=command_line(post.text),
         date=date,
         addressed=True,
         why="private chat",

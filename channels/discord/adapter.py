@@ -28,7 +28,7 @@ from channels.discord.outbound import DiscordSender
 from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
-from channels.discord.slash_commands import COMMANDS, registration
+from channels.discord.slash_commands import COMMAND_LINES, COMMANDS, registration
 from channels.discord.troubles import SECOND_GATEWAY, TOKEN_REFUSED
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
@@ -184,8 +184,10 @@ class DiscordChannel(Channel):
         profile = f"https://discord.com/users/{self.me.id}"
         return f"Send `/pair {code}` in a direct message to {self.me.name} ({profile})."
 
-    def command_hint(self, name: str) -> str:
-        return f"/{name}" if any(one["name"] == name for one in COMMANDS) else f",{name}"
+    def command_hint(self, name: str, place: InboundMessage | None = None) -> str:
+        del place
+        native = next((one for one, line in COMMAND_LINES.items() if line == f",{name}"), name)
+        return f"/{native}" if any(one["name"] == native for one in COMMANDS) else f",{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:
         del account

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
+from channels.commands import after_mention, command_line
 from channels.discord.guild_cache import GuildCache, GuildChannel, Raw
 from channels.discord.media import cards, media_of
 from channels.mentions import calls
@@ -30,11 +31,11 @@ SYSTEM_TYPES: Final = frozenset({*range(1, 19), 21, 22, *range(24, 60)})
 DISCORD: Final = Author("", "Discord")
 FORWARD: Final = 1
 MAX_QUOTE: Final = 1000
-_COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|``.*?``|`[^`\n]*`", re.DOTALL)
 _CHUNK: Final = re.compile(r"\S+")
 _TOKEN: Final = re.compile(r"<(?:(@!?|@&|#)(\d{1,20})|a?:(\w+):\d{1,20})>")
 _MENTION: Final = re.compile(r"<@[!&]?\d{1,20}>")
+_LEADING: Final = re.compile(r"\s*<@(!?|&)(\d{1,20})>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage |
         media=_media(raw),
         quote=_quote(quoted, me, cache) if quoted else None,
         forwarded=forwarded,
+        command="" if forwarded else as_command(content, raw, me, cache),
     )
 
 
@@ -205,8 +207,6 @@ def _addressed(
         return ("private" in me.answers, "private chat")
     if forwarded:
         return False, "forwarded"
-    if _COMMAND.match(content):
-        return True, "command"
     spoken = without_code(content)
     if "mention" in me.answers and _mentions_me(raw, spoken, me, cache):
         return True, "mention"
@@ -215,6 +215,17 @@ def _addressed(
     if "name" in me.answers and calls(_TOKEN.sub(" ", spoken), [name for name in me.names if name]):
         return True, "name"
     return False, "said to the channel"
+
+
+def as_command(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str:
+    """Return the command line that a text has the form of, beginning with a comma, or ""."""
+    found = _LEADING.match(content)
+    guild = str(raw.get("guild_id") or "")
+    is_own = found is not None and (
+        cache.is_own_role(found[2], guild) if found[1] == "&" else found[2] == me.id
+    )
+    said = after_mention(content, found.end()) if found is not None and is_own else content
+    return _readable(command_line(said), raw, me, cache)
 
 
 def _may_follow(raw: Raw, content: str, me: DiscordSelf, cache: GuildCache) -> bool:

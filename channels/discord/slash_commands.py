@@ -92,11 +92,13 @@ def command_message(raw: Raw, cache: GuildCache) -> InboundMessage:
     """Return the message that the use of a command stands for."""
     number, channel = str(int(raw["id"])), str(int(raw["channel_id"]))
     options = {one["name"]: one.get("value") for one in raw["data"].get("options") or ()}
+    line = _command_line(str(raw["data"]["name"]), options)
     return InboundMessage(
         **_position(raw, cache),
         ext_id=f"{channel}/{number}",
         message_id=number,
-        text=_command_line(str(raw["data"]["name"]), options),
+        text=line,
+        command=line if line.startswith(",") else "",
         addressed=True,
         why="command",
     )

@@ -61,6 +61,10 @@ class RoomChannel(Channel):
     def taped(self, message: InboundMessage) -> None:
         self.hub.taped(message.chat_id)
 
+    def command_hint(self, name: str, place: InboundMessage | None = None) -> str:
+        del place
+        return f"/{name}"
+
     def erased(self, room: str) -> None:
         """Hear that messages of a room were erased, in the process that erased them."""
         del room

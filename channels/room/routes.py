@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from channels.commands import as_written
 from channels.errors import InboundRefused
 from channels.message import InboundMessage
 from channels.room.channel import MAX_HISTORY, RoomChannel
@@ -166,7 +167,11 @@ def _facts_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         offered = await channel.host.commands(asked)
         accepted = request.headers.get("accept-language", "")
         say = partial(channel.host.translated, accepted=accepted)
-        known = [{"usage": usage, "about": say(what)} for usage, what in offered.items()]
+        hint = partial(channel.command_hint, place=asked)
+        known = [
+            {"usage": usage, "about": as_written(say(what), hint)}
+            for usage, what in offered.items()
+        ]
         return JSONResponse(known, headers={"Vary": "Accept-Language"})
 
     async def why(request: Request) -> Response:

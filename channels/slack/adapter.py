@@ -20,13 +20,14 @@ from channels.message import InboundMessage, Media, MessageLink, OutboundMessage
 from channels.pacing import Budget
 from channels.slack import media as files
 from channels.slack.api import ApiSessions
+from channels.slack.api_methods import COMMAND
 from channels.slack.assistant_status import Statuses
 from channels.slack.connection_monitor import SENT, ConnectionMonitor
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.gap_reader import GapReader
 from channels.slack.history import History
-from channels.slack.inbound import LOCATION, SlackSelf, stop_of
+from channels.slack.inbound import COMMANDS, LOCATION, SlackSelf, stop_of
 from channels.slack.installations import FACT, Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
@@ -282,6 +283,13 @@ class SlackChannel(Channel):
     def pairing_hint(self, code: str) -> str:
         names = " or ".join(f"@{one.name} ({one.url})" for one in self.workspaces.all())
         return f"Write `pair {code}` to {names or 'the app'} in a direct message."
+
+    def command_hint(self, name: str, place: InboundMessage | None = None) -> str:
+        if place is not None and place.thread_id:  # Slack's own commands do not work in threads
+            return f",{name}"
+        word, blank, rest = name.partition(" ")
+        native = next((one for one, line in COMMANDS.items() if line == f",{word}"), "")
+        return f"{COMMAND} {native}{blank}{rest}" if native else f",{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:
         found = await self.workspaces.of(account).api.call("conversations.open", users=person_id)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
+from channels.commands import after_mention, command_line
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote, unreadable_message
 from channels.slack.format import ACTION
@@ -32,14 +33,14 @@ SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """Fields that are removed before a delivery is stored: whoever has them could pose as Slack."""
 
 BY_COMMAND: Final = "asked by a command"
+STOP: Final = ",stop"
 TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has replies
 LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
 """Fields that a stop command copies from the message whose answer it stops."""
 
 _NAMES: Final = "console forget handoff help open pair reset rewind start stop"
 COMMANDS: Final = {"status": ",tape.info"} | {name: f",{name}" for name in _NAMES.split()}
-_COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
-_LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
+_LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>")
 # An id in place of a name that was not known yet when the mention was decoded.
 _UNNAMED: Final = re.compile(r"(?<=[@#])[A-Z][A-Z0-9]+")
 _MEMBERSHIP: Final = {
@@ -117,12 +118,14 @@ def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
         sender = replace(sender, name=names.known(sender.id))
         if message.kind == "change":
             text = text.replace(sender.id, sender.name, 1)
-    text = _UNNAMED.sub(lambda found: names.known(found[0]), text)
+    text, command = (
+        _UNNAMED.sub(lambda found: names.known(found[0]), one) for one in (text, message.command)
+    )
     if message.chat_kind == "group" and not title:
         title = names.known(message.chat_id, "")
     if (sender, text, title) == (message.sender, message.text, message.chat_title):
         return message
-    return replace(message, sender=sender, text=text, chat_title=title)
+    return replace(message, sender=sender, text=text, command=command, chat_title=title)
 
 
 def unreadable(body: Any, why: str, account: str) -> InboundMessage:
@@ -137,20 +140,19 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     raw = str(event.get("text") or "")
     attached, forwarded, quote = _shared(event)
-    command = _as_command(raw, me)
     addressed, why = _addressed(event, raw, me)
-    text = _read(raw, me) or attached
     return InboundMessage(
         **_location(event, me, event_id),
         sender=_sender(event, me),
-        text=_read(command, me) if command and addressed else text,
+        text=_read(raw, me) or attached,
         mentions=tuple(mentioned(raw)),
         addressed=addressed,
-        why="command" if command and addressed else why,
+        why=why,
         follows=not addressed and _may_follow(event, raw, me),
         media=media_of(event, me.workspace.account),
         forwarded=None if raw.strip() else forwarded,
         quote=quote if raw.strip() else None,
+        command=as_command(raw, me),
         raw={"team": str(event.get("user_team") or event.get("team") or me.workspace.team)},
     )
 
@@ -183,8 +185,7 @@ def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     raw = str(now.get("text") or "")
     digest = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
     location["ext_id"] = f"{location['ext_id']}/edit/{now['edited'].get('ts', '')}-{digest}"
-    text = _read(_as_command(raw, me) or raw, me)
-    return InboundMessage(**location, sender=_sender(now, me), text=text, kind="edit")
+    return InboundMessage(**location, sender=_sender(now, me), text=_read(raw, me), kind="edit")
 
 
 def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
@@ -210,6 +211,7 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
         date=me.now().isoformat(),
         sender=Author(user_id, me.workspace.names.person(user_id)),
         text=_read(text, me),
+        command=_read(text, me) if text.startswith(",") else "",
         addressed=True,
         why="command" if text.startswith(",") else BY_COMMAND,
         server_id="" if private else me.workspace.team,
@@ -242,7 +244,12 @@ def stop_of(location: Mapping[str, Any], sender: Author, stopped: str) -> Inboun
     """Return the command of a Stop button; `stopped` is the timestamp of the stopped answer."""
     fields = {**location, "ext_id": f"{location['chat_id']}/stop/{stopped}", "message_id": ""}
     return InboundMessage(
-        **fields, sender=sender, text=",stop", addressed=True, why="the Stop of an answer"
+        **fields,
+        sender=sender,
+        text=STOP,
+        command=STOP,
+        addressed=True,
+        why="the Stop of an answer",
     )
 
 
@@ -329,8 +336,6 @@ def _read(text: str, me: SlackSelf) -> str:
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
     if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return "private" in me.answers, "private chat"
-    if _as_command(raw, me):
-        return True, "command"
     named = event["type"] == "app_mention" or me.workspace.user in mentioned(raw)
     if "mention" in me.answers and named:
         return True, "mention"
@@ -348,10 +353,12 @@ def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
     return "thread" in me.answers and in_thread and not to_others
 
 
-def _as_command(raw: str, me: SlackSelf) -> str | None:
+def as_command(raw: str, me: SlackSelf) -> str:
+    """Return the command line that a text has the form of, beginning with a comma, or ""."""
     leading = _LEADING.match(raw)
-    line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()
-    return line if _COMMAND.match(line) else None
+    is_own = leading is not None and leading[1] == me.workspace.user
+    said = after_mention(raw, leading.end()) if leading is not None and is_own else raw
+    return _read(command_line(said), me)
 
 
 def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:

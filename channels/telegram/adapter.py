@@ -137,9 +137,14 @@ class TelegramChannel(Channel):
             return f"Send `/start {code}` to the bot in a private chat."
         return f"Open https://t.me/{name}?start={code} and press Start."
 
-    def command_hint(self, name: str) -> str:
+    def command_hint(self, name: str, place: InboundMessage | None = None) -> str:
         username = self._me.username if self._me is not None else ""
-        return f"/{name}@{username}" if username else f"/{name}"
+        if place is not None and (place.chat_kind == "private" or self._hears_groups):
+            username = ""  # there, it needs no name
+        word, blank, rest = name.partition(" ")
+        if not word.isidentifier():  # the app would mark it as a command only up to the dot
+            return f"@{username} ,{name}" if username else f",{name}"
+        return f"/{word}@{username}{blank}{rest}" if username else f"/{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:
         if not person_id.isdecimal():  # a chat that writes in its own name, or a channel

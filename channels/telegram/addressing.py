@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from channels.commands import after_mention, command_line, named_bot
 from channels.mentions import calls, mentions
-from channels.telegram.fields import Raw, covered, thread_of
+from channels.telegram.fields import Raw, covered, thread_of, utf16_length
 
 COMMANDS: Final = {
     "start": "say hello",
@@ -25,8 +26,10 @@ COMMANDS: Final = {
 _NOT_PROSE: Final = frozenset(
     ("code", "pre", "url", "text_link", "email", "mention", "text_mention", "bot_command")
 )
-_COMMAND: Final = re.compile(r"/([a-z0-9_]{1,32})(?:@(\w+))?(?=\s|$)", re.IGNORECASE)
-_OURS: Final = re.compile(r",[a-z]", re.IGNORECASE)
+_SHOWN: Final = frozenset(("code", "pre", "blockquote", "expandable_blockquote"))
+"""The entities whose text is shown to others, not said to the bot."""
+
+FOR_ANOTHER: Final = "a command for another bot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,11 @@ def addressed(
     """Return whether a message is for the agent, and the rule that decided it."""
     if raw["chat"].get("type") == "private":
         return ("private" in me.answers, "private chat")
-    if not forwarded and (command := _COMMAND.match(text)):
-        return _commanded(command, me)
-    if not forwarded and _OURS.match(text):
-        return True, "command"
-    if not forwarded and "mention" in me.answers and _mentions_me(text, entities, me):
+    bot = "" if forwarded else named_bot(text)
+    if bot and not _is_mine(bot, me):
+        return False, FOR_ANOTHER
+    is_mentioned = bool(bot) or (not forwarded and _mentions_me(text, entities, me))
+    if "mention" in me.answers and is_mentioned:
         return True, "mention"
     if "reply" in me.answers and _replies_to(raw, me):
         return True, "reply"
@@ -64,12 +67,13 @@ def may_follow(raw: Raw, entities: Sequence[Raw], me: TelegramSelf) -> bool:
     return "topic" in me.answers and thread_of(raw) not in (None, "1") and not to_others
 
 
-def as_command(text: str, me: TelegramSelf) -> str | None:
-    """Return a /command in our form, beginning with a comma, or None for any other text."""
-    command = _COMMAND.match(text)
-    if command is None or (command[2] and not _is_mine(command[2], me)):
-        return None
-    line = f",{command[1].lower()}{text[command.end() :]}"
+def as_command(text: str, entities: Sequence[Raw], me: TelegramSelf) -> str:
+    """Return the command line that a text has the form of, beginning with a comma, or ""."""
+    said = after_mention(text, _leading_mention(text, entities, me))
+    at = utf16_length(text) - utf16_length(said.lstrip())
+    if any(one.get("type") in _SHOWN and int(one["offset"]) <= at for one in entities):
+        return ""
+    line = command_line(said, lambda bot: _is_mine(bot, me))
     return ",forget me" if line.strip() == ",forget" else line  # the menu sends the bare name
 
 
@@ -120,13 +124,19 @@ def _outside_code(text: str) -> str:
     return _ADDRESS.sub(" ", rest)
 
 
-def _commanded(command: re.Match[str], me: TelegramSelf) -> tuple[bool, str]:
-    if command[2] is not None:
-        ours = _is_mine(command[2], me)
-        return ours, "command" if ours else "a command for another bot"
-    # A group's command without @name may be for any bot, so only the commands we know are ours.
-    known = command[1].lower() in COMMANDS
-    return known, "command" if known else "a command that is not one of ours"
+_LEADING: Final = re.compile(r"\s*@(\w+)")
+
+
+def _leading_mention(text: str, entities: Sequence[Raw], me: TelegramSelf) -> int:
+    """Return where a mention of the bot ends that a text begins with, or 0."""
+    first = next((one for one in entities if one.get("type") == "text_mention"), None)
+    if first is not None and (first.get("user") or {}).get("id") == me.id:
+        name = covered(text, first)
+        start = len(text) - len(text.lstrip())
+        is_first = utf16_length(text[:start]) == int(first["offset"])
+        return start + len(name) if is_first else 0
+    found = _LEADING.match(text)
+    return found.end() if found is not None and _is_mine(found[1], me) else 0
 
 
 def _mentions_me(text: str, entities: Sequence[Raw], me: TelegramSelf) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from channels.message import REST, Author, InboundMessage, Quote, unreadable_message
 from channels.telegram.addressing import (
+    FOR_ANOTHER,
     TelegramSelf,
     addressed,
     as_command,
@@ -94,20 +95,20 @@ def _message(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
     text, entities = text_of(raw)
     forwarded = _forwarded(raw)
     is_addressed, why = addressed(raw, text, entities, me, forwarded=forwarded is not None)
-    command = as_command(text, me) if is_addressed and not forwarded else None
     return InboundMessage(
         **identity_of(raw, update),
         sender=author,
-        text=command or text,
+        text=text,
         reply_to=reply_to(raw),
         mentions=tuple(mentioned(text, entities)),
         addressed=is_addressed,
-        why="command" if command else why,
+        why=why,
         media=media_of(raw),
         quote=_quote(raw, me),
         forwarded=forwarded,
+        command="" if forwarded else as_command(text, entities, me),
         joins=_joins(raw, text, forwarded),
-        follows=not is_addressed and may_follow(raw, entities, me),
+        follows=not is_addressed and why != FOR_ANOTHER and may_follow(raw, entities, me),
     )
 
 
@@ -157,5 +158,5 @@ def _origin(origin: Raw) -> Quote | None:
 def _joins(raw: Raw, text: str, forwarded: Quote | None) -> str:
     if raw.get("media_group_id"):
         return f"album:{raw['media_group_id']}"
-    is_long = utf16_length(text) >= MIN_PASTE_LENGTH and not text.startswith((",", "/"))
+    is_long = utf16_length(text) >= MIN_PASTE_LENGTH
     return REST if is_long and not forwarded else ""

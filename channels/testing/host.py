@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -249,9 +249,6 @@ class FakeHost(FullHost):
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         del request
         return {"help": "what I can do here"}
-
-    async def command_names(self) -> Collection[str]:
-        return ("help", "start")
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         self.stops.append((request, answer))

@@ -32,7 +32,7 @@ from channels.room.session import PageSession
 from channels.traits import Traits
 from channels.web.attached import IMAGES, attached, name_of
 from channels.web.format import to_html
-from channels.web.inbound import as_command, parse
+from channels.web.inbound import parse
 from channels.web.linked import linked_image_route
 from channels.web.outbound import page_routes
 from channels.web.reactions import reaction_route
@@ -127,9 +127,6 @@ class WebChannel(RoomChannel):
 
     async def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
-        if post.text.startswith("/"):
-            written = as_command(post.text, await self.host.command_names())
-            post = post.model_copy(update={"text": written})
         if post.again is not None:
             # Copies of other people's images would outlive the erasure of their messages.
             own = {name_of(room, session.person, post.again, place) for place in range(MAX_FILES)}

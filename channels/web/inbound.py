@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from channels.commands import after_mention, command_line
 from channels.markdown.render import text_outside_code
-from channels.mentions import begins_with_mention, mentions
+from channels.mentions import begins_with_mention, end_of_mention, mentions
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
 from channels.room.session import PageSession
@@ -32,8 +33,6 @@ def addressed(
     plain = " ".join(
         word for word in text_outside_code(text[:MAX_PARSED]).split() if not _ADDRESS.search(word)
     )
-    if text.startswith(","):
-        return True, "command"
     if mentions(plain, agent):
         return True, "mention"
     if to_ours:
@@ -43,10 +42,9 @@ def addressed(
     return (True, "asked on the page") if to_agent else (False, "said to the room")
 
 
-def as_command(text: str, names: Collection[str]) -> str:
-    """Return a text with a comma for its slash, if a command follows; another text stays one."""
-    name = re.match(r"/(\S+)", text)
-    return f",{text[1:]}" if name is not None and name[1].lower() in names else text
+def as_command(text: str, agent: str) -> str:
+    """Return the command line that a text has the form of, beginning with a comma, or ""."""
+    return command_line(after_mention(text, end_of_mention(text, agent)))
 
 
 def parse(
@@ -68,6 +66,7 @@ def parse(
         message_id=str(post.id),
         sender=Author(session.person, post.person.name),
         text=post.text,
+        command=as_command(post.text, agent),
         date=date,
         reply_to=post.reply_to,
         media=tuple(media for media, _data in attached(room, session.person, post)),

@@ -97,9 +97,9 @@ class Pairing:
             return replace(message, kind="unreadable", why="a verdict about a pairing code")
         if message.kind not in ("message", "edit"):
             return message
-        attempt = _attempt(message.text)
         person = message.sender.acts_as == "person" and not message.owner
         private = message.chat_kind == "private" and person
+        attempt = _attempt(message.command or message.text, private=private)
         if attempt is not None and private and message.kind == "message":
             said = replace(message, addressed=True)
             return _pairing(said, self._verdict(message, attempt))
@@ -107,7 +107,8 @@ class Pairing:
         if found:
             self._void()
         if attempt is not None:
-            said = replace(message, addressed=message.addressed or found)
+            asks = message.addressed or found or bool(message.command)
+            said = replace(message, addressed=asks)
             return _pairing(said, NOT_IN_PRIVATE)
         return _without_codes(message) if found else message
 
@@ -167,15 +168,17 @@ class Pairing:
         return any(_same(found, code.text) for one in texts for found in _FOUND.findall(one))
 
 
-def _attempt(text: str) -> str | None:
+def _attempt(text: str, *, private: bool) -> str | None:
     """Return what an attempt to pair gives as the code, or None for any other message."""
     found = _ATTEMPT.fullmatch(text) if len(text) < MAX_ATTEMPT else None
     if found is None:
         return None
     given = found[found.lastgroup or 0]
     # `pair over-do` is two words: a code has a digit, and a mistyped one has at least capitals.
-    words = found["plain"] is not None and given.islower() and given.replace("-", "").isalpha()
-    return None if words else given
+    words = given.islower() and not any(char.isdigit() for char in given)
+    # What is said to a group, such as `,pair of new shoes`, is seldom meant for the bot.
+    is_said = found["plain"] is not None or (not private and len(given.split()) > 2)
+    return None if words and is_said else given
 
 
 def _hint(channel: Channel, code: str) -> str:

@@ -45,7 +45,7 @@ class ForgetMe:
     async def ask(self, question: Question) -> str:
         """Send the card; the reply to the command is empty."""
         message = question.message
-        if message.text.split()[1:] != ["me"]:
+        if message.command.split()[1:] != ["me"]:
             raise CommandRefused(USAGE)
         if message.sender.acts_as != "person" or not message.sender.id:
             raise CommandRefused(NOBODY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from agent.taint import FILE, PAGE, QUOTE, TAINT
 from channels.message import Excerpt, InboundMessage, Media, Quote
@@ -15,6 +15,8 @@ from tape.entry import NewEntry, event
 from tape.excerpts import EXCERPTS, OMITTED
 
 Part = TypeVar("Part", Quote, Excerpt)
+
+COMMAND: Final = "command"  # why a message asks the agent that is a command
 
 
 def meta_of(
@@ -106,8 +108,13 @@ def _taints_of(message: InboundMessage) -> list[str]:
 
 
 def is_command(message: InboundMessage) -> bool:
-    """Return whether a message is a command; a forwarded message never is."""
-    return message.text.lstrip().startswith(",") and message.forwarded is None
+    """Return whether a message that was taken in is a command; see `KnownCommands`."""
+    return bool(message.command)
+
+
+def word_of(message: InboundMessage) -> str:
+    """Return the name of the command that a message has the form of, or ""."""
+    return message.command.removeprefix(",").split(maxsplit=1)[0] if message.command else ""
 
 
 def closed_command(message: InboundMessage) -> str:
@@ -118,7 +125,7 @@ def closed_command(message: InboundMessage) -> str:
     """
     if not (message.addressed and is_command(message)):
         return ""
-    words = message.text.lower().split()
+    words = message.command.lower().split()
     if words == [",console"] and message.chat_kind == "private":
         return words[0]
     return words[0] if words[0] == ",open" else ""

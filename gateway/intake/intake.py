@@ -17,7 +17,7 @@ import anyio
 from channels.message import InboundMessage
 from gateway.access.access import Access, Decision
 from gateway.access.pairing import PAIRED, Pairing
-from gateway.context.lane_assignment import BatchIndex, LaneAssigner
+from gateway.context.lane_assignment import BatchIndex
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
 from gateway.intake.completion import Completion
@@ -75,13 +75,12 @@ class Intake:
     _services: Services
     _access: Access
     _sink: IntakeSink
-    _lanes: LaneAssigner
+    _planner: IntakePlanner
     _memories: RoomMemories
     _pairing: Pairing
 
     def __post_init__(self) -> None:
         services = self._services
-        self._planner = IntakePlanner(services, self._access, self._lanes)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         release = self._messages.put_nowait
         parts = Reassembler(services.clock, services.router, release, services.spawn)
@@ -311,6 +310,8 @@ class Intake:
         self._services.ledger.people.write(unit, session_id, plan.numbered)
         if plan.status == HELD:
             self._services.ledger.held.hold_question(unit, plan.row)
+        if plan.rewritten is not None:
+            inbox.rewrite(unit, replace(plan.row, message=plan.rewritten))
         if plan.others:
             inbox.join(unit, plan.row, plan.others, session_id, first, lane)
         return first

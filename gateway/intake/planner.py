@@ -9,10 +9,12 @@ from typing import Final, Literal
 
 from channels.message import InboundMessage
 from gateway.access.access import Access, Decision
+from gateway.access.roles import Roles
 from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
 from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
+from gateway.intake.known_commands import KnownCommands
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
 from gateway.services import Services
@@ -41,6 +43,7 @@ class PlannedMessage:
     status: str  # the row's status once the entry is written
     stale: bool
     numbered: dict[str, int] = field(default_factory=dict)  # the people who are new in the chat
+    rewritten: InboundMessage | None = None  # takes the place of what its row has, if any
 
     def written(self, entry_id: int) -> PlannedMessage:
         """Record the id of the message's entry, and return the updated plan."""
@@ -81,10 +84,13 @@ class BotGuard:
 class IntakePlanner:
     """Plans messages one after the other, in the order of acceptance."""
 
-    def __init__(self, services: Services, access: Access, lanes: LaneAssigner) -> None:
+    def __init__(
+        self, services: Services, access: Access, roles: Roles, lanes: LaneAssigner
+    ) -> None:
         self._services = services
         self._access = access
         self._lanes = lanes
+        self._commands = KnownCommands(services.hooks, roles)
         self._guard = BotGuard(services.clock, services.settings.access.bots)
 
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
@@ -115,12 +121,14 @@ class IntakePlanner:
             message = merge_parts([row.message for row in parts])
         # It was resolved before the message was accepted if several processes share the work.
         session_id = parts[0].session_id or await self._services.pipeline.resolve_session(message)
+        decision = self._access.decide(message)
+        accepted, decided = message, await self._commands.decided(message, decision)
+        message = decided
         row = replace(parts[0], message=message)
         if message.thread_id and not row.replayed:  # a private one would be a chat of its own
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)
         tape = self._services.tapes.session_tape(session_id).name
         # A refused message belongs to no lane and is kept out of the room memory.
-        decision = self._access.decide(message)
         assignment = LaneAssignment(None, replied=False)
         if decision.allowed:
             assignment = await self._lanes.place(row, session_id, tape, known)
@@ -144,7 +152,16 @@ class IntakePlanner:
         question = Question(session_id, tape, assignment.lane, decision.role, (row,), admitted)
         others = parts[1:]
         return PlannedMessage(
-            row, others, question, assignment, decision, entry, status, stale and not held, new
+            row,
+            others,
+            question,
+            assignment,
+            decision,
+            entry,
+            status,
+            stale and not held,
+            numbered=new,
+            rewritten=None if decided is accepted else decided,
         )
 
     async def _judge(

@@ -13,9 +13,11 @@ from typing import Final
 
 import anyio
 
+from agent.powers import COMMANDS
 from channels.message import REST, InboundMessage
 from gateway.background import Spawn
 from gateway.clock import Clock
+from gateway.intake.entry_meta import word_of
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
 
@@ -54,7 +56,7 @@ class _Open:
         if self.named:
             return message.joins == first.joins
         plain = not (message.media or message.forwarded or message.excerpts or message.reply_to)
-        return plain and self.parts[-1].message.joins == REST and not message.text.startswith(",")
+        return plain and self.parts[-1].message.joins == REST and word_of(message) not in COMMANDS
 
 
 @dataclass(slots=True)
@@ -127,11 +129,12 @@ class Reassembler:
 
 def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
     """Merge parts into one message with the ids of the first, and the text and media of all."""
-    first = parts[0]
+    first, text = parts[0], joined_text([part.text for part in parts])
     addressed = next((part for part in parts if part.addressed), first)
     return replace(
         first,
-        text=joined_text([part.text for part in parts]),
+        text=text,
+        command=_command_of(parts, text),
         parts=tuple((part.message_id, part.text) for part in parts),
         media=tuple(media for part in parts for media in part.media),
         excerpts=tuple(excerpt for part in parts for excerpt in part.excerpts),
@@ -141,6 +144,15 @@ def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
         why=addressed.why,
         follows=any(part.follows for part in parts),
     )
+
+
+def _command_of(parts: Sequence[InboundMessage], text: str) -> str:
+    """Return the command of a long message, or of an album's only caption."""
+    first = parts[0]
+    if first.joins == REST:
+        return first.command and first.command + text.removeprefix(first.text)
+    said = [part.command for part in parts if part.text.strip()]
+    return said[0] if len(said) == 1 else ""
 
 
 def joined_text(texts: Sequence[str]) -> str:

@@ -1,15 +1,13 @@
-"""Run commands: lines that begin with `,`. The model is not involved, and roles apply.
+"""Run commands (see `KnownCommands`). The model is not involved, and roles apply.
 
-The syntax is `,name` or `,name key=value ...`; a value with spaces needs quotes. Every tool that a
-person is allowed to use is also a command. This module adds the gateway's own commands.
+Every tool that a person is allowed to use is also a command. This module adds the gateway's own.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -23,10 +21,12 @@ from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
 from channels.base import Channel
+from channels.commands import as_written
 from channels.message import InboundMessage, MessageLink
 from gateway.access.console_door import FOR_WHOM, ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
+from gateway.intake.command_line import Command, arguments_of, parse_command
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.scheduling.opening.requests import AccessRequests
@@ -50,9 +50,6 @@ OWN: Final = {
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
-COMMANDS: Final = (*OWN, "start", "choose")
-"""All commands but the tools; what a platform's buttons and greetings send is in no list."""
-
 RULED: Final = ("open", "grant")  # the commands that set rules of access
 CONSOLE: Final = ",console"
 DENIED: Final = {
@@ -62,34 +59,17 @@ DENIED: Final = {
     ",rewind": "Only admins may rewind a group: it affects everyone here.",
 }
 
+DENIED_HERE: Final = "You may not use `{what}` here."
+PAIR: Final = "To pair, send me `,pair CODE` in private; `tapeway pair` prints the code."
+
+HELP: Final = "I answer these commands at once, without the model:"
+MORE: Final = "`,help all` also lists the commands for the tape."
+TAPE: Final = "tape."  # how the names of commands begin that `,help` lists for admins only
+
 HELLO: Final = (
     "Hello, I'm {name}. Write to me here, or add me to a {joins} and mention me or reply to me"
     " there. `,help` lists what I can do."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A parsed command line: the command's name, its bare words, and its `key=value` pairs."""
-
-    name: str
-    words: tuple[str, ...]
-    pairs: dict[str, str]
-
-
-def parse_command(line: str) -> Command:
-    """Parse a line that begins with `,`; raise CommandRefused if a quote is not closed."""
-    try:
-        parts = shlex.split(line.removeprefix(","))
-    except ValueError as cause:
-        raise CommandRefused(
-            'A quotation mark is not closed. Try it like this: `,tape.search query="two words"`.'
-        ) from cause
-    if not parts:
-        raise CommandRefused("Which command? `,help` lists them.")
-    pairs = dict(part.split("=", 1) for part in parts[1:] if "=" in part)
-    words = tuple(part for part in parts[1:] if "=" not in part)
-    return Command(parts[0].lower(), words, pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +90,7 @@ class Commands:
     async def run(self, question: Question) -> str:
         """Run the command in a message; return the reply's text, even if the command fails."""
         try:
-            command = parse_command(question.message.text.strip())
+            command = parse_command(question.message.command.strip())
             own: dict[str, Callable[[Question, Command], Awaitable[str]]] = {
                 "open": self._open,
                 "grant": self._grant,
@@ -123,6 +103,7 @@ class Commands:
                 "console": self._console,
                 "handoff": self._handoff,
                 "help": self._help,
+                "pair": self._pair,
             }
             if command.name not in own:
                 return await self._tool(question, command)
@@ -187,20 +168,28 @@ class Commands:
                 return await self._presses.choose(question.message, card.card_id, ACCEPT)
         return await self._tool(question, _as_tool(command))
 
-    async def _help(self, question: Question, _command: Command) -> str:
-        offered = await commands_for(self._services, question.role, question.message)
-        lines = [f"- `,{usage}`: {what}" for usage, what in offered.items()]
-        return "\n".join(["I answer these commands at once, without the model:", "", *lines])
+    async def _pair(self, _question: Question, _command: Command) -> str:
+        raise CommandRefused(PAIR)  # a code never comes so far
+
+    async def _help(self, question: Question, command: Command) -> str:
+        message = question.message
+        offered = await commands_for(self._services, question.role, message)
+        whole = command.words == ("all",) or question.role >= Role.ADMIN
+        listed = {
+            usage: what for usage, what in offered.items() if whole or not usage.startswith(TAPE)
+        }
+        channel = self._services.router.channels.get(message.channel, Channel)
+        hint = partial(channel.command_hint, place=message)
+        lines = [as_written(f"- `,{usage}`: {what}", hint) for usage, what in listed.items()]
+        more = [] if len(listed) == len(offered) else ["", as_written(MORE, hint)]
+        return "\n".join([HELP, "", *lines, *more])
 
     async def _tool(self, question: Question, command: Command) -> str:
         tools = await self._services.hooks.tools()
         toolbox = Toolbox(tools, question.role, shared=_is_shared(question))
         if command.name not in toolbox.known:
-            names = [*OWN, *toolbox.known]
-            nearest = get_close_matches(command.name, names, n=1)
-            hint = f" Did you mean `,{nearest[0]}`?" if nearest else ""
             name = command.name[:40].replace("`", "")
-            raise CommandRefused(f"I don't know the command `,{name}`.{hint} `,help` lists them.")
+            raise CommandRefused(DENIED_HERE.format(what=f",{name}"))
         try:
             result = await self._use(question, command, toolbox)
             text = text_of(result)
@@ -212,11 +201,7 @@ class Commands:
 
     async def _use(self, question: Question, command: Command, toolbox: Toolbox) -> object:
         tool = toolbox.find(command.name)
-        given: dict[str, Any] = dict(command.pairs)
-        names = list(tool.arguments.model_fields)
-        if command.words and names and names[0] not in given:
-            given[names[0]] = " ".join(command.words)
-        arguments = tool.check(given)
+        arguments = tool.check(arguments_of(tool, command))
         context = ToolContext(
             tape=self._services.tapes.tape(question.tape),
             role=question.role,
@@ -300,7 +285,7 @@ def _is_shared(question: Question) -> bool:
 def _check(question: Question, what: str) -> None:
     """Raise CommandRefused unless the table of powers allows what a person wants."""
     if not may(what, question.role, shared=_is_shared(question)):
-        raise CommandRefused(DENIED.get(what, f"You may not use `{what}` here."))
+        raise CommandRefused(DENIED.get(what, DENIED_HERE.format(what=what)))
 
 
 def _lane(question: Question) -> str | None:

@@ -11,7 +11,7 @@ from channels.message import InboundMessage
 from gateway.access.access import Decision
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
-from gateway.intake.entry_meta import closed_command, is_command
+from gateway.intake.entry_meta import closed_command, is_command, word_of
 from gateway.intake.intake import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
@@ -164,7 +164,7 @@ class Dispatcher(IntakeSink, Pending):
         return len(waiting) >= self._services.settings.turn.queue_per_chat
 
     async def _command(self, question: Question) -> None:
-        if question.message.text.split()[0].lower() == ",stop":
+        if word_of(question.message) == "stop":
             await self._run_command(question)
         else:
             self._running_commands.submit(question.session_id, lambda: self._run_command(question))

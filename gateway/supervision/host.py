@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from gateway.intake.intake import Intake
 from gateway.language.language import language_of, speaking, translated
 from gateway.logs import get_log
 from gateway.pipeline.turn import RunningTurns
-from gateway.scheduling.commands import COMMANDS, commands_for
+from gateway.scheduling.commands import commands_for
 from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.storage.kept_files import kept_of
@@ -299,9 +299,6 @@ class GatewayHost(FullHost):
     async def commands(self, request: InboundMessage) -> dict[str, str]:
         role = Role.OWNER if request.owner else Role.MEMBER
         return await commands_for(self._services, role, request)
-
-    async def command_names(self) -> Collection[str]:
-        return {*COMMANDS, *(tool.name for tool in await self._services.hooks.tools())}
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         session_id, shared = await self._session_of(request), self._services.shared

@@ -84,7 +84,6 @@ REFUSALS: Final = (
     "Only ",
     "only an admin",
     "You may not use",
-    "I don't know the command",
     "there is no tool named",
     "was not run: only",
     "can't be read from here: only",

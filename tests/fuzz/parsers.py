@@ -16,6 +16,7 @@ from agent.models.openai_stream import StreamReader
 from agent.web.page_text import Source, page_text
 from agent.web.urls import PageRefused, checked
 from agent.web.verbatim import stands_in
+from channels.commands import after_mention, command_line
 from channels.discord import format as discord_format
 from channels.discord import inbound as discord
 from channels.markdown import close_open_marks, split, text_outside_code, to_text
@@ -28,9 +29,9 @@ from channels.telegram import inbound as telegram
 from channels.web.format import linked_images, to_html
 from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
+from gateway.intake.command_line import parse_command
 from gateway.intake.entry_meta import cleaned
 from gateway.redaction import Redactor
-from gateway.scheduling.commands import parse_command
 from gateway.settings import load_settings
 from tape.entry import dump
 from tape.importing.normalize import read_raw
@@ -182,9 +183,13 @@ PARSERS: Final[dict[str, Parser]] = {
         lambda line: read_raw(line, lambda _note: None),
     ),
     "command": Parser(
-        mixed(",", '"', "'", "\\", "=", "tape.search", " ", "query"),
+        mixed(",", '"', "'", "\\", "=", "[", "]", "“", "tape.search", " ", "\u00a0", "query"),
         parse_command,
         (CommandRefused,),
+    ),
+    "form of a command": Parser(
+        mixed(",", "/", "@", "help", ".", " ", "\u00a0", ":"),
+        lambda text: command_line(after_mention(text, len(text) // 2), lambda bot: bot == "b"),
     ),
     "markdown": Parser(markdown, _markdown),
     "url": Parser(urls, _url, (PageRefused,)),

@@ -32,14 +32,20 @@ async def test_a_slash_offers_the_commands_and_a_reset_is_a_splice(
         await page.keyboard.press("Enter")
         await expect(field).to_have_value("/reset")
         await page.keyboard.press("Enter")
-        await expect(page.locator("[data-role=person]").last).to_contain_text(",reset")
+        await expect(page.locator("[data-role=person]").last).to_contain_text("/reset")
         splice = page.locator(".log .splice")
         await expect(splice).to_contain_text("Started over")
         await page.reload()
         await expect(splice).to_have_count(1)
-        await expect(page.locator("[data-role=person]").last).to_contain_text(",reset")
+        await expect(page.locator("[data-role=person]").last).to_contain_text("/reset")
+        await page.locator("#ask-agent").uncheck(force=True)
+        await say(page, "/help")
+        quiet, last = page.locator("[data-quiet]"), page.locator("[data-role=person]").last
+        await expect(last).to_contain_text("/help")
+        await expect(quiet).to_have_count(0)
         await say(page, "/etc is a folder")
-        await expect(page.locator("[data-role=person]").last).to_contain_text("/etc is a folder")
+        await expect(last).to_contain_text("/etc is a folder")
+        await expect(quiet).to_have_count(1)
 
 
 async def test_two_conversations_at_once_have_tracks_of_their_own(

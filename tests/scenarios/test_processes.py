@@ -143,7 +143,7 @@ async def test_run_and_chat_work_beside_a_running_gateway_and_without_one(
         code, out, _err = await run_process(environ, "chat", given=b"one\n,help\n")
         assert code == 0
         assert "beside it" in out
-        assert ",tape.search query=..." in out
+        assert "/tape.search query=..." in out
     assert len(model.requests) == 3
     assert len(model.requests[-1].body["messages"]) > len(model.requests[0].body["messages"])
 

@@ -8,6 +8,8 @@ import { counted, t } from './words.js';
 // A slash opens a command as a comma does.
 const opens = (text) => /^[,/]/.test(text);
 
+const wordOf = (text) => text.slice(1).split(/\s/)[0].toLowerCase();
+
 const $ = (id) => document.getElementById(id);
 
 export function setUpComposer({
@@ -188,7 +190,8 @@ export function setUpComposer({
     field.focus();
     if (!text && !attaching.any) return;
     showError('');
-    const message = { text, toAgent: ask.checked, replyTo: reply };
+    const isCommand = opens(text) && commands.some(({ name }) => name === wordOf(text));
+    const message = { text, toAgent: ask.checked || isCommand, replyTo: reply };
     setText('');
     replyTo(null);
     const files = await attaching.take();

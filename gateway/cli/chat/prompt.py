@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import anyio
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import run_in_terminal
-from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -20,12 +22,26 @@ from gateway.cli.chat.conversation import Conversation
 from gateway.cli.chat.transcript import ChatTranscript
 from gateway.scheduling.commands import OWN
 
-COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
+COMMANDS: Final = tuple(dict.fromkeys((*OWN, *(tool.name for tool in BUILTIN_TOOLS))))
 PROMPT: Final = ("", "> ")
 
 FRAME_SECONDS: Final = 0.05  # minimum seconds between two changes of the screen
 TICK_SECONDS: Final = 1.0
 """Seconds after which the line is drawn again that says how long something has taken."""
+
+
+class CommandCompleter(Completer):
+    """Completes a command, which begins with a slash or a comma."""
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterator[Completion]:
+        del complete_event
+        typed = document.text_before_cursor
+        sign = typed[:1] or "/"
+        for name in COMMANDS if sign in "/," else ():
+            if name.startswith(typed[1:].lower()):
+                yield Completion(f"{sign}{name}", start_position=-len(typed))
 
 
 class ChatPrompt:
@@ -38,7 +54,7 @@ class ChatPrompt:
         self._session: PromptSession[str] = PromptSession(
             self._message,
             history=FileHistory(str(history)),
-            completer=WordCompleter(list(COMMANDS), sentence=True),
+            completer=CommandCompleter(),
             complete_while_typing=False,
             key_bindings=self._keys(),
         )

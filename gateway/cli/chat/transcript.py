@@ -16,7 +16,7 @@ from gateway.cli.chat.work import Work
 from gateway.cli.screen import BOLD, LANES, clipped, one_line, safe
 
 GREETING: Final = (
-    "Talk to {agent}. `,help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
+    "Talk to {agent}. `/help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
 )
 GO_ON: Final = "(Write `go on` to get the rest.)"
 LOST: Final = "⋯ the gateway has stopped; waiting until it is back"

@@ -56,7 +56,6 @@ _ADDRESSED: Final = {
     "said to the room": "是对房间说的",
     "a mention of somebody else": "以别人的名字开头",
     "a command for another bot": "给另一个机器人的命令",
-    "a command that is not one of ours": "不是助手的命令",
     "said by a bot": "由机器人说出",
     "said by a bot, too often in a minute": "由机器人说出，一分钟内次数过多",
     "asked too long ago, while I was away": "提问太久以前，当时助手不在线",

@@ -134,13 +134,6 @@ _REPLIES: Final = {
     "Use `,stop`, or `,stop all` for every answer in this chat.": (
         "请用 `,stop`；要停止这个聊天中的所有回答，请用 `,stop all`。"
     ),
-    "Which command? `,help` lists them.": "哪个命令？`,help` 会列出它们。",
-    "I don't know the command `,{name}`. `,help` lists them.": (
-        "我不认识命令 `,{name}`。`,help` 会列出它们。"
-    ),
-    "I don't know the command `,{name}`. Did you mean `,{nearest}`? `,help` lists them.": (
-        "我不认识命令 `,{name}`。您是指 `,{nearest}` 吗？`,help` 会列出它们。"
-    ),
     "This question is no longer open. Ask again, and I'll ask again.": (
         "这个问题已经关闭。请重新提问，我会再次询问。"
     ),

@@ -156,9 +156,26 @@ def test_b3_mentions_of_others_and_names_in_code_or_links_do_not_address_the_bot
     assert addressed(raw)[0] is False
 
 
-def test_a_line_with_a_comma_is_a_command() -> None:
-    assert addressed(message(",help")) == (True, "command")
-    assert addressed(message(", help"))[0] is False
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (",help", ",help"),
+        ("/help", ",help"),
+        ("<@1> ,help", ",help"),
+        ("<@!1>:\u00a0/Stop all", ",stop all"),
+        ("<@&101> ,stop", ",stop"),
+        ("<@&102> ,stop", ""),
+        ("<@8> ,help", ""),
+        ("> ,help", ""),
+        ("`,help`", ""),
+        (", help", ""),
+        (",np <@8>", ",np @bob"),
+    ],
+)
+def test_what_has_the_form_of_a_command_asks_as_a_sentence_does(content: str, line: str) -> None:
+    raw = message(content, mentions=[{"id": "1"}, BOB] if "<@" in content else [])
+    assert read(raw).command == line
+    assert addressed(raw)[0] is any(mark in content for mark in ("<@1>", "<@!1>", "<@&101>"))
 
 
 def test_b2_a_follow_up_in_a_thread_may_address_the_bot_unless_it_is_for_somebody_else() -> None:

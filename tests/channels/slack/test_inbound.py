@@ -62,8 +62,7 @@ async def test_both_events_of_a_mention_have_the_same_key() -> None:
         ("<@UBOT> hello", {}, "mention"),
         ("hello <@UBOT|tapeway>", {}, "mention"),
         ("robin, hello", {}, "name"),
-        (",help", {}, "command"),
-        ("<@UBOT>: ,stop", {}, "command"),
+        ("<@UBOT>: ,stop", {}, "mention"),
         ("hi", {"channel": "D1", "channel_type": "im"}, "private chat"),
         ("hi", {"thread_ts": "1.1", "parent_user_id": "UBOT"}, "reply"),
     ],
@@ -73,7 +72,7 @@ async def test_b2_messages_that_are_addressed_to_the_app(
 ) -> None:
     message = await read(text, **more)
     assert (message.addressed, message.why) == (True, why)
-    if why not in ("command", "private chat"):
+    if why != "private chat":
         rest = [rule for rule in RULES if rule != why]
         assert not (await read(text, *rest, **more)).addressed
 
@@ -88,6 +87,7 @@ async def test_b2_messages_that_are_addressed_to_the_app(
         "&lt;@UBOT&gt;",
         "the robins are back",
         "<@U2> ,stop",
+        ",help",
     ],
 )
 async def test_b3_messages_that_are_not_addressed_to_the_app(text: str) -> None:
@@ -95,8 +95,14 @@ async def test_b3_messages_that_are_not_addressed_to_the_app(text: str) -> None:
 
 
 async def test_a_command_may_follow_a_mention_of_the_app() -> None:
-    assert (await read("<@UBOT> ,stop all")).text == ",stop all"
-    assert (await read("<@UBOT> please ,stop")).text == "@UBOT please ,stop"
+    said = await read("<@UBOT> ,stop all")
+    assert (said.text, said.command) == ("@UBOT ,stop all", ",stop all")
+    assert (await read("<@UBOT>\u00a0/stop")).command == ",stop"
+    assert (await read(",web.fetch <https://example.org>")).command == (
+        ",web.fetch https://example.org"
+    )
+    for text in ("<@UBOT> please ,stop", "<@U2> ,stop", "&gt; ,stop", "`,stop`", ", stop"):
+        assert not (await read(text)).command
 
 
 async def test_a_reply_in_a_thread_may_be_for_the_app() -> None:

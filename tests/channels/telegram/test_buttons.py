@@ -240,8 +240,8 @@ async def test_privacy_mode_delivers_the_commands_that_this_bot_has() -> None:
         for text in ("/open@tapeway_bot", ",open", "/open", "/forget me", "/handoff the plan"):
             fake.say(ROOM, ada, text)
         await pressed(app, 4)
-        assert app.host.texts() == [",open", ",open", ",forget me", ",handoff the plan"]
-        assert all(one.addressed for one in app.host.accepted)
+        lines = [one.command for one in app.host.accepted]
+        assert lines == [",open", ",open", ",forget me", ",handoff the plan"]
 
 
 async def test_nothing_that_is_sent_previews_a_link_or_mentions_anybody(app: Running) -> None:

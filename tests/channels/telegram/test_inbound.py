@@ -118,12 +118,12 @@ ADDRESSED: list[tuple[str, Json, bool, str]] = [
         "said to the group",
     ),
     ("a name in code", said("`robin`"), False, "said to the group"),
-    ("a command", said("/help"), True, "command"),
-    ("a command to us", said("/whatever@TAPEWAY_bot now"), True, "command"),
+    ("a command", said("/help"), False, "said to the group"),
+    ("a command to us", said("/whatever@TAPEWAY_bot now"), True, "mention"),
     ("a command to another", said("/help@other_bot"), False, "a command for another bot"),
-    ("a command of another", said("/weather"), False, "a command that is not one of ours"),
+    ("a command of another", said("/weather"), False, "said to the group"),
     ("a path", said("/etc/hosts"), False, "said to the group"),
-    ("a comma", said(",help"), True, "command"),
+    ("a comma", said(",help"), False, "said to the group"),
     ("a comma and a blank", said(", and then"), False, "said to the group"),
 ]  # fmt: skip
 
@@ -165,21 +165,53 @@ def test_a_bot_that_does_not_know_its_name_is_still_mentioned_by_its_id() -> Non
         ("/open@tapeway_bot", ",open"),
         ("/forget", ",forget me"),
         ("/forget@tapeway_bot me", ",forget me"),
-        ("/help@other_bot", "/help@other_bot"),
-        ("/etc/hosts", "/etc/hosts"),
-        ("say /help", "say /help"),
+        ("/tape.search\u00a0kettle", ",tape.search\u00a0kettle"),
+        (",help", ",help"),
+        ("@tapeway_bot /help", ",help"),
+        ("@tapeway_bot: ,stop all", ",stop all"),
+        ("@other_bot /help", ""),
+        ("@tapeway_bot,help me", ""),
+        ("/help@other_bot", ""),
+        ("/etc/hosts", ""),
+        ("/tmp is full", ",tmp is full"),
+        (",lol", ",lol"),
+        ("say /help", ""),
     ],
 )
-def test_a_command_in_telegram_s_way_becomes_a_line_of_ours(text: str, line: str) -> None:
-    assert read(said(text, PRIVATE)).text == line
+@pytest.mark.parametrize("chat", [PRIVATE, GROUP])
+def test_what_has_the_form_of_a_command_stays_as_it_was_written(
+    text: str, line: str, chat: Json
+) -> None:
+    message = read(said(text, chat))
+    assert (message.text, message.command) == (text, line)
+
+
+def test_a_mention_by_name_may_stand_before_a_command() -> None:
+    mention = entity("Robin ,stop", "Robin", "text_mention", user=BOT)
+    assert read(said("Robin ,stop", GROUP, entities=[mention])).command == ",stop"
+    others = entity("Robin ,stop", "Robin", "text_mention", user=BOB)
+    assert read(said("Robin ,stop", GROUP, entities=[others])).command == ""
+
+
+@pytest.mark.parametrize("kind", ["code", "pre", "blockquote", "expandable_blockquote"])
+def test_a_command_that_is_shown_in_code_or_quoted_is_none(kind: str) -> None:
+    shown = entity(",reset is how", ",reset", kind)
+    assert read(said(",reset is how", PRIVATE, entities=[shown])).command == ""
+    later = entity(",handoff the plum", "plum", kind)
+    assert read(said(",handoff the plum", PRIVATE, entities=[later])).command
+
+
+def test_a_command_of_another_bot_follows_nothing() -> None:
+    me = replace(ME, answers=ALL_RULES)
+    assert read(said("/weather", FORUM, **TOPIC), me).follows
+    assert not read(said("/weather@other_bot", FORUM, **TOPIC), me).follows
 
 
 @pytest.mark.parametrize("text", ["/reset", "/stop@tapeway_bot"])
 @pytest.mark.parametrize("chat", [PRIVATE, GROUP])
 def test_g2_a_forwarded_command_is_not_obeyed(text: str, chat: Json) -> None:
     message = read(said(text, chat, forward_origin={"type": "user", "sender_user": BOB}))
-    assert message.text == text
-    assert message.why != "command"
+    assert (message.text, message.command) == (text, "")
 
 
 FORWARDS: list[tuple[Json, Quote]] = [

@@ -132,7 +132,7 @@ async def test_another_chat_does_not_wait(joining: Joining) -> None:
         {"thread_id": "5"},
         {"media": (PHOTO,)},
         {"reply_to": "3"},
-        {"text": ",stop"},
+        {"command": ",stop"},
         {"kind": "edit"},
         {"joins": "album:1", "media": (PHOTO,)},
     ],
@@ -225,3 +225,13 @@ def test_a_text_that_was_cut_in_a_word_goes_on_in_it(text: str) -> None:
     assert merge_parts([part(text), part("y")]).text == f"{text}y"
     assert merge_parts([part(text[:-1]), part("y")]).text == f"{text[:-1]}\ny"
     assert merge_parts([part(text), part(""), part("y")]).text == f"{text}y"
+
+
+def test_a_long_command_and_the_command_of_an_album_s_caption_stay_commands() -> None:
+    long = part("@bot /handoff x", command=",handoff x", joins="rest")
+    assert merge_parts([long, part("and y")]).command == ",handoff x\nand y"
+    assert merge_parts([part("x", joins="rest"), part("/y", command=",y")]).command == ""
+    caption = part("/help", command=",help", joins="album:1")
+    photo = part("", joins="album:1")
+    assert merge_parts([photo, caption]).command == ",help"
+    assert merge_parts([caption, part("a photo", joins="album:1")]).command == ""

@@ -83,8 +83,6 @@ COMPOSED: Final = (
         " nothing."
     ),
     "Sorry, I couldn't answer: |{why}. (Ref {error_id})",
-    "I don't know the command `,{name}`.| `,help` lists them.",
-    "I don't know the command `,{name}`.| Did you mean `,{nearest}`?| `,help` lists them.",
     "{who} is now |a| {role}",
     "{who} is now |an| {role}",
 )

@@ -14,10 +14,9 @@ from agent.tool import Role, Tool
 from agent.tool_decorator import tool
 from agent.tool_runner import MAX_RESULT_CHARACTERS
 from gateway.app import Gateway
-from gateway.errors import CommandRefused
 from gateway.hooks.specs import hookimpl
 from gateway.pipeline.turn import Question
-from gateway.scheduling.commands import Command, Commands, parse_command
+from gateway.scheduling.commands import Commands
 from gateway.scheduling.presses import Presses
 from tape.entry import message
 from tests.fakes.openai.server import FakeOpenAI
@@ -27,23 +26,10 @@ from tests.kit.rows import row_of
 from tests.kit.visitor import visit
 
 
-def test_a_line_is_a_name_words_and_pairs() -> None:
-    line = ',tape.search the word query="two words" limit=5'
-    assert parse_command(line) == Command(
-        "tape.search", ("the", "word"), {"query": "two words", "limit": "5"}
-    )
-
-
-@pytest.mark.parametrize(("line", "told"), [(",", ",help"), (',x "open', "quotation mark")])
-def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
-    with pytest.raises(CommandRefused, match=told):
-        parse_command(line)
-
-
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (",help", ",tape.search query=..."),
+        (",help", "`/tape.search query=...`"),
         (",tape.info", "The tape of this chat has"),
         (",tape.search query=deploy", "I found nothing about “deploy”"),
         (",tape.search deploy", "I found nothing about “deploy”"),
@@ -52,7 +38,6 @@ def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
         (",tape.context deploy", "This is worth knowing for it:"),
         (",tape.search", "query: Field required"),
         (",tape.search query=x limit=many", "limit: Input should be a valid integer"),
-        (",tape.serch query=x", "Did you mean `,tape.search`?"),
         (",stop", "There is nothing to stop."),
         (",stop everything", "`,stop all`"),
         (",reset", "I'm starting over from here."),
@@ -206,7 +191,7 @@ async def _run(
     gateway: Gateway, line: str, role: Role, kind: str = "group", lane: str | None = "person:7"
 ) -> str:
     """Run a line that somebody says in their lane of a chat."""
-    said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
+    said = replace(MESSAGE, text=line, command=line, chat_kind=kind)  # type: ignore[arg-type]
     tape = tape_of(gateway, "plain:-100").name
     asked = Question("plain:-100", tape, lane, role, (row_of(said),))
     presses = Presses(gateway.services, gateway.parts.sender)

@@ -24,7 +24,7 @@ async def _stop(_asked: Question, _everything: bool) -> int:
 
 
 async def run(gateway: Gateway, line: str, role: Role, kind: str) -> str:
-    said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
+    said = replace(MESSAGE, text=line, command=line, chat_kind=kind)  # type: ignore[arg-type]
     asked = Question(CHAT, tape_of(gateway, CHAT).name, None, role, (row_of(said),))
     presses = Presses(gateway.services, gateway.parts.sender)
     parts = gateway.parts

@@ -175,7 +175,7 @@ async def test_a_stranger_has_no_subagents(tmp_path: Path) -> None:
         await room.say(ANN, "use every helper")
         assert "subagent.start" not in names(await room.entries())
         refused = await room.say(ANN, ",subagent task=x")
-    assert "I don't know the command" in room.replies(refused)[0]
+    assert room.replies(refused) == ["You may not use `,subagent` here."]
 
 
 async def test_money_and_tokens_have_limits_where_they_are_set(tmp_path: Path) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from gateway.cli.chat.prompt import COMMANDS, CommandCompleter
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.cli.chat.window import chat_window
@@ -85,3 +89,16 @@ async def test_under_an_answer_that_was_cut_off_it_says_how_to_get_the_rest(
     assert code == 0
     assert out.count("(Write `go on` to get the rest.)") == 1
     assert out.index("half") < out.index("(Write `go on`") < out.index("whole")
+
+
+def test_tab_completes_a_command_with_its_own_sign() -> None:
+    def completed(typed: str) -> list[str]:
+        found = CommandCompleter().get_completions(Document(typed), CompleteEvent())
+        return [one.text for one in found]
+
+    assert completed("/he") == ["/help"]
+    assert completed(",tape.s") == [",tape.search"]
+    assert completed("/Sto") == ["/stop"]
+    assert completed("") == [f"/{name}" for name in COMMANDS]
+    assert completed("he") == []
+    assert len(COMMANDS) == len({*COMMANDS})

@@ -52,6 +52,13 @@ def test_what_somebody_wrote_is_quoted_and_not_rendered(text: str) -> None:
     assert text in to_terminal(said)
 
 
+def test_a_query_and_a_name_keep_what_would_be_markdown() -> None:
+    hit = {"text": "x", "by": "#7 big_bob", "date": "2026-01-01T10:00", "kind": "message"}
+    said = in_words("tape.search", {"query": "snake_case #12", "hits": [hit]})
+    assert said.startswith("I found 1 message about `snake_case #12`:")
+    assert said.endswith("`big_bob`, 2026-01-01 10:00")
+
+
 def test_plain_words_are_quoted_without_marks() -> None:
     assert "> See https://example.org (page 3): it's done!\n" in found(
         "See https://example.org\n(page 3): it's done!"

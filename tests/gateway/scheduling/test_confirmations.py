@@ -10,6 +10,7 @@ import pytest
 
 from agent.tool import Role
 from channels.message import Author, Quote
+from gateway.console.said import shown_text
 from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN
 from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
@@ -72,6 +73,8 @@ async def test_the_asking_person_allows_the_call_once_and_the_turn_goes_on(play:
     result = next(entry for entry in reversed(entries) if entry.kind == "tool_result")
     assert result.payload["results"] == ["launched to mars"]
     assert result.meta["taint"] == ["person", "tool"]
+    said = [shown_text(entry) for entry in entries if entry.meta.get("author") == "7"]
+    assert said == ["what does Bob want?", "Alice pressed Allow"]
     final = next(entry for entry in reversed(entries) if entry.meta.get("final"))
     assert final.meta["taint"] == ["person", "tool"]
     assert final.meta["asked_by"] == "editing:7"

@@ -44,6 +44,9 @@ async def test_the_owner_is_asked_once_with_names_and_ids_and_the_chat_opens_hot
     edited = court.to("1")[-1]
     assert (edited.text, edited.buttons) == ("I've opened `Team` (`-100`).", ())
     assert edited.edits is not None
+    services = court.gateway.services
+    nameless = services.tapes.session_tape("").name
+    assert nameless not in [info.name for info in await services.store.tapes()]
     greeting = court.in_group()[-1]
     assert "I remember what is said here; `,forget me`" in greeting
     await court.say("hello now")

@@ -15,7 +15,7 @@ from tape.payloads import storable
 from tape.query import MESSAGE_CHANGES
 from tape.turn_events import TAKES
 
-META: Final = ("prompt_of", "edit_of", "rewind")
+META: Final = ("prompt_of", "edit_of", "part_of", "rewind")
 """The fields of an entry's meta that hold the id of an entry before it."""
 
 

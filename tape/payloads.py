@@ -16,7 +16,7 @@ from tape.query import MESSAGE_CHANGES
 from tape.turn_events import TURN_RETAKE, TURN_START
 
 MAX_LEFT_OUT: Final = 100  # maximum entries that `left_out` names
-_REFERENCES: Final = ("prompt_of", "edit_of")
+_REFERENCES: Final = ("prompt_of", "edit_of", "part_of")
 _PLAIN: Final = {"role", "content"}
 
 Payload = Mapping[str, Any]

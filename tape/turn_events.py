@@ -27,7 +27,8 @@ _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 class TurnStart:
     """The first entry of a turn.
 
-    takes       ids of the messages that the turn shows, the question last
+    takes       ids of the messages that the turn shows: what was said before, then the question,
+                with its parts and what its author added, in the order said
     include     ids of related messages, shown before `takes`
     whole_room  whether the view shows every lane, because one conversation fills the room
     dates       the lines that the view shows above the first message of each further day

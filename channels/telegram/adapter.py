@@ -67,7 +67,7 @@ class TelegramChannel(Channel):
             max_draft_chars=3_800,
             typing_signs=True,
             stalled_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
-            join_wait=0.8,
+            join_wait=1.6,  # apps send the parts of a paste up to 1.5 s apart
             chat=Budget(1.05),
             group=Budget(1.05, settings.group_per_minute, 61.0),
             bot=Budget(0.0, settings.per_second, 1.1),

@@ -42,8 +42,9 @@ ALLOWED_UPDATES: Final = (
     "stopped_message_generation",
 )
 
-MIN_PASTE_LENGTH: Final = 4000
-"""Minimum UTF-16 units of a message that may be part of a longer one: apps split it at 4096."""
+MIN_PASTE_LENGTH: Final = 2048
+"""Minimum UTF-16 units of a part that others follow: apps cut at a good place in the second half
+of 4096 units."""
 
 MAX_QUOTE: Final = 1000  # maximum number of characters kept of a quoted message
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
@@ -31,7 +32,7 @@ SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
 """Maximum total size of the images in a request, in base64 characters."""
 
-MAX_IMAGES: Final = 4  # maximum images per turn; the newest are used
+MAX_IMAGES: Final = 4  # maximum images that a turn takes at once; the newest are used
 WHOSE: Final = "whose"
 """The key of an event with the ids of whose its images are, "" for the sender's own."""
 
@@ -40,12 +41,15 @@ MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "
 Message = Mapping[str, Any]
 
 
-async def load_images(services: Services, turn: Turn) -> None:
-    """Fetch the images of the messages that a turn takes, and record their references."""
+async def load_images(services: Services, turn: Turn, also: Sequence[int] = ()) -> None:
+    """Fetch the images of the messages that a turn takes, and record their references.
+
+    `also` are the messages that it takes while it runs.
+    """
     if not services.settings.media.images:
         return
-    numbers = turn.pictured
-    if turn.question.turn_id:  # A resumed turn takes nothing: the tape lists its messages.
+    numbers: Sequence[int] = also or turn.pictured
+    if turn.question.turn_id and not also:  # It takes nothing now: the tape lists its messages.
         numbers = tuple(selected_ids(await turn.tape.find(turn=turn.id)))
     if not numbers:
         return
@@ -53,7 +57,7 @@ async def load_images(services: Services, turn: Turn) -> None:
     shown = [entries[number] for number in numbers if number in entries]
     own = await turn.tape.find(turn=turn.id)
     loaded = {entry.payload["data"]["entry"] for entry in own if entry.name == MESSAGE_MEDIA}
-    found: dict[int, dict[str, list[str]]] = {}
+    found = _left_out([entry for entry in shown if entry.id not in loaded])
     for entry, media, whose in _wanted(shown):
         if entry.id in loaded:
             continue
@@ -84,6 +88,24 @@ def foreign_images_of(entry: Entry) -> Iterator[tuple[Media, str]]:
         for whose, values in foreign_media(entry):
             if values.get("kind") == "image" and values.get("file"):
                 yield Media(**values), whose
+
+
+def _left_out(entries: Sequence[Entry]) -> dict[int, dict[str, list[str]]]:
+    """Return what to say about messages with several images, as not all of them are shown."""
+    pictured = [entry.id for entry in entries for _image in images_of(entry)]
+    count, shown = Counter(pictured), Counter(pictured[-MAX_IMAGES:])
+    return {
+        number: {"images": [], "refused": [_shown_of(shown[number], many)]}
+        for number, many in count.items()
+        if many > 1 and shown[number] < many
+    }
+
+
+def _shown_of(shown: int, many: int) -> str:
+    if shown > 1:
+        return f"only the last {shown} of these {many} pictures are shown"
+    which = "only the last" if shown else "none"
+    return f"{which} of these {many} pictures is shown"
 
 
 def images_of(entry: Entry) -> Iterator[Media]:

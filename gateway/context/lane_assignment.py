@@ -86,9 +86,14 @@ class LaneAssigner:
     _pending: Pending
 
     async def place(
-        self, row: InboxRow, session_id: str, tape: str, known: BatchIndex
+        self,
+        row: InboxRow,
+        session_id: str,
+        tape: str,
+        known: BatchIndex,
+        given: LaneLink | None = None,
     ) -> LaneAssignment:
-        """Choose a message's lane.
+        """Choose a message's lane, unless it is `given`.
 
         Without a thread or reply, a message joins the lane of the messages it is debounced with.
         """
@@ -100,7 +105,7 @@ class LaneAssigner:
         room = await self._rooms.of(tape)
         people = room.people(said)
         heard = utterance_of(said, row.id, people)
-        link = await self._given(row, session_id, known, replied_lane)
+        link = given or await self._given(row, session_id, known, replied_lane)
         if link is None:
             link = _linked(room, heard, replied_lane)
             if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):

@@ -37,6 +37,9 @@ from tape.turn_events import TAKES, TurnRetake, TurnStart, further_days, is_take
 MAX_LOOKBACK: Final = 400
 """Maximum messages, edits and takes of a lane to check for messages that no turn has taken."""
 
+PART_OF: Final = "part_of"
+"""The meta of a message that has the entry of the message that it is a part of."""
+
 ROOM_MESSAGES: Final = 50  # messages of the room to look at where one conversation fills it
 HANDFUL: Final = 4
 REFILL_SHARE: Final = 0.5
@@ -51,7 +54,8 @@ class Selection:
     """The messages that a turn shows.
 
     include   messages from other lanes, shown first
-    takes     messages from its own lane
+    takes     messages from its own lane: what was said before, then the questions with their parts
+              and what their author added, in the order said
     pictured  those of these messages that have images, except for the questions
     whole     whether the view shows the room's last messages, because one conversation fills it
     dates     the lines of the days that begin within these messages
@@ -96,7 +100,10 @@ async def select_messages(
     budget: int,
     near: Nearby = NOTHING_NEAR,
 ) -> Selection:
-    """Return the messages that a new turn takes within `budget` tokens, always with the questions.
+    """Return the messages that a new turn takes within `budget` tokens.
+
+    The questions and their parts are always taken, last and in the order said, together with what
+    their author has added since.
 
     `waiting` are the entries that wait for turns of their own. What asks the agent after the
     questions gets a turn of its own, too, also if it came too late to be among them.
@@ -111,7 +118,12 @@ async def select_messages(
     settled |= {entry.id for entry in recent if _asks_after(entry, asked)}
     rest = [entry for entry in recent if entry.id not in settled]
     fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen)]
-    kept = _newest_within(fresh, budget)
+    questions = await _known(tape, asked, recent)
+    parts = {entry.id for entry in fresh if entry.meta.get(PART_OF) in asked}
+    chosen = parts | {entry.id for entry in _newest_within(fresh, budget)}
+    kept = [entry for entry in fresh if entry.id in chosen]
+    added = [entry for entry in kept if entry.id in parts or _adds_to(entry, questions)]
+    before = [entry for entry in kept if entry not in added]
     include: list[Entry] = []
     if lane is not None:
         few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
@@ -119,8 +131,10 @@ async def select_messages(
         room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
         include = _newest_within(room, budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
-    takes = (*(entry.id for entry in kept), *asked)
-    dates = await _dates(tape, [*include, *kept], asked, recent, anchor)
+    last = sorted({*asked, *(entry.id for entry in added)})
+    takes = (*(entry.id for entry in before), *last)
+    said = sorted((*questions, *added), key=lambda entry: entry.id)
+    dates = _dates([*include, *before, *said], recent, anchor)
     return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole, dates)
 
 
@@ -138,23 +152,35 @@ async def _recent(tape: Tape, lane: str | None, after: int) -> list[Entry]:
     return sorted((*messages, *events), key=lambda entry: entry.id)[-MAX_LOOKBACK:]
 
 
-async def _dates(
-    tape: Tape,
-    before: Sequence[Entry],
-    asked: Sequence[int],
-    recent: Sequence[Entry],
-    anchor: Entry | None,
-) -> tuple[str, ...]:
-    """Return the lines of the days that begin within a turn's messages."""
+async def _known(tape: Tape, asked: Sequence[int], recent: Sequence[Entry]) -> list[Entry]:
+    """Return the questions' entries, which may be older than what is looked back over."""
     known = {entry.id: entry for entry in recent}
     if not all(number in known for number in asked):
         known.update(await tape.entries(list(asked)))
-    questions = [known[number] for number in asked if number in known]
+    return [known[number] for number in asked if number in known]
+
+
+def _adds_to(entry: Entry, questions: Sequence[Entry]) -> bool:
+    """Return whether the author of the questions has said something after the first of them."""
+    authors = {_author(question) for question in questions} - {None}
+    return _author(entry) in authors and entry.id > min(question.id for question in questions)
+
+
+def _author(entry: Entry) -> tuple[str, str] | None:
+    if "author" not in entry.meta:
+        return None
+    return str(entry.meta.get("channel")), str(entry.meta["author"])
+
+
+def _dates(
+    shown: Sequence[Entry], recent: Sequence[Entry], anchor: Entry | None
+) -> tuple[str, ...]:
+    """Return the lines of the days that begin within a turn's messages."""
     # What stands before the anchor is no longer shown.
     start = anchor.id if anchor else 0
-    shown = [read_take(e).dates for e in recent if e.id > start and is_take(e)]
-    last = next((dates[-1] for dates in reversed(shown) if dates), "")
-    return further_days([*before, *questions], last)
+    earlier = [read_take(e).dates for e in recent if e.id > start and is_take(e)]
+    last = next((dates[-1] for dates in reversed(earlier) if dates), "")
+    return further_days(shown, last)
 
 
 async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> TurnRetake:
@@ -183,10 +209,22 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
         past = TapeSnapshot(tape, own[0].id - 1)
         old = await _related_to(question, old, past, lane, left) or old
     old = _newest_within(old, left)
-    before = [*old, *kept]
-    questions = [messages[number] for number in asked if number in messages]
-    ids = [entry.id for entry in before] + list(asked) + [entry.id for entry in pairs]
+    added = _taken_after(own, asked)
+    before = [*old, *(entry for entry in kept if entry.id not in added)]
+    last = sorted({*asked, *(entry.id for entry in kept if entry.id in added)})
+    questions = [messages[number] for number in last if number in messages]
+    ids = [entry.id for entry in before] + last + [entry.id for entry in pairs]
     return TurnRetake(turn, tuple(ids), dates=further_days([*before, *questions]))
+
+
+def _taken_after(own: Iterable[Entry], asked: Sequence[int]) -> set[int]:
+    """Return what a turn has taken after the first of its questions."""
+    found: set[int] = set()
+    for take in map(read_take, filter(is_take, own)):
+        takes = take.takes
+        first = next((place for place, number in enumerate(takes) if number in asked), len(takes))
+        found.update(takes if take.steered else takes[first:])
+    return found
 
 
 async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:

@@ -57,6 +57,7 @@ WHY_THERE: Final[Mapping[str, str]] = MappingProxyType(
         "thread": ", because it was written in that thread",
         "reply": ", because it is a reply to {parent}",
         "said at once with others": ", because its author had just asked a question there",
+        "a late part of an album": ", because it is a part of the album of {parent}",
         "mention": ", because it is addressed to the author of {parent}",
         "own last message": ", because its author wrote {parent} shortly before",
         "was addressed": ", because {parent} was addressed to its author",

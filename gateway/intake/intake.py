@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Final, Protocol
 
 import anyio
@@ -24,7 +23,7 @@ from gateway.intake.completion import Completion
 from gateway.intake.edits import end_row, take_deletion, take_edit
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
-from gateway.intake.reassembly import Parts, Reassembler
+from gateway.intake.reassembly import Parts, Reassembler, planned_together
 from gateway.intake.under_way import UnderWay
 from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
@@ -42,12 +41,11 @@ from tape.unit_of_work import FirstId, Outcome, Unit
 MAX_BATCH: Final = 64
 
 
-def _is_message(parts: Parts) -> bool:
-    return parts[0].message.kind == "message"
-
-
 class IntakeSink(Protocol):
     """Receives each message that the intake has written to its tape."""
+
+    def expects(self, row: InboxRow, seconds: float) -> None:
+        """Know that a part of a message is here, and may wait so many seconds for the others."""
 
     async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
         """Route a message that is on its tape; a `stale` message is too old to be answered."""
@@ -82,8 +80,8 @@ class Intake:
     def __post_init__(self) -> None:
         services = self._services
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
-        release = self._messages.put_nowait
-        parts = Reassembler(services.clock, services.router, release, services.spawn)
+        release, expects = self._messages.put_nowait, self._sink.expects
+        parts = Reassembler(services.clock, services.router, release, services.spawn, expects)
         self._line = Completion(services, self._pairing, parts)
         self._early: list[InboxRow] | None = []
         self._under_way = UnderWay()
@@ -216,7 +214,7 @@ class Intake:
     async def _take(self, left: list[Parts]) -> None:
         """Take messages in, in order; each leaves the list when it is on its tape."""
         while left:
-            together = list(takewhile(_is_message, left))
+            together = planned_together(left)
             if together:
                 await self._take_messages(left, len(together))
             else:

@@ -12,6 +12,8 @@ from gateway.access.access import Access, Decision
 from gateway.access.roles import Roles
 from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
+from gateway.context.selection import PART_OF
+from gateway.intake.albums import EarlierParts, earlier_parts
 from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
 from gateway.intake.known_commands import KnownCommands
@@ -122,16 +124,18 @@ class IntakePlanner:
         # It was resolved before the message was accepted if several processes share the work.
         session_id = parts[0].session_id or await self._services.pipeline.resolve_session(message)
         decision = self._access.decide(message)
-        accepted, decided = message, await self._commands.decided(message, decision)
-        message = decided
-        row = replace(parts[0], message=message)
+        album = await earlier_parts(self._services, parts[0], session_id)
+        accepted, told = message, album.told(message) if album else message
+        message = decided = await self._commands.decided(told, decision)
+        row = replace(parts[0], message=message, received_at=parts[-1].received_at)
         if message.thread_id and not row.replayed:  # a private one would be a chat of its own
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)
         tape = self._services.tapes.session_tape(session_id).name
         # A refused message belongs to no lane and is kept out of the room memory.
         assignment = LaneAssignment(None, replied=False)
         if decision.allowed:
-            assignment = await self._lanes.place(row, session_id, tape, known)
+            link = album.link if album else None
+            assignment = await self._lanes.place(row, session_id, tape, known, link)
         message, stale = await self._judge(message, session_id, assignment)
         row = replace(row, message=message)
         held = self._services.ledger.held.concerns(row)
@@ -145,7 +149,8 @@ class IntakePlanner:
         if decision.allowed and admitted != "drop":
             people = self._services.ledger.people
             numbers, new = await people.number(session_id, people_of(message))
-        entry, status = _entry(row, assignment, decision, numbers, dropped=admitted == "drop")
+        dropped = admitted == "drop"
+        entry, status = _entry(row, assignment, decision, numbers, album, dropped=dropped)
         status = HELD if held and status == "waiting" else status
         # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
@@ -198,6 +203,7 @@ def _entry(
     assignment: LaneAssignment,
     decision: Decision,
     numbers: Mapping[str, int],
+    album: EarlierParts | None,
     *,
     dropped: bool,
 ) -> tuple[NewEntry, str]:
@@ -211,4 +217,9 @@ def _entry(
     if row.message.sender.id in numbers:
         meta["number"] = numbers[row.message.sender.id]
     status = "waiting" if row.message.addressed else "taped"
-    return message("user", frame(row.message, numbers), **meta), status
+    framed = frame(row.message, numbers)
+    if album is not None:
+        framed += album.note
+        if status == "taped":
+            meta[PART_OF] = album.first.entry_id
+    return message("user", framed, **meta), status

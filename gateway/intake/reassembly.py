@@ -20,10 +20,14 @@ from gateway.clock import Clock
 from gateway.intake.entry_meta import word_of
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
+from tape.entry import parse_date
 
 MAX_PARTS: Final = 30
 MAX_PART_LENGTH: Final = 4096
-"""Length in UTF-16 units of a part that was cut inside a word; shorter parts end at a blank."""
+"""UTF-16 units of a part that was cut at the limit, wherever that was; others end at a blank."""
+
+MAX_GAP_SECONDS: Final = 3.0
+"""Maximum seconds between the dates of two parts: what has waited on a platform comes at once."""
 
 Parts = tuple[InboxRow, ...]
 _Chat = tuple[str, str]
@@ -34,7 +38,7 @@ class _Open:
     """Parts that wait for further parts, and the messages that wait behind them."""
 
     parts: list[InboxRow]
-    until: float
+    until: float  # `join_wait` after its last long part, or the last one of an album
     later: deque[tuple[InboxRow, float]] = field(default_factory=deque)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
@@ -56,34 +60,46 @@ class _Open:
         if self.named:
             return message.joins == first.joins
         plain = not (message.media or message.forwarded or message.excerpts or message.reply_to)
-        return plain and self.parts[-1].message.joins == REST and word_of(message) not in COMMANDS
+        return plain and word_of(message) not in COMMANDS and self._continues(row)
+
+    def _continues(self, row: InboxRow) -> bool:
+        """Return whether its author has said nothing else since, and has not taken long to."""
+        author = row.message.sender.id
+        if any(other.message.sender.id == author for other, _arrived in self.later):
+            return False
+        gap = parse_date(row.message.date) - parse_date(self.parts[-1].message.date)
+        return abs(gap.total_seconds()) <= MAX_GAP_SECONDS
 
 
 @dataclass(slots=True)
 class Reassembler:
-    """Holds parts back; `_release` receives all parts of a message together, in order."""
+    """Holds parts back; `_release` receives all parts of a message together, in order.
+
+    `_held` is called with each part that waits for others, and the seconds for which it does.
+    """
 
     _clock: Clock
     _router: OutboundChannelRouter
     _release: Callable[[Parts], None]
     _spawn: Spawn
+    _held: Callable[[InboxRow, float], None] = lambda _row, _seconds: None
     _open: dict[_Chat, _Open] = field(default_factory=dict)
     _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def put(self, row: InboxRow, *, arrived: float | None = None) -> None:
         """Add a message, in the order of acceptance; pass `arrived` if it has waited before."""
+        chat = (row.account_id, row.message.chat_id)
         if arrived is None:
             arrived = self._clock.monotonic()
-        chat = (row.account_id, row.message.chat_id)
+            if row.message.joins:
+                self._held(row, self._join_wait(row))
         held = self._open.get(chat)
         if held is None:
             self._begin(chat, row, arrived)
-        elif held.takes(row) and (held.named or not held.later):
+        elif held.takes(row):
             held.parts.append(row)
-            held.until = arrived + self._join_wait(row)
-            if not held.named and row.message.joins != REST:
-                held.scope.cancel()
-                self._close(chat, held)
+            if held.named or row.message.joins == REST:
+                held.until = arrived + self._join_wait(row)
         else:
             held.later.append((row, arrived))
 
@@ -127,6 +143,29 @@ class Reassembler:
         self._freed = anyio.Event()
 
 
+def planned_together(left: Iterable[Parts]) -> list[Parts]:
+    """Return the first messages, up to a part of an album that another one has to be planned for.
+
+    What belongs to a message is planned when that is on its tape.
+    """
+    found: list[Parts] = []
+    albums: set[tuple[str, str, str]] = set()
+    for parts in left:
+        row = parts[0]
+        album = (row.account_id, row.message.chat_id, album_of(row.message))
+        if row.message.kind != "message" or album in albums:
+            break
+        if album[-1]:
+            albums.add(album)
+        found.append(parts)
+    return found
+
+
+def album_of(message: InboundMessage) -> str:
+    """Return the platform's key of the album that a message is a part of, or ""."""
+    return message.joins if message.joins != REST else ""
+
+
 def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
     """Merge parts into one message with the ids of the first, and the text and media of all."""
     first, text = parts[0], joined_text([part.text for part in parts])
@@ -156,13 +195,20 @@ def _command_of(parts: Sequence[InboundMessage], text: str) -> str:
 
 
 def joined_text(texts: Sequence[str]) -> str:
-    """Join the texts of parts with line breaks, or without one where a word was cut."""
+    """Join the texts of parts with line breaks, or with nothing where a part fills the limit.
+
+    Apps cut at a blank, a line or a sentence if there is one in reach, and trim the parts. What
+    fills the limit was cut wherever that was: in a word, an address, or a script without blanks.
+    """
     joined = ""
     last = ""
     for text in texts:
-        if last:
-            cut_in_a_word = len(last) + sum(char > "\uffff" for char in last) >= MAX_PART_LENGTH
-            joined += "" if cut_in_a_word else "\n"
+        if last and text:
+            joined += "" if _length(last) >= MAX_PART_LENGTH else "\n"
         joined += text
         last = text or last
     return joined
+
+
+def _length(text: str) -> int:
+    return len(text) + sum(char > "\uffff" for char in text)

@@ -27,6 +27,15 @@ def debounce_seconds(services: Services, message: InboundMessage) -> float:
     return services.settings.buffer.debounce if own is None else own
 
 
+def debounce_left(services: Services, row: InboxRow) -> float:
+    """Return the debounce time that is left of a message, whose author had the wait for parts."""
+    debounce = debounce_seconds(services, row.message)
+    if not row.message.joins or row.message.backlog or row.replayed or not row.received_at:
+        return debounce
+    waited = services.clock.now() - parse_date(row.received_at)
+    return min(debounce, max(0.0, debounce - waited.total_seconds()))
+
+
 def adds_to_waiting(services: Services, message: InboundMessage) -> bool:
     """Return whether a question is asked with its author's one before it that still waits."""
     channel = services.router.channels.get(message.channel)
@@ -49,12 +58,14 @@ class Debouncer:
     _flush: Callable[[Question], None]
     _spawn: Spawn
     _bursts: dict[BurstKey, _Burst] = field(default_factory=dict)
+    _expected: dict[tuple[str | None, ...], float] = field(default_factory=dict)
     _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def add(self, question: Question, debounce: float) -> None:
         """Add a question to its burst; pass a new one on at once if `debounce` is 0."""
         key = question.burst_key
         now = self._clock.monotonic()
+        until = self._until(question.message, debounce)
         burst = self._bursts.get(key)
         if burst is not None and _much_later(question, burst.question, debounce):
             self._flush(self._take(key))
@@ -63,14 +74,45 @@ class Debouncer:
             rows = (*burst.question.rows, *question.rows)
             role = min(burst.question.role, question.role)
             burst.question = replace(burst.question, rows=rows, role=role)
-            burst.until = min(now + debounce, burst.since + self._longest)
+            self._move(key, burst, until)
             return
         if debounce <= 0:
             self._flush(question)
             return
-        burst = _Burst(question, now, now + min(debounce, self._longest))
+        burst = _Burst(question, now, min(until, now + self._longest))
         self._bursts[key] = burst
         self._spawn("buffer", lambda: self._wait(key, burst))
+
+    def heard(self, message: InboundMessage, debounce: float) -> None:
+        """Wait longer with a burst, since its author has said something else in its place."""
+        self._wait_for(message, self._until(message, debounce))
+
+    def expect(self, message: InboundMessage, seconds: float) -> None:
+        """Wait with a burst, now or soon to come, for a message whose parts are here in part."""
+        now = self._clock.monotonic()
+        self._expected = {place: at for place, at in self._expected.items() if at > now}
+        self._expected[_place(message)] = now + seconds
+        self._wait_for(message, now + seconds)
+
+    def _until(self, message: InboundMessage, debounce: float) -> float:
+        """Return until when to wait after a message, which may be the one that was expected."""
+        expected = 0.0
+        if message.joins:
+            self._expected.pop(_place(message), None)
+        else:
+            expected = self._expected.get(_place(message), 0.0)
+        return max(self._clock.monotonic() + debounce, expected)
+
+    def _wait_for(self, message: InboundMessage, until: float) -> None:
+        for key, burst in self._bursts.items():
+            if _place(burst.question.message) == _place(message):
+                self._move(key, burst, until)
+
+    def _move(self, key: BurstKey, burst: _Burst, until: float) -> None:
+        """Have a burst wait until another time, which may be earlier."""
+        was, burst.until = burst.until, min(until, burst.since + self._longest)
+        if burst.until < was:
+            self._spawn("buffer", lambda: self._wait(key, burst))
 
     def lane_of(self, key: BurstKey) -> str | None:
         burst = self._bursts.get(key)
@@ -123,6 +165,11 @@ class Debouncer:
             await self._clock.sleep(left)
         if self._bursts.get(key) is burst:
             self._flush(self._take(key))
+
+
+def _place(message: InboundMessage) -> tuple[str | None, ...]:
+    said = (message.channel, message.account, message.chat_id, message.thread_id)
+    return (*said, message.sender.id)
 
 
 def _much_later(question: Question, burst: Question, debounce: float) -> bool:

@@ -15,7 +15,7 @@ from gateway.intake.entry_meta import closed_command, is_command, word_of
 from gateway.intake.intake import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
-from gateway.scheduling.debounce import Debouncer, debounce_seconds
+from gateway.scheduling.debounce import Debouncer, debounce_left, debounce_seconds
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.scheduling.opening.pairer import Pairer
@@ -70,6 +70,7 @@ class Dispatcher(IntakeSink, Pending):
         if stale:
             self._notices.stale(question)
         if not message.addressed:
+            self._debouncer.heard(message, debounce_left(self._services, question.rows[-1]))
             return
         if is_command(message):
             await self._command(question)
@@ -78,7 +79,11 @@ class Dispatcher(IntakeSink, Pending):
             await self._notices.full(question)
             return
         await self._services.router.dispatch_event(AgentEvent("accepted"), message)
-        self._debouncer.add(question, debounce_seconds(self._services, message))
+        self._debouncer.add(question, debounce_left(self._services, question.rows[-1]))
+
+    def expects(self, row: InboxRow, seconds: float) -> None:
+        debounce = debounce_seconds(self._services, row.message)
+        self._debouncer.expect(row.message, seconds + debounce)
 
     def edited(self, row: InboxRow) -> None:
         self._debouncer.edited(row)

@@ -27,6 +27,7 @@ from agent.tools import BUILTIN_TOOLS
 from agent.turn_log import TurnLog, WriteOnce
 from agent.wire import attach
 from channels.message import OutboundMessage
+from gateway.context.images import load_images
 from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.hooks.results import ResultRefused
@@ -40,6 +41,7 @@ from gateway.pipeline.turn import Turn, current_turn
 from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
 from gateway.turn.confirm_card import read_allowed
+from gateway.turn.late_parts import take_late_parts
 from gateway.turn.link_filter import plain_links
 from gateway.turn.model_in_use import ModelInUse, UsedModel
 from gateway.turn.task_boundary import detect_boundary
@@ -82,6 +84,7 @@ class AgentPlugin:
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)
         await _record_prompt(turn, prompt, state.get("context_str"))
+        await take_late_parts(self._services, turn)  # what came while it began, or was cut off
         used = self._models.take()
         turn.chosen.append(used.settings)
         try:
@@ -239,7 +242,7 @@ class AgentPlugin:
         self._services.meters.add(TOOLS, outcome)
 
     async def _steer(self, turn: Turn) -> None:
-        """Add to this turn the questions that are meant to steer it."""
+        """Add to this turn the questions that are meant to steer it, and late parts of albums."""
         while turn.steered:
             question = turn.steered[0]
             # The ledger and `turn.took` must agree, even if the turn is cancelled.
@@ -250,6 +253,9 @@ class AgentPlugin:
                     get_log().info("turn.not_steered", turn=turn.id)
             if question in turn.steered:
                 turn.steered.remove(question)
+            if question.rows[0] in turn.took:
+                await load_images(self._services, turn, question.entry_ids)
+        await take_late_parts(self._services, turn)
 
 
 async def _released(

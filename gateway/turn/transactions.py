@@ -6,7 +6,7 @@ fence, so that a process cannot end a turn that another process has taken over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from agent.turn_log import TurnLog
@@ -68,22 +68,25 @@ async def begin(
         spend(services, unit, question)
     unit.append(question.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
     outcomes = await services.store.commit(unit)
-    pictured = (
-        row.entry_id
-        for row in question.rows
-        if row.entry_id and any(media.kind == "image" for media in all_media(row.message))
-    )
+    pictured = {*selection.pictured, *_pictured(question)}
+    shown = (*selection.include, *selection.takes) or question.entry_ids
     return Turn(
         turn_id,
         question,
         tape,
         log,
         epoch=int(outcomes[claimed].rows[0]["epoch"]),
-        pictured=(*selection.pictured, *pictured),
+        pictured=tuple(number for number in shown if number in pictured),
         took=list(question.rows),
         steered=steered,
         said=TextSoFar(begun=None if question.turn_id else _first_text(services, question)),
     )
+
+
+def _pictured(question: Question) -> Iterable[int]:
+    for row in question.rows:
+        if row.entry_id and any(media.kind == "image" for media in all_media(row.message)):
+            yield row.entry_id
 
 
 def _first_text(services: Services, question: Question) -> Callable[[], str]:

@@ -13,7 +13,7 @@ _INBOX: Final = ("message_id", "author", "text")
 
 _TYPES: Final[Mapping[str, type]] = {
     **dict.fromkeys(("author", "lane", "reply_to", "thread", "turn"), str),
-    **dict.fromkeys(("edit_of", "prompt_of", "rewind"), int),
+    **dict.fromkeys(("edit_of", "prompt_of", "part_of", "rewind"), int),
 }
 _LISTS: Final[Mapping[str, type]] = {"media": dict, "mentions": str}
 

@@ -38,6 +38,7 @@ CONVERSATIONS: Final = {
     "; why was not recorded": "；原因没有记录",
     ", because it was written in that thread": "，因为它写在该话题中",
     ", because it is a reply to {parent}": "，因为它回复了{parent}",
+    ", because it is a part of the album of {parent}": "，因为它是{parent}的相册的一部分",
     ", because its author had just asked a question there": "，因为其作者刚在那里提了问题",
     ", because it is addressed to the author of {parent}": "，因为它是写给{parent}的作者的",
     ", because its author wrote {parent} shortly before": "，因为其作者不久前写了{parent}",

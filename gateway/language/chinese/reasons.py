@@ -59,6 +59,7 @@ _ADDRESSED: Final = {
     "said by a bot": "由机器人说出",
     "said by a bot, too often in a minute": "由机器人说出，一分钟内次数过多",
     "asked too long ago, while I was away": "提问太久以前，当时助手不在线",
+    "a late part of an album": "是相册中较晚到达的一部分",
     "recorded only": "仅作记录",
 }
 

@@ -223,6 +223,14 @@ class Inbox:
         rows = await self._store.select("ledger.head_of", values)
         return InboxRow.read(rows[0]) if rows else row
 
+    async def album(self, row: InboxRow, session_id: str) -> list[InboxRow]:
+        """Return what a message's album has on the tape, the oldest first, while that is recent."""
+        said = row.message
+        values = {"session_id": session_id, "account_id": row.account_id, "before": row.id}
+        values |= {"chat_id": said.chat_id, "joins": said.joins}
+        found = [InboxRow.read(one) for one in await self._store.select("ledger.album", values)]
+        return [one for one in found if one.message.sender.id == said.sender.id]
+
     async def asked_in(self, session_id: str, lane: str) -> bool:
         """Return whether the agent was ever asked a question in a lane."""
         values = {"session_id": session_id, "lane": lane}

@@ -282,9 +282,9 @@ def test_a_quote_is_what_the_person_chose_or_the_whole_and_bounded() -> None:
 
 def test_an_album_and_a_long_paste_are_marked_as_torn() -> None:
     assert read(said(None, media_group_id="m1", caption="a")).joins == "album:m1"
-    assert read(said("x" * 4000)).joins == "rest"
-    assert read(said("😀" * 2000)).joins == "rest"
-    assert read(said("x" * 3999)).joins == ""
+    assert read(said("x" * 2048)).joins == "rest"
+    assert read(said("😀" * 1024)).joins == "rest"
+    assert read(said("x" * 2047)).joins == ""
     assert read(said("x" * 4096, forward_sender_name="X")).joins == ""
 
 

@@ -57,6 +57,40 @@ async def test_the_question_is_last_after_what_its_lane_said_since() -> None:
     assert await select_messages(tape, "x", [6], [], 1000) == Selection((), (5, 7, 6))
 
 
+async def test_what_the_author_adds_is_shown_with_the_question_in_the_order_said() -> None:
+    ann, ben = {"author": "1", "channel": "plain"}, {"author": "2", "channel": "plain"}
+    tape = await tape_with(
+        said("3", **ann), said("4", **ann), said("5", **ben), said("6", **ann), said("7", **ben)
+    )
+    assert await select_messages(tape, "x", [4], [], 1000) == Selection((), (3, 5, 7, 4, 6))
+
+
+async def test_what_somebody_of_that_id_says_elsewhere_adds_nothing_to_a_question() -> None:
+    ann, other = {"author": "1", "channel": "plain"}, {"author": "1", "channel": "web"}
+    tape = await tape_with(said("3", **ann), said("4", **other))
+    assert await select_messages(tape, "x", [3], [], 1000) == Selection((), (4, 3))
+
+
+async def test_what_is_added_between_several_questions_stays_between_them() -> None:
+    ann = {"author": "1", "channel": "plain"}
+    tape = await tape_with(*(said(str(number), **ann) for number in range(3, 8)))
+    assert await select_messages(tape, "x", [4, 6], [], 1000) == Selection((), (3, 4, 5, 6, 7))
+
+
+async def test_the_parts_of_a_question_are_taken_whatever_they_cost() -> None:
+    part = said("word " * 40, part_of=3)
+    tape = await tape_with(said("3"), part, said("word " * 40, author="1"))
+    assert (await select_messages(tape, "x", [3], [], 0)).takes == (3, 4)
+
+
+async def test_a_retake_has_what_was_added_where_it_was_said() -> None:
+    tape = await tape_with(*(said(str(number)) for number in range(3, 8)), start(3, 5, 4, 6, 7))
+    assert (await reselect_messages(tape, "t", [4], 1000)).takes == (3, 5, 4, 6, 7)
+    assert (await reselect_messages(tape, "t", [4], 0)).takes == (4,)
+    old = await tape_with(*(said(str(number)) for number in range(3, 8)), start(3, 5, 6, 7, 4))
+    assert (await reselect_messages(old, "t", [4], 1000)).takes == (3, 5, 6, 7, 4)
+
+
 async def test_what_waits_for_a_turn_of_its_own_is_not_taken() -> None:
     tape = await tape_with(said("3"), said("4"), said("5"))
     assert await select_messages(tape, "x", [3], {4}, 1000) == Selection((), (5, 3))

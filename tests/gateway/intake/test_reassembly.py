@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.message import Author, InboundMessage, Media
+from channels.message import Author, Excerpt, InboundMessage, Media
 from gateway.intake.reassembly import MAX_PART_LENGTH, MAX_PARTS, Parts, Reassembler, merge_parts
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
@@ -75,15 +75,64 @@ async def test_a3_an_album_is_released_whole_after_its_last_part(joining: Joinin
     assert joining.released == [["a", "b", "c"]]
 
 
-async def test_a3_a_paste_ends_with_its_first_short_part_at_once(joining: Joining) -> None:
+async def test_a3_a_short_part_of_a_paste_is_none_that_ends_it(joining: Joining) -> None:
     for text in ("a", "b"):
         joining.put(text, "rest")
     joining.put("c")
-    assert joining.released == [["a", "b", "c"]]
     joining.put("d")
-    assert joining.released[1:] == [["d"]]
-    await joining.clock.advance(5)
-    assert len(joining.released) == 2
+    await joining.clock.advance(0.9)
+    joining.put("e")
+    assert joining.released == []
+    await joining.clock.advance(0.1)
+    assert joining.released == [["a", "b", "c", "d", "e"]]
+
+
+async def test_a3_each_long_part_of_a_paste_has_the_whole_wait_for_the_next(
+    joining: Joining,
+) -> None:
+    for text in ("a", "b", "c"):
+        joining.put(text, "rest")
+        await joining.clock.advance(0.9)
+    assert joining.released == []
+    joining.put("d")
+    await joining.clock.advance(0.1)
+    assert joining.released == [["a", "b", "c", "d"]]
+
+
+async def test_a3_a_short_part_of_a_paste_makes_nobody_wait_longer(joining: Joining) -> None:
+    joining.put("a", "rest")
+    for text in ("b", "c"):
+        await joining.clock.advance(0.45)
+        joining.put(text)
+    await joining.clock.advance(0.1)
+    assert joining.released == [["a", "b", "c"]]
+
+
+async def test_a3_a_paste_is_whole_also_when_others_speak_in_between(joining: Joining) -> None:
+    joining.put("a", "rest")
+    joining.put("x", sender=BOB)
+    joining.put("b")
+    joining.put("y", sender=BOB)
+    await joining.clock.advance(1)
+    assert joining.released == [["a", "b"], ["x"], ["y"]]
+
+
+async def test_a_paste_ends_with_something_else_that_its_author_says(joining: Joining) -> None:
+    joining.put("a", "rest")
+    joining.put("a picture", media=(PHOTO,))
+    joining.put("b")
+    await joining.clock.advance(1)
+    assert joining.released == [["a"], ["a picture"], ["b"]]
+
+
+async def test_what_has_waited_on_the_platform_is_no_part_of_an_older_paste(
+    joining: Joining,
+) -> None:
+    joining.put("a", "rest", date="2026-01-01T00:00:00+00:00")
+    joining.put("b", date="2026-01-01T00:00:02+00:00")
+    joining.put("c", date="2026-01-01T00:05:00+00:00")
+    await joining.clock.advance(1)
+    assert joining.released == [["a", "b"], ["c"]]
 
 
 async def test_a_long_text_that_stays_alone_is_released_after_the_wait(joining: Joining) -> None:
@@ -235,3 +284,20 @@ def test_a_long_command_and_the_command_of_an_album_s_caption_stay_commands() ->
     photo = part("", joins="album:1")
     assert merge_parts([photo, caption]).command == ",help"
     assert merge_parts([caption, part("a photo", joins="album:1")]).command == ""
+
+
+@pytest.mark.parametrize("length", [2048, 3000, MAX_PART_LENGTH - 1])
+def test_a_text_that_was_cut_at_a_blank_goes_on_in_a_new_line(length: int) -> None:
+    texts = ["# One" + "x" * (length - 5), "", "## Two", "the end"]
+    assert merge_parts([part(text) for text in texts]).text.split("\n") == [
+        texts[0],
+        "## Two",
+        "the end",
+    ]
+
+
+def test_a_joined_message_has_what_others_wrote_in_any_of_its_parts() -> None:
+    card, mail = Excerpt("card", "one"), Excerpt("mail", "two")
+    carded = part("a", excerpts=(card,), omitted=("1 more file",))
+    joined = merge_parts([carded, part("b", excerpts=(mail,))])
+    assert (joined.excerpts, joined.omitted) == ((card, mail), ("1 more file",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 import pytest
@@ -87,3 +87,39 @@ async def test_the_lane_of_a_burst_is_known_while_it_is_collected(bench: Bench) 
     assert bench.buffer.lane_of(first.burst_key) == "lane"
     await bench.clock.advance(1.0)
     assert bench.buffer.lane_of(first.burst_key) is None
+
+
+async def test_b6_a_burst_waits_for_what_its_author_says_to_others(bench: Bench) -> None:
+    bench.buffer.add(asked(1), 1.0)
+    await bench.clock.advance(0.9)
+    bench.buffer.heard(asked(2).message, 1.0)
+    bench.buffer.heard(asked(3, author="b").message, 9.0)
+    await bench.clock.advance(0.9)
+    assert bench.flushed == []
+    await bench.clock.advance(0.1)
+    assert bench.flushed == [[1]]
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["the question", "a part"])
+async def test_b6_a_burst_waits_for_the_parts_of_a_message(bench: Bench, first: bool) -> None:
+    whole = asked(2)
+    (row,) = whole.rows
+    whole = replace(whole, rows=(replace(row, message=replace(row.message, joins="rest")),))
+    if first:
+        bench.buffer.add(asked(1), 1.0)
+    bench.buffer.expect(whole.message, 2.6)
+    if not first:
+        bench.buffer.add(asked(1), 1.0)
+    await bench.clock.advance(2)
+    assert bench.flushed == []
+    bench.buffer.add(whole, 0.0)
+    await bench.clock.advance(0.1)
+    assert bench.flushed == [[1, 2]]
+
+
+async def test_b6_a_burst_waits_for_no_parts_that_never_come(bench: Bench) -> None:
+    bench.buffer.add(asked(1), 1.0)
+    for _ in range(20):
+        bench.buffer.expect(asked(2).message, 2.6)
+        await bench.clock.advance(0.5)
+    assert bench.flushed == [[1]]

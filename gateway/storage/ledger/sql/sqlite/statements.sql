@@ -327,6 +327,22 @@ WHERE id BETWEEN :before - 1000 AND :before
   AND session_id = :session_id AND entry_id = :entry_id AND status <> 'joined'
 LIMIT 1
 
+-- name: album
+-- What a chat has said before a row with the platform's key of an album, the oldest first.
+WITH recent AS (
+    SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+           chat_id
+    FROM inbox
+    WHERE session_id = :session_id AND id < :before
+    ORDER BY id DESC
+    LIMIT 300
+)
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
+FROM recent
+WHERE account_id = :account_id AND chat_id = :chat_id AND entry_id IS NOT NULL
+  AND status <> 'joined' AND payload ->> '$.joins' = :joins
+ORDER BY id
+
 -- name: list_inbox
 -- The newest received messages, with one status or any. A text that is on no tape is not shown.
 SELECT id, account_id, chat_id, message_id, session_id, entry_id, turn_id, status, attempts,

@@ -61,7 +61,9 @@ def membership(raw: Raw, update: Raw) -> InboundMessage | None:
     private = raw["chat"]["type"] == "private"
     text = f"{sender.name} {_MEMBERSHIP[(private, away)]}"
     change = "removed" if away else "added"
-    if raw["chat"]["type"] == "channel":  # a greeting there would go to all its readers
+    if raw["chat"]["type"] == "channel" or raw["chat"].get(
+        "is_direct_messages"
+    ):  # a greeting there would go to all its readers
         change = f"{change}_as_admin"
     return _change_of(raw, update, change, text, sender)
 

@@ -90,7 +90,10 @@ def stopped(raw: Raw, update: Raw) -> InboundMessage:
     sender = author_of({"from": raw.get("from") or raw.get("user") or raw.get("chat")})
     chat = raw.get("chat") or {"id": int(sender.id), "type": "private"}
     number = int(update["update_id"])
-    identity = identity_of({"chat": chat, "message_id": 0, "date": raw.get("date")}, update)
+    topic = {"message_thread_id": raw.get("message_thread_id"), "is_topic_message": True}
+    identity = identity_of(
+        {"chat": chat, "message_id": 0, "date": raw.get("date"), **topic}, update
+    )
     identity["ext_id"] = f"{identity['chat_id']}/stop/{number}"
     identity["message_id"] = ""
     return InboundMessage(

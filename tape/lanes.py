@@ -36,6 +36,7 @@ def shown_in(entry: Entry, lane: str | None) -> bool:
 
 def holds_in(anchor: Entry, lane: str | None) -> bool:
     """Return whether an anchor of a lane, or without one, holds in a lane, or in the chat."""
-    if is_apart(lane) and not isinstance(anchor.meta.get("lane"), str):
-        return anchor.name in CHAT_WIDE
-    return shown_in(anchor, lane)
+    own = anchor.meta.get("lane")
+    if not isinstance(own, str):
+        return not is_apart(lane) or anchor.name in CHAT_WIDE
+    return own == lane if lane is not None else not is_apart(own)

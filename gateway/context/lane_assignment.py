@@ -97,9 +97,8 @@ class LaneAssigner:
         replied, replied_lane = await self._replied(row, known)
         mode = self._services.settings.context.mode
         if mode == "auto" and said.chat_kind == "private" and said.thread_id is not None:
-            link = LaneLink(topic_lane(said.thread_id), _key(said, said.reply_to), "thread")
-            meta = link_meta(link, (), said.chat_id)
-            return LaneAssignment(link.lane, replied, meta)
+            topic = LaneLink(topic_lane(said.thread_id), _key(said, said.reply_to), "thread")
+            return LaneAssignment(topic.lane, replied, link_meta(topic, (), said.chat_id))
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)

@@ -10,6 +10,7 @@ import pytest
 
 from channels.testing import Chat, Person
 from gateway.context.replay import prompts_of
+from gateway.explain.explainer import Explainer
 from tape.entry import ANCHOR
 from tape.handle import Tape
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -50,9 +51,13 @@ async def test_g1_a_topic_shows_nothing_of_another_topic_or_of_the_rest(
         in_roses = prompt_of(play.model)
         await play.ask(chat, ann, "and outside?")
         outside = prompt_of(play.model)
-    assert "Rumpel" not in in_trains and "Plum" not in in_trains
-    assert "Rumpel" in in_roses and "Plum" not in in_roses
-    assert "Plum" in outside and "Rumpel" not in outside and "what is the word" not in outside
+    assert "Rumpel" not in in_trains
+    assert "Plum" not in in_trains
+    assert "Rumpel" in in_roses
+    assert "Plum" not in in_roses
+    assert "Plum" in outside
+    assert "Rumpel" not in outside
+    assert "what is the word" not in outside
 
 
 @private_topics
@@ -92,7 +97,8 @@ async def test_g1_a_reset_in_one_topic_leaves_the_others(channel: str, tmp_path:
         resets = [e for e in await play.tape(chat) if e.name == "session/reset"]
         found = await tape_in(play, chat).search("Rumpel")
     assert "Rumpel" not in prompts[0]
-    assert "Vienna" in prompts[1] and "Plum" in prompts[2]
+    assert "Vienna" in prompts[1]
+    assert "Plum" in prompts[2]
     assert [e.meta["lane"] for e in resets if e.kind == ANCHOR] == [f"topic:{roses.thread}"]
     assert found, "search no longer finds what was said before a reset in a topic"
 
@@ -131,10 +137,15 @@ async def test_g1_an_anchor_belongs_to_the_topic_in_which_it_was_set(
             prompts.append(prompt_of(play.model))
         await play.ask(trains, ann, ",rewind")
         offered = play.texts(chat)[-1]
-    assert "we speak of roses" in prompts[0] and "Rumpel" not in prompts[0]
-    assert "Vienna" in prompts[1] and "roses" not in prompts[1] and "plums" not in prompts[1]
-    assert "plums are done" in prompts[2] and "roses" not in prompts[2]
-    assert "phase:handoff" not in offered and "task/done" not in offered
+    assert "we speak of roses" in prompts[0]
+    assert "Rumpel" not in prompts[0]
+    assert "Vienna" in prompts[1]
+    assert "roses" not in prompts[1]
+    assert "plums" not in prompts[1]
+    assert "plums are done" in prompts[2]
+    assert "roses" not in prompts[2]
+    assert "phase:handoff" not in offered
+    assert "task/done" not in offered
 
 
 @private_topics
@@ -153,7 +164,8 @@ async def test_g1_a_rewind_in_a_topic_goes_back_in_that_topic(channel: str, tmp_
         for place in (roses, trains):
             await play.ask(place, ann, "which word?")
             prompts.append(prompt_of(play.model))
-    assert "first we spoke of roses" in prompts[0] and "Rumpel" not in prompts[0]
+    assert "first we spoke of roses" in prompts[0]
+    assert "Rumpel" not in prompts[0]
     assert "Vienna" in prompts[1]
 
 
@@ -184,3 +196,62 @@ async def begun(play: Play, chat: Chat, person: Person, text: str) -> None:
     asked = len(play.model.requests)
     await play.stage.say(chat, person, text)
     await play.run(play.model.wait_for_requests(asked + 1))
+
+
+@private_topics
+async def test_g1_what_waits_or_was_said_in_a_topic_is_never_taken_outside_it(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, BUFFER__DEBOUNCE="5") as play:
+        ann = play.person("Ann")
+        chat = play.stage.private(ann)
+        topic = await topic_of(play, chat, ann)
+        inside = await play.stage.say(topic, ann, "the word is Rumpel")
+        outside = await play.stage.say(chat, ann, "the word is Plum")
+        await play.settle()
+        answers = {one.text for one in play.stage.answers(chat)}
+    assert inside.id != outside.id
+    both = [text for text in answers if "Rumpel" in text and "Plum" in text]
+    assert both == []
+    assert sum("Rumpel" in text or "Plum" in text for text in answers) == 2
+
+
+async def test_g1_a_thread_begins_with_the_question_or_answer_it_was_opened_on(
+    tmp_path: Path,
+) -> None:
+    async with playing("slack", tmp_path) as play:
+        ann = play.person("Ann")
+        chat = play.stage.private(ann)
+        play.model.enqueue(Text(("Roses want lime.",)), Text(("Trains run hourly.",)))
+        asked = await play.ask(chat, ann, "what do roses want?")
+        await play.ask(chat, ann, "how often do trains run?")
+        answer = next(a for a in play.stage.answers(chat) if a.text.startswith("Trains"))
+        await play.ask(Chat(chat.id, asked.id), ann, "and how much?")
+        on_question = prompt_of(play.model)
+        await play.ask(Chat(chat.id, answer.id), ann, "at night, too?")
+        on_answer = prompt_of(play.model)
+        await play.ask(Chat(chat.id, answer.id), ann, ",reset")
+        await play.ask(Chat(chat.id, answer.id), ann, "what did I ask?")
+        after = prompt_of(play.model)
+    assert "what do roses want?" in on_question
+    assert "Roses want lime." in on_question
+    assert "trains" not in on_question.casefold()
+    assert "how often do trains run?" in on_answer
+    assert "Trains run hourly." in on_answer
+    assert "oses" not in on_answer
+    assert "rains" not in after
+
+
+@private_topics
+async def test_h1_explain_says_that_a_message_is_of_its_topic(channel: str, tmp_path: Path) -> None:
+    async with playing(channel, tmp_path) as play:
+        ann = play.person("Ann")
+        chat = play.stage.private(ann)
+        topic = await topic_of(play, chat, ann)
+        await play.ask(topic, ann, "the first of the topic")
+        said = await play.ask(topic, ann, "the second of the topic")
+        services = play.gateway.services
+        story = await Explainer(services.store, services.redactor).explain(said.id)
+    (line,) = [line for line in story.lines if line.about == "lane"]
+    assert f"topic:{topic.thread}" in line.says
+    assert "the first of the topic" in line.says

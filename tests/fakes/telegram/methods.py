@@ -97,10 +97,11 @@ class Methods(PartMethods):
         chat = rules.open_chat(self.people.world, params)
         topic = rules.open_topic(chat, params)
         fit, call.dropped_entities = rules.fit_text(text, params)
-        reply_to = rules.replied_to(chat, params)
+        is_ephemeral = "ephemeral_message_parameters" in params
+        reply_to = None if is_ephemeral else rules.replied_to(chat, params)
         rules.keyboard(params)
         self._charge(chat)
-        if "ephemeral_message_parameters" in params:
+        if is_ephemeral:
             return self.send_ephemeral(chat, fit, params)
         content: JsonObject = {"text": fit.text} | direct_topic(chat, params)
         if fit.entities:

@@ -73,9 +73,9 @@ class PartMethods(WebhookMethods):
 
     def _check_right(self, chat: Chat, params: JsonObject) -> None:
         """Refuse what neither an administrator sends nor answers a new message."""
-        answered = (params.get("reply_parameters") or {}).get("ephemeral_message_id")
-        _message, at = chat.ephemerals.get((self.people.world.bot.id, answered), (None, -100.0))
-        fresh = self.people.clock() - at <= EPHEMERAL_SECONDS
+        answered = int((params.get("reply_parameters") or {}).get("ephemeral_message_id") or 0)
+        found = chat.ephemerals.get((self.people.world.bot.id, answered))
+        fresh = found is not None and self.people.clock() - found[1] <= EPHEMERAL_SECONDS
         if chat.bot_status != "administrator" and not fresh:
             raise Refusal(403, "Forbidden: not enough rights to send an ephemeral message")
 

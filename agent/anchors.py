@@ -14,6 +14,7 @@ from agent.names import shown_name
 from tape.context import LATEST, view_entries
 from tape.entry import ANCHOR, MESSAGE, TOOL_RESULT, Entry
 from tape.handle import Tape
+from tape.lanes import shown_in
 
 RESERVED: Final = ("session/", "context:", "auto_handoff/")
 """Prefixes of anchor names that only the gateway may set."""
@@ -74,6 +75,7 @@ async def _newest_since(tape: Tape, lane: str | None) -> list[Entry]:
         limit=MAX_RESTED_ON,
         newest=True,
     )
+    found = [entry for entry in found if shown_in(entry, lane)]
     return [anchor, *found] if anchor else found
 
 

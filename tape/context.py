@@ -17,6 +17,7 @@ from typing import Any, Final
 from tape.deletions import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.erasing import erased_on
+from tape.lanes import holds_in, shown_in
 from tape.payloads import is_sound, sound
 from tape.reads import Reads
 from tape.turn_events import TURN_START, DayLines, is_take, read_take
@@ -95,7 +96,8 @@ async def view_entries(
     """Return the entries of a view in the order in which the view shows them.
 
     With a lane, the view has only the lane's entries and starts at the later of the lane's own
-    anchor and the latest tape-wide one. With the id of a running turn, the view starts at an anchor
+    anchor and the latest tape-wide one; without, a view from the latest anchor on leaves out what
+    is apart (see `tape.lanes`). With the id of a running turn, the view starts at an anchor
     from before that turn (or before its retake after an overflow), so that the turn still sees its
     own question and calls.
     """
@@ -112,6 +114,8 @@ async def view_entries(
     after = start.id if start else 0
     # People's messages are read by the ids that turns took: thousands may wait for their turns.
     entries = sound(tape.name, await _entries_after(tape, after, lane, unauthored=bool(own)))
+    if anchor is LATEST and lane is None:
+        entries = [entry for entry in entries if shown_in(entry, lane)]
     if outdated:
         entries = [entry for entry in entries if entry.meta.get("turn") not in outdated]
     if opened is not None:
@@ -139,7 +143,7 @@ async def beginning(
             span = {"after": opened, "before": start.id, "lane": lane, "unlaned": lane is not None}
             names, most = (RESET, REWIND), FIRST_PAGE_SIZE
             marks = await tape.find(kinds=(ANCHOR,), names=names, limit=most, newest=True, **span)
-            if all(mark.meta.get("turn") == owner for mark in marks):
+            if all(mark.meta.get("turn") == owner for mark in marks if holds_in(mark, lane)):
                 break
             outdated.add(owner)
         before = start.id

@@ -8,6 +8,7 @@ from typing import Any
 
 from tape.entry import ANCHOR, Entry
 from tape.errors import NotFound
+from tape.lanes import holds_in
 from tape.query import MAX_NAMES, Query
 from tape.query_builder import TapeQuery
 from tape.store import TapeStore
@@ -59,17 +60,23 @@ class Reads:
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None
     ) -> Entry | None:
-        """Return the latest anchor; with a lane, only an anchor of that lane or of none."""
-        found = await self.find(
-            kinds=(ANCHOR,),
-            name=name,
-            lane=lane,
-            unlaned=lane is not None,
-            before=before,
-            limit=1,
-            newest=True,
-        )
-        return found[0] if found else None
+        """Return the latest anchor of a name, or the latest that holds in a lane or in the chat.
+
+        In a lane, those of that lane and those of none hold; `tape.lanes` has the exceptions.
+        """
+        while True:
+            found = await self.find(
+                kinds=(ANCHOR,),
+                name=name,
+                lane=lane,
+                unlaned=lane is not None,
+                before=before,
+                limit=1,
+                newest=True,
+            )
+            if not found or name is not None or holds_in(found[0], lane):
+                return found[0] if found else None
+            before = found[0].id
 
     async def after(self, name: str | None = None, limit: int | None = None) -> list[Entry]:
         """Return the entries after the latest anchor (of the name, if given); raises NotFound."""

@@ -14,9 +14,10 @@ from typing import Any, Final
 from tape.context import RESET, REWIND
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import ANCHOR, EVENT, Entry, NewEntry, event
-from tape.errors import TapeMismatch
+from tape.errors import NotFound, TapeMismatch
+from tape.lanes import holds_in
 from tape.payloads import is_storable
-from tape.query import subject_of
+from tape.query import MAX_NAMES, subject_of
 from tape.reads import Reads
 from tape.store import BatchStore
 from tape.unit_of_work import Batch
@@ -31,9 +32,41 @@ MAX_MARKS: Final = 200  # maximum newest resets and rewinds that `out_of_view` r
 
 async def find_anchor(tape: Reads, wanted: str) -> Entry:
     """Return the anchor with an id, or else the latest of a name; raises NotFound."""
+    return await _numbered(tape, wanted) or await tape.anchor(wanted)
+
+
+async def anchor_in(tape: Reads, lane: str | None, wanted: str) -> Entry:
+    """Return what `find_anchor` does, of the anchors that hold in a lane or in the chat."""
+    numbered = await _numbered(tape, wanted)
+    if numbered is not None and holds_in(numbered, lane):
+        return numbered
+    own = {"kinds": (ANCHOR,), "lane": lane, "unlaned": lane is not None}
+    found = await tape.find(name=wanted, limit=MAX_MARKS, newest=True, **own)
+    kept = [anchor for anchor in found if holds_in(anchor, lane)]
+    if not kept:
+        known = await anchors_in(tape, lane, MAX_NAMES)
+        raise NotFound(wanted, sorted({entry.name for entry in known if entry.name}))
+    return kept[-1]
+
+
+async def anchors_in(tape: Reads, lane: str | None, limit: int) -> list[Entry]:
+    """Return the newest anchors that hold in a lane or in the chat, in tape order."""
+    own = {"kinds": (ANCHOR,), "lane": lane, "unlaned": lane is not None}
+    kept: list[Entry] = []
+    before: int | None = None
+    while len(kept) < limit:
+        page = await tape.find(before=before, limit=limit, newest=True, **own)
+        kept[:0] = [anchor for anchor in page if holds_in(anchor, lane)]
+        if len(page) < limit:
+            break
+        before = page[0].id
+    return kept[-limit:]
+
+
+async def _numbered(tape: Reads, wanted: str) -> Entry | None:
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 else 0
     found = (await tape.entries([number])).get(number)
-    return found if found is not None and found.kind == ANCHOR else await tape.anchor(wanted)
+    return found if found is not None and found.kind == ANCHOR else None
 
 
 def state_of(anchor: Entry) -> dict[str, Any]:
@@ -43,10 +76,10 @@ def state_of(anchor: Entry) -> dict[str, Any]:
 
 
 async def out_of_view(tape: Reads) -> list[range]:
-    """Return the ids that views no longer show because of resets and rewinds."""
+    """Return the ids that views no longer show because of resets and rewinds of the whole tape."""
     marks = await tape.find(kinds=(ANCHOR,), names=(RESET, REWIND), limit=MAX_MARKS, newest=True)
     gone: list[range] = []
-    for mark in reversed(marks):
+    for mark in reversed([one for one in marks if "lane" not in one.meta]):
         if any(mark.id in span for span in gone):
             continue  # a later rewind went back to before it
         older = mark.meta.get("rewind") if mark.name == REWIND else 0

@@ -27,12 +27,13 @@ from channels.errors import (
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
+from channels.telegram.address import address_of
 from channels.telegram.addressing import COMMANDS, TelegramSelf
 from channels.telegram.api import BotApi, MethodUnknown, NotAsSent, read_json
 from channels.telegram.chat_changes import PRESS
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
-from channels.telegram.outbound import TelegramSender, chat_of
+from channels.telegram.outbound import TelegramSender
 from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
@@ -154,7 +155,8 @@ class TelegramChannel(Channel):
     async def administers(self, message: InboundMessage) -> bool:
         if message.chat_kind == "private" or message.sender.acts_as != "person":
             return message.chat_kind == "group" and message.sender.acts_as == "chat"
-        found = await self._api.call("getChatAdministrators", chat_id=chat_of(message.chat_id))
+        chat = address_of(message.chat_id).chat
+        found = await self._api.call("getChatAdministrators", chat_id=chat)
         leading = found if isinstance(found, list) else ()
         return message.sender.id in {str(one.get("user", {}).get("id")) for one in leading}
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from channels.commands import after_mention, command_line, named_bot
 from channels.mentions import calls, mentions
+from channels.telegram.address import is_ephemeral, message_of
 from channels.telegram.fields import Raw, covered, thread_of, utf16_length
 
 COMMANDS: Final = {
@@ -48,6 +49,8 @@ def addressed(
     """Return whether a message is for the agent, and the rule that decided it."""
     if raw["chat"].get("type") == "private":
         return ("private" in me.answers, "private chat")
+    if is_ephemeral(raw):
+        return True, "only the bot sees it"
     bot = "" if forwarded else named_bot(text)
     if bot and not _is_mine(bot, me):
         return False, FOR_ANOTHER
@@ -93,7 +96,7 @@ def reply_to(raw: Raw) -> str | None:
         return None
     if raw.get("is_topic_message") and replied["message_id"] == raw.get("message_thread_id"):
         return None
-    return str(int(replied["message_id"]))
+    return message_of(replied)
 
 
 def prose(text: str, entities: Sequence[Raw]) -> str:

@@ -61,7 +61,9 @@ def membership(raw: Raw, update: Raw) -> InboundMessage | None:
     private = raw["chat"]["type"] == "private"
     text = f"{sender.name} {_MEMBERSHIP[(private, away)]}"
     change = "removed" if away else "added"
-    if raw["chat"]["type"] == "channel":  # a greeting there would go to all its readers
+    if raw["chat"]["type"] == "channel" or raw["chat"].get(
+        "is_direct_messages"
+    ):  # a greeting there would go to all its readers
         change = f"{change}_as_admin"
     return _change_of(raw, update, change, text, sender)
 
@@ -88,7 +90,10 @@ def stopped(raw: Raw, update: Raw) -> InboundMessage:
     sender = author_of({"from": raw.get("from") or raw.get("user") or raw.get("chat")})
     chat = raw.get("chat") or {"id": int(sender.id), "type": "private"}
     number = int(update["update_id"])
-    identity = identity_of({"chat": chat, "message_id": 0, "date": raw.get("date")}, update)
+    topic = {"message_thread_id": raw.get("message_thread_id"), "is_topic_message": True}
+    identity = identity_of(
+        {"chat": chat, "message_id": 0, "date": raw.get("date"), **topic}, update
+    )
     identity["ext_id"] = f"{identity['chat_id']}/stop/{number}"
     identity["message_id"] = ""
     return InboundMessage(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from channels.message import Author
+from channels.telegram.address import chat_of, message_of, names_of
 
 Raw = Mapping[str, Any]
 
@@ -17,20 +18,28 @@ ANONYMOUS: Final = 1087968824  # GroupAnonymousBot: the user in the place of an 
 def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
     """Return the InboundMessage fields that identify a message and its chat."""
     chat = raw["chat"]
-    chat_id, message_id = str(int(chat["id"])), str(int(raw["message_id"]))
+    chat_id, message_id = chat_of(raw), message_of(raw)
     private = chat.get("type", "private" if int(chat["id"]) > 0 else "group") == "private"
     number = update.get("update_id")
     return {
         "channel": CHANNEL,
         "chat_id": chat_id,
         "chat_kind": "private" if private else "group",
-        "chat_title": "" if private else str(chat.get("title") or chat.get("username") or ""),
+        "chat_title": "" if private else _title_of(raw),
         "ext_id": f"{chat_id}/{message_id}",
         "alt_id": str(number) if number is not None else None,
         "message_id": message_id,
         "thread_id": thread_of(raw),
         "date": _date(raw.get("date")),
+        # Who may write in a channel's direct messages, and in a group, is decided for all of them.
+        "parent_id": "" if chat_id == str(int(chat["id"])) else str(int(chat["id"])),
     }
+
+
+def _title_of(raw: Raw) -> str:
+    chat, whose = raw["chat"], names_of(raw)
+    title = str(chat.get("title") or chat.get("username") or "")
+    return f"{title}: {whose}" if whose else title
 
 
 def thread_of(raw: Raw) -> str | None:

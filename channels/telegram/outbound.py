@@ -15,6 +15,14 @@ import anyio.to_thread
 from channels.errors import DraftGone, SendRefused
 from channels.markdown.render import is_visible
 from channels.message import Button, OutboundMessage, Receipt
+from channels.telegram.address import (
+    Address,
+    address_of,
+    ephemeral_number,
+    is_ephemeral,
+    message_of,
+    moved,
+)
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
 from channels.telegram.fields import utf16_length
 from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
@@ -78,14 +86,16 @@ class TelegramSender:
 
     async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
         """Send a new message and return its id; omit a topic or question that was deleted."""
-        chat, thread, reply_to = message.chat_id, message.thread_id, message.reply_to
+        chat, thread, reply_to = message.chat_id, message.thread_id, _answered(message)
         for _attempt in range(4):
             try:
-                return await self._send(chat, thread, reply_to, rendered, message.buttons)
+                return await self._send(
+                    address_of(chat), thread, reply_to, rendered, message.buttons
+                )
             except Migrated as migrated:
                 if chat != message.chat_id:
                     raise SendRefused("the group moves in circles") from None
-                chat, reply_to = migrated.chat_id, None
+                chat, reply_to = moved(chat, migrated.chat_id), None
             except NotAsSent as refused:
                 if thread and says(refused, *NO_THREAD):
                     thread = None
@@ -122,7 +132,7 @@ class TelegramSender:
         await self.api.call(
             "sendMessageDraft",
             seconds=EDIT_SECONDS,
-            chat_id=int(chat),
+            chat_id=address_of(chat).chat,
             message_thread_id=_thread(thread),
             draft_id=draft_id(idem),
             text=shown,
@@ -131,14 +141,19 @@ class TelegramSender:
         )
 
     async def type(self, chat: str, thread: str | None) -> None:
+        place = address_of(chat)
+        if place.is_part:  # Telegram has no sign there, and the whole group must not see one
+            return
         thread_id = int(thread) if thread else None
         await self.api.call(
-            "sendChatAction", chat_id=chat_of(chat), message_thread_id=thread_id, action="typing"
+            "sendChatAction", chat_id=place.chat, message_thread_id=thread_id, action="typing"
         )
 
     async def delete(self, chat: str, message_id: str) -> None:
+        place = address_of(chat)
+        method = "deleteMessage" if place.receiver is None else "deleteEphemeralMessage"
         with suppress(SendRefused):  # the message was deleted already, or is too old to be deleted
-            await self.api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
+            await self.api.call(method, **place.of_message(message_id))
 
     async def _put(self, message: OutboundMessage, rendered: Rendered) -> str:
         if not message.edits:
@@ -154,27 +169,24 @@ class TelegramSender:
 
     async def _send(
         self,
-        chat: str,
+        place: Address,
         thread: str | None,
         reply_to: str | None,
         rendered: Rendered,
         buttons: Sequence[Button],
     ) -> str:
         text, entities = rendered
-        reply = None
-        if reply_to and reply_to.isdigit():
-            reply = {"message_id": int(reply_to), "allow_sending_without_reply": True}
         result = await self.api.call(
             "sendMessage",
-            chat_id=chat_of(chat),
+            **place.of_send(),
             message_thread_id=_thread(thread),
             text=text,
             entities=entities or None,
             link_preview_options=NO_PREVIEW,
-            reply_parameters=reply,
+            reply_parameters=_reply(reply_to),
             reply_markup=_keyboard(buttons) if buttons else None,
         )
-        return str(result.get("message_id", "")) if isinstance(result, dict) else ""
+        return _id_of(result, place) if isinstance(result, dict) else ""
 
     async def _edit(
         self,
@@ -185,12 +197,12 @@ class TelegramSender:
         keyboard: dict[str, Any] | None = None,
     ) -> str:
         text, entities = rendered
+        place = address_of(chat)
         try:
             await self.api.call(
-                "editMessageText",
+                "editMessageText" if place.receiver is None else "editEphemeralMessageText",
                 seconds=seconds,
-                chat_id=chat_of(chat),
-                message_id=int(message_id),
+                **place.of_message(message_id),
                 text=text,
                 entities=entities or None,
                 link_preview_options=NO_PREVIEW,
@@ -238,13 +250,32 @@ def _alert(text: str) -> str:
     return f"{units.decode('utf-16-le', 'ignore')}…"
 
 
+def _answered(message: OutboundMessage) -> str | None:
+    """Return the id of the message to reply to.
+
+    A bot that is no admin may only send an ephemeral message that replies to one, so each piece of
+    an answer does.
+    """
+    if message.reply_to or address_of(message.chat_id).receiver is None:
+        return message.reply_to
+    return (message.answers or "").removeprefix(f"{message.chat_id}/") or None
+
+
+def _reply(message_id: str | None) -> dict[str, Any] | None:
+    if message_id and message_id.isdigit():
+        return {"message_id": int(message_id), "allow_sending_without_reply": True}
+    number = ephemeral_number(message_id or "")
+    return {"ephemeral_message_id": number} if number is not None else None
+
+
+def _id_of(sent: dict[str, Any], place: Address) -> str:
+    if place.receiver is None:
+        return str(sent.get("message_id", ""))
+    return message_of({**sent, "from": {"is_bot": True}}) if is_ephemeral(sent) else ""
+
+
 def _digest(rendered: Rendered) -> bytes:
     return sha256(repr(rendered).encode("utf-8", "replace")).digest()
-
-
-def chat_of(chat: str) -> int | str:
-    """Return a chat's id as Telegram expects it: a number, or a public chat's @name."""
-    return int(chat) if chat.lstrip("-").isdigit() else chat
 
 
 def draft_id(idem: str) -> int:

@@ -15,6 +15,7 @@ _LINK: Final = re.compile(
     r"(?:c/(?P<private>\d{1,20})|(?P<name>[A-Za-z]\w{3,31}))"
     r"(?:/\d{1,20})?/(?P<message>\d{1,20})/?(?:\?\S*)?"
 )
+_SUPERGROUP: Final = re.compile(r"-100(\d+)")
 _APP: Final = re.compile(
     r"tg://privatepost\?(?:\S*&)?channel=(\d{1,20})&(?:\S*&)?post=(\d{1,20})\S*"
 )
@@ -32,4 +33,5 @@ def read_link(text: str) -> MessageLink | None:
 
 def write_link(message_id: str, chat_id: str) -> str:
     """Return the link to a message of a supergroup; other chats have no links."""
-    return f"https://t.me/c/{chat_id[4:]}/{message_id}" if chat_id.startswith("-100") else ""
+    found = _SUPERGROUP.fullmatch(chat_id)
+    return f"https://t.me/c/{found[1]}/{message_id}" if found else ""

@@ -14,6 +14,7 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
+from tape.lanes import topic_lane
 from tape.linking import LaneLink, Utterance
 from tape.linking.utterance import THREAD, starts
 
@@ -100,6 +101,9 @@ class LaneAssigner:
         said = row.message
         replied, replied_lane = await self._replied(row, known)
         mode = self._services.settings.context.mode
+        if mode == "auto" and said.chat_kind == "private" and said.thread_id is not None:
+            topic = LaneLink(topic_lane(said.thread_id), _key(said, said.reply_to), "thread")
+            return LaneAssignment(topic.lane, replied, link_meta(topic, (), said.chat_id))
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)

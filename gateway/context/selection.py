@@ -29,6 +29,7 @@ from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.errors import TapeError
 from tape.excerpts import foreign_media
 from tape.handle import Tape
+from tape.lanes import shown_in
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
@@ -80,6 +81,8 @@ class Nearby:
     evidence   old entries that contain the question's rarest words
     opened_on  the entry on which the question's thread was opened
     thread     the question's thread; messages from other threads are excluded
+    apart      whether the lane is apart, so that nothing else of the room may be included
+    opened     the entries that the topic of such a lane was opened on
     """
 
     whole: bool = False
@@ -87,6 +90,8 @@ class Nearby:
     evidence: tuple[int, ...] = ()
     opened_on: int = 0
     thread: str | None = None
+    apart: bool = False
+    opened: tuple[int, ...] = ()
 
 
 NOTHING_NEAR: Final = Nearby()
@@ -149,7 +154,8 @@ async def _recent(tape: Tape, lane: str | None, after: int) -> list[Entry]:
     events = await tape.find(
         after=after, lane=lane, kinds=(EVENT,), names=names, limit=MAX_LOOKBACK, newest=True
     )
-    return sorted((*messages, *events), key=lambda entry: entry.id)[-MAX_LOOKBACK:]
+    own = (entry for entry in (*messages, *events) if shown_in(entry, lane))
+    return sorted(own, key=lambda entry: entry.id)[-MAX_LOOKBACK:]
 
 
 async def _known(tape: Tape, asked: Sequence[int], recent: Sequence[Entry]) -> list[Entry]:
@@ -276,6 +282,9 @@ async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
     """Return messages of other lanes: the last if one fills the room, the likely, or a few."""
+    if near.apart:
+        opened = [number for number in near.opened if number > after] if first else []
+        return sorted((await tape.entries(opened)).values(), key=lambda entry: entry.id)
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)

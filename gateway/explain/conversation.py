@@ -20,6 +20,7 @@ from gateway.language.language import say
 from tape.deletions import deleted, source_message
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
+from tape.lanes import TOPIC
 from tape.linking.utterance import NO_SIGN, NOTHING_BEFORE, SILENCE, THREAD
 from tape.search.edits import edits_of, with_edits
 
@@ -112,7 +113,7 @@ async def conversation_of(reads: StoreReads, facts: MessageFacts) -> PlacedIn:
 
 def _begins(lane: str, why: str, because: str) -> str:
     """Return what a message is that has none of its conversation before it on the tape."""
-    if lane.startswith(THREAD):
+    if lane.startswith((THREAD, TOPIC)):
         return say("It is the first message of its thread on the tape")
     if lane.startswith(REPLIED):
         return say("It starts a conversation with what it replies to, which is not on the tape")

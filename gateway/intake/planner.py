@@ -23,6 +23,7 @@ from gateway.services import Services
 from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, message, parse_date
+from tape.lanes import is_apart
 from tape.unit_of_work import Unit
 
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
@@ -185,7 +186,7 @@ class IntakePlanner:
     async def _followed(
         self, message: InboundMessage, session_id: str, lane: str | None
     ) -> InboundMessage:
-        if message.addressed or not message.follows or lane is None:
+        if message.addressed or not message.follows or lane is None or is_apart(lane):
             return message
         if not await self._services.ledger.inbox.asked_in(session_id, lane):
             return message

@@ -31,11 +31,12 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.scheduling.opening.requests import AccessRequests
 from gateway.scheduling.presses import Presses
-from gateway.scheduling.rewinding import rewind
+from gateway.scheduling.rewinding import own_lane, rewind
 from gateway.scheduling.suggestions import open_suggestion
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
 from gateway.turn.suggestion_card import ACCEPT
+from tape.context import RESET
 from tape.entry import Entry
 
 OWN: Final = {
@@ -154,8 +155,10 @@ class Commands:
 
     async def _reset(self, question: Question, _command: Command) -> str:
         tape = self._services.tapes.tape(question.tape)
-        await tape.handoff("session/reset", {"by": question.message.sender.id})
-        return "I'm starting over from here. Earlier messages stay on the tape."
+        topic = own_lane(question)
+        await tape.handoff(RESET, {"by": question.message.sender.id}, **topic)
+        where = "in this topic" if topic else "from here"
+        return f"I'm starting over {where}. Earlier messages stay on the tape."
 
     async def _rewind(self, question: Question, command: Command) -> str:
         tape = self._services.tapes.tape(question.tape)
@@ -291,7 +294,7 @@ def _check(question: Question, what: str) -> None:
 def _lane(question: Question) -> str | None:
     """Return the lane for a person's anchor, or None if the anchor affects the whole chat."""
     whole = may(TAPE_WIDE, question.role, shared=_is_shared(question))
-    return None if whole else question.lane
+    return None if whole and not own_lane(question) else question.lane
 
 
 def _usage(tool: Tool) -> str:

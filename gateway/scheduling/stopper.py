@@ -16,6 +16,7 @@ from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.storage.ledger.rows import idem_key
+from tape.lanes import is_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Stopper:
         anybodys = may(OTHERS_ANSWERS, command.role, shared=shared)
         # Without a thread or a reply, the lane of the command itself is only a guess.
         in_a_lane = message.thread_id is not None or message.reply_to is not None
-        lane = command.lane if in_a_lane and shared and not everything else None
+        has_lanes = shared or is_apart(command.lane)
+        lane = command.lane if in_a_lane and has_lanes and not everything else None
         others = False
 
         def wanted(other: Question) -> bool:

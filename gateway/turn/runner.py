@@ -23,6 +23,7 @@ from gateway.context.images import load_images
 from gateway.context.retrieval import find_nearby
 from gateway.context.room_memory import RoomMemories
 from gateway.context.selection import Nearby, Selection, select_messages
+from gateway.context.topics import opened_on
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of
 from gateway.logs import get_log
@@ -52,6 +53,7 @@ from tape.errors import (
     TapeError,
     UnitFailed,
 )
+from tape.lanes import is_apart
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
 SORRY: Final = "Sorry, I couldn't answer: "  # with which the notice of a failed turn begins
@@ -212,6 +214,9 @@ class TurnRunner:
     async def _nearby(self, question: Question) -> Nearby:
         if question.lane is None:
             return Nearby()
+        if is_apart(question.lane):
+            opened = await opened_on(self._services, question)
+            return Nearby(thread=question.message.thread_id, apart=True, opened=opened)
         name = self._services.settings.agent.name.casefold()
         words = " ".join(row.message.text for row in question.rows).split()
         text = " ".join(word for word in words if not _is_address(word, name))

@@ -15,6 +15,7 @@ from agent.handoffs import Why
 from gateway.pipeline.turn import Question
 from tape.entry import MESSAGE, parse_date
 from tape.handle import Tape
+from tape.lanes import shown_in
 
 MAX_THANKS_LENGTH: Final = 80  # characters
 MAX_OTHER_WORDS: Final = 4
@@ -86,6 +87,7 @@ async def detect_boundary(tape: Tape, question: Question) -> Why:
         limit=LOOK_BACK,
         newest=True,
     )
+    before = [entry for entry in before if shown_in(entry, question.lane)]
     if not any(entry.meta.get("final") for entry in before):
         return ""  # a task without an answer is not finished
     if looks_done(message.text):

@@ -15,6 +15,7 @@ from gateway.errors import AdminError
 from gateway.language.language import say, spoken
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry
+from tape.lanes import holds_in
 from tape.query import Query
 from tape.search.search import as_edited
 
@@ -129,7 +130,8 @@ async def _end(reads: ConsoleReads, name: str, anchor: int, lane: str | None) ->
             name, after=after, kinds=(ANCHOR,), lane=lane, unlaned=lane is not None, limit=PAGE
         )
         found = await reads.page(query)
-        ends = [one for one in found if lane is not None or "lane" not in one.meta]
+        own = found if lane is not None else [one for one in found if "lane" not in one.meta]
+        ends = [one for one in own if holds_in(one, lane)]
         if ends or not found:
             return ends[0].id if ends else None
         after = found[-1].id

@@ -44,6 +44,7 @@ _ADDRESSED: Final = {
     "command": "命令",
     "mention": "提及了助手",
     "reply": "回复了助手",
+    "only the bot sees it": "只有助手能看到",
     "name": "叫了助手的名字",
     "asked on the page": "在页面上提问",
     "asked by a command": "用命令提问",

@@ -257,6 +257,14 @@ class Inbox:
                 return True, str(lane) if lane is not None else None
         return False, None
 
+    async def place_of(self, account: str, chat_id: str, message_id: str) -> tuple[int, str]:
+        """Return the entry of a person's message and the turn of it or of our message, or 0, ""."""
+        values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
+        for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
+            for row in await self._store.select(statement, values):
+                return int(row.get("entry_id") or 0), str(row["turn_id"] or "")
+        return 0, ""
+
     async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
         """Return the lane of a question or an answer, or None for other messages."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}

@@ -23,6 +23,30 @@ async def test_the_stop_of_a_draft_ends_the_answer(bot: Bot) -> None:
     assert [message.text for message in bot.fake.messages(7)] == ["half\n\nStopped by Ada."]
 
 
+async def test_the_stop_of_a_draft_in_a_topic_ends_the_answer_there_alone(bot: Bot) -> None:
+    ada, gate = in_private(bot), asyncio.Event()
+    topics = []
+    for name in ("Roses", "Trains"):
+        bot.fake.say(7, ada, f"let us open {name}")
+        await bot.settled(7)
+        topics.append(bot.fake.topic(7, name, ada).id)
+    bot.model.enqueue(Text(("roses ", "bloom"), gate=gate))
+    bot.fake.say(7, ada, "roses?", topic=topics[0])
+    await bot.until(lambda: len(bot.fake.drafts) == 1)
+    bot.model.enqueue(Text(("trains ", "run"), gate=asyncio.Event()))
+    bot.fake.say(7, ada, "trains?", topic=topics[1])
+    await bot.until(lambda: any(one.topic == topics[1] for one in bot.fake.draft_history))
+    draft = next(one for one in bot.fake.draft_history if one.topic == topics[1])
+    bot.fake.stop_draft(7, draft.draft_id, topics[1])
+    await bot.model.wait_for_disconnects(1)
+    gate.set()
+    await bot.settled(7)
+    said = {message.topic: message.text for message in bot.fake.messages(7)}
+    assert said[topics[0]] == "roses bloom"
+    assert said[topics[1]].startswith("trains")
+    assert said[topics[1]].endswith("Stopped by Ada.")
+
+
 async def test_a_private_chat_has_drafts_that_cost_nothing_and_a_group_edits(bot: Bot) -> None:
     ada = in_group(bot)
     in_private(bot)

@@ -9,8 +9,9 @@ import pytest
 
 from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage
+from channels.telegram.address import address_of
 from channels.telegram.api import BotApi, Migrated, NotAsSent
-from channels.telegram.outbound import MAX_SHOWN, TelegramSender, chat_of, draft_id
+from channels.telegram.outbound import MAX_SHOWN, TelegramSender, draft_id
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
@@ -237,4 +238,4 @@ async def test_what_is_shown_is_remembered_of_so_many_messages_only(bot: Bot) ->
 
 @pytest.mark.parametrize(("chat", "given"), [("7", 7), ("-100", -100), ("@ops", "@ops")])
 def test_a_chat_is_a_number_or_a_name(chat: str, given: int | str) -> None:
-    assert chat_of(chat) == given
+    assert address_of(chat).chat == given

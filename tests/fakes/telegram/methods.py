@@ -10,9 +10,9 @@ from tests.fakes.base.http import JsonObject
 from tests.fakes.base.params import Upload
 from tests.fakes.telegram import rules
 from tests.fakes.telegram.calls import Action, Call
+from tests.fakes.telegram.part_methods import PartMethods, direct_topic
 from tests.fakes.telegram.posting import member_json
 from tests.fakes.telegram.rules import Refusal, bad_request
-from tests.fakes.telegram.webhook_methods import WebhookMethods
 from tests.fakes.telegram.world import (
     DRAFT_SECONDS,
     MAX_DOWNLOAD,
@@ -44,7 +44,7 @@ Method: TypeAlias = Callable[[JsonObject, Call], Any]
 
 
 @dataclass(slots=True)
-class Methods(WebhookMethods):
+class Methods(PartMethods):
     """Answer the methods; `named` has them by their names in lower case."""
 
     actions: list[Action] = field(default_factory=list)
@@ -97,10 +97,13 @@ class Methods(WebhookMethods):
         chat = rules.open_chat(self.people.world, params)
         topic = rules.open_topic(chat, params)
         fit, call.dropped_entities = rules.fit_text(text, params)
-        reply_to = rules.replied_to(chat, params)
+        is_ephemeral = "ephemeral_message_parameters" in params
+        reply_to = None if is_ephemeral else rules.replied_to(chat, params)
         rules.keyboard(params)
         self._charge(chat)
-        content: JsonObject = {"text": fit.text}
+        if is_ephemeral:
+            return self.send_ephemeral(chat, fit, params)
+        content: JsonObject = {"text": fit.text} | direct_topic(chat, params)
         if fit.entities:
             content["entities"] = fit.entities
         found = self._post(chat, content, params, call, topic, reply_to)
@@ -181,7 +184,8 @@ class Methods(WebhookMethods):
         if text:
             fit, call.dropped_entities = rules.fit_text(text, params)
             text, entities = fit.text, fit.entities
-        thread = params.get("message_thread_id")
+        topic = rules.open_topic(chat, params)
+        thread = topic.id if topic is not None else None
         stop = bool(params.get("can_stop"))
         now = self.people.clock()
         self.people.world.draft(Draft(chat.id, draft_id, text, entities, thread, now, stop))
@@ -192,6 +196,8 @@ class Methods(WebhookMethods):
         thread = params.get("message_thread_id")
         if params.get("action") not in _ACTIONS:
             raise bad_request("wrong parameter action in request")
+        if chat.direct_messages:
+            raise bad_request("chat actions can't be sent to channel direct messages chats")
         if thread and thread not in chat.topics and not (chat.forum and thread == 1):
             raise bad_request("message thread not found")
         now = self.people.clock()

@@ -7,13 +7,14 @@ from typing import Final
 
 from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import detected, units
-from tests.fakes.telegram.posting import ANONYMOUS, AS_CHANNEL, Posting
+from tests.fakes.telegram.parts import PartPeople
+from tests.fakes.telegram.posting import ANONYMOUS, AS_CHANNEL
 from tests.fakes.telegram.world import Chat, Message, Press, Topic, User
 
 _PHOTO_SIZES: Final = ((90, 67), (320, 240), (1280, 960))
 
 
-class People(Posting):
+class People(PartPeople):
     """Have people act; each action changes the world, makes its updates and returns the message.
 
     A chat can be given as itself or by its id. `date` of what happens runs with the clock.
@@ -218,10 +219,11 @@ class People(Posting):
         """Have an administrator open a topic again."""
         self._set_topic(chat, topic, False)
 
-    def stop_draft(self, chat: Chat | int, draft_id: int) -> None:
+    def stop_draft(self, chat: Chat | int, draft_id: int, topic: int | None = None) -> None:
         """Have someone stop what the bot is writing."""
         chat = self.chat(chat)
         content: JsonObject = {"chat": chat.as_json(), "draft_id": draft_id}
+        content |= {"message_thread_id": topic} if topic is not None else {}
         self._update("stopped_message_generation", content, chat.id)
 
 

@@ -97,12 +97,16 @@ class Chat:
     forum: bool = False
     username: str | None = None
     bot_status: str = "member"
+    direct_messages: bool = False
     migrated_to: int | None = None
     topics: dict[int, Topic] = field(default_factory=dict)
     members: dict[int, tuple[User, str]] = field(default_factory=dict)
     messages: dict[int, Message] = field(default_factory=dict)
     # The first message of a supergroup is that of its making; 1 is also the General topic.
     ids: Iterator[int] = field(default_factory=lambda: itertools.count(2))
+    # What one person and the bot see, by receiver and number, and when it was sent.
+    ephemerals: dict[tuple[int, int], tuple[Message, float]] = field(default_factory=dict)
+    ephemeral_ids: dict[int, Iterator[int]] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
         """Return the API's Chat object."""
@@ -115,6 +119,7 @@ class Chat:
         else:
             found |= _given(title=self.title, username=self.username)
         found["type"] = self.kind
+        found |= {"is_direct_messages": True} if self.direct_messages else {}
         return found | ({"is_forum": True} if self.forum else {})
 
 

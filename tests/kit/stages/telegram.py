@@ -65,7 +65,7 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
 
     def thread(self, group: Chat) -> Chat:
         chat = self.fake.chat(int(group.id))
-        chat.forum = True
+        chat.forum = chat.kind != "private"
         maker = self._people[self.person("Maker").name]
         topic = self.fake.topic(chat, f"Topic {len(chat.topics) + 1}", maker)
         return Chat(group.id, str(topic.id))

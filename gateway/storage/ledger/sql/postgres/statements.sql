@@ -162,7 +162,7 @@ ORDER BY id
 
 -- name: lane_of_message
 -- The lane of a person's message, by the platform's id.
-SELECT lane, entry_id FROM inbox
+SELECT lane, entry_id, turn_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
   AND entry_id IS NOT NULL
 ORDER BY id DESC

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.discord.inbound import DiscordSelf, parse, unreadable, without_code
+from channels.discord.identity import DiscordSelf
+from channels.discord.inbound import parse, unreadable, without_code
 from channels.message import InboundMessage, Quote
 from tests.channels.discord.raw import (
     ADA,

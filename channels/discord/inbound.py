@@ -123,9 +123,8 @@ def _message(
 def _change(raw: Raw, sender: Author, content: Content, cache: GuildCache) -> InboundMessage:
     name = content.kind.replace("_", " ").capitalize()
     words = said_in(content)
-    position = _position(raw, cache)
-    if type_of(raw) in WRITTEN:  # an edit may bring its words, and is then the first to say any
-        position["message_id"] = ""
+    # Views show no changes: a reply to one keeps its quote, and an edit that adds words is as new.
+    position = {**_position(raw, cache), "message_id": ""}
     return InboundMessage(
         **position,
         sender=sender,

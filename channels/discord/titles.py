@@ -1,8 +1,8 @@
 """The titles of threads and of posts in a forum, as content of their messages.
 
 Discord sends a title with the thread, not with a message: the first message tells it, and the first
-one that asks the bot there, since the thread may be older than the bot. After a restart, the next
-message that asks tells it again.
+one that asks the bot there, since the thread may be older than the bot. After a restart, a later
+one may tell it again.
 """
 
 from __future__ import annotations

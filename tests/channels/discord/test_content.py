@@ -11,7 +11,7 @@ from channels.message import Excerpt
 from tests.channels.discord.raw import ADA, BOB, BOT, GENERAL, ME, Json, guild_cache, message
 
 ROBOT: Final = {"id": "9", "username": "ci", "bot": True}
-PICTURE: Final = {
+PICTURE: Final[Json] = {
     "filename": "hall.png",
     "url": "https://cdn.discordapp.com/attachments/1/2/hall.png?ex=1&hm=2",
     "size": 12,
@@ -196,7 +196,7 @@ def test_e8_a_file_without_a_type_has_that_of_its_name(file: Json, kind: str, mi
 
 def test_what_a_file_is_called_and_how_it_is_described_is_kept() -> None:
     file = {"filename": "_.png", "title": "сад.png", "description": "plum trees"}
-    old = {"stickers": [{"name": "otter", "description": "it waves"}]}
+    old: Any = {"stickers": [{"name": "otter", "description": "it waves"}]}
     image, sticker = read(message("", attachments=[file], **old)).media
     assert (image.name, image.detail) == ("сад.png", "plum trees")
     assert sticker.detail == "otter: it waves"

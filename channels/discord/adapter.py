@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final
 
@@ -10,6 +11,7 @@ import anyio
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature
 from channels.connection_state import ConnectionState
+from channels.content import MAX_BYTES
 from channels.discord.administrators import is_administrator, is_in_thread
 from channels.discord.api import ApiRefused, Code, DiscordApi
 from channels.discord.backfill import Backfill
@@ -20,7 +22,8 @@ from channels.discord.format import pieces
 from channels.discord.guild_cache import GuildCache
 from channels.discord.history_audit import HistoryAudit
 from channels.discord.identify_limit import IdentifyLimit
-from channels.discord.inbound import DiscordSelf, parse
+from channels.discord.identity import DiscordSelf, readable
+from channels.discord.inbound import OWN_FILE, heard_in, parse
 from channels.discord.interactions import Interactions
 from channels.discord.invitation import invite_link
 from channels.discord.limits import LIMITS, DiscordLimits
@@ -29,6 +32,7 @@ from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
 from channels.discord.slash_commands import COMMAND_LINES, COMMANDS, registration
+from channels.discord.text_files import TextFiles
 from channels.discord.troubles import SECOND_GATEWAY, TOKEN_REFUSED
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
@@ -150,13 +154,21 @@ class DiscordChannel(Channel):
         """Download an attachment; an address that expired (after a day) is renewed first."""
         if media.size > most:
             raise MediaRefused(f"it is larger than the {most // 1_000_000} MB I accept")
-        try:
-            try:
-                return await self._api.download(media.file, most)
-            except ApiRefused:
-                return await self._api.download(await self._renew(media.file), most)
-        except SendRefused as refused:
-            raise MediaRefused(f"Discord did not deliver it ({refused})") from refused
+        return await self._download(media.file, partial(self._api.download, most=most))
+
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        """Read the message's text files, and see whether a file without a type is an image."""
+
+        async def start_of(media: Media) -> bytes:
+            return await self._download(media.file, partial(self._api.start_of, most=MAX_BYTES + 1))
+
+        files = TextFiles(start_of, str(message.raw.get(OWN_FILE) or ""))
+        found = await files.read(message)
+        if not files.words:
+            return found
+        place = {"channel_id": found.thread_id or found.chat_id, "guild_id": found.server_id}
+        found = replace(found, text=readable(found.text, place, self.me, self.cache))
+        return heard_in(found, files.words, self.me, self.cache)
 
     def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         self.cache.recorded |= {chat for _account, chat in cursors.chats}
@@ -301,6 +313,15 @@ class DiscordChannel(Channel):
     async def _rejection(self) -> None:
         await self._api.rejected.wait()
         raise ChannelUnfit(trouble=TOKEN_REFUSED)
+
+    async def _download(self, url: str, download: Callable[[str], Awaitable[bytes]]) -> bytes:
+        try:
+            try:
+                return await download(url)
+            except ApiRefused:
+                return await download(await self._renew(url))
+        except SendRefused as refused:
+            raise MediaRefused(f"Discord did not deliver it ({refused})") from refused
 
     async def _renew(self, url: str) -> str:
         body = {"attachment_urls": [url]}

@@ -193,6 +193,13 @@ class DiscordApi:
 
     async def download(self, url: str, most: int) -> bytes:
         """Return a file; raises ChannelDown, or MediaRefused if its host or size is not allowed."""
+        found = await self.start_of(url, most + 1)
+        if len(found) > most:
+            raise MediaRefused("it is larger than announced")
+        return found
+
+    async def start_of(self, url: str, most: int) -> bytes:
+        """Return the first bytes of a file; raises ChannelDown or MediaRefused as `download`."""
         if not self._is_file_host(url):
             raise MediaRefused("it is not on one of Discord's file hosts")
         found = bytearray()
@@ -202,11 +209,11 @@ class DiscordApi:
                     raise ApiRefused(response.status, 0, "the file does not exist")
                 async for piece in response.content.iter_chunked(65_536):
                     found += piece
-                    if len(found) > most:
-                        raise MediaRefused("it is larger than announced")
+                    if len(found) >= most:
+                        break
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise ChannelDown(f"the download failed ({type(cause).__name__})") from None
-        return bytes(found)
+        return bytes(found[:most])
 
     def _is_file_host(self, url: str) -> bool:
         try:

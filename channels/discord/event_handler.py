@@ -10,7 +10,8 @@ from channels.discord.api import ApiRefused, DiscordApi
 from channels.discord.catch_up import CatchUp
 from channels.discord.event_queue import BARRIERS, CATCH_UP, REMOVALS, EventQueue
 from channels.discord.guild_cache import GuildCache, GuildChannel
-from channels.discord.inbound import DiscordSelf, chat_change, name_of, parse, unreadable
+from channels.discord.identity import DiscordSelf, name_of
+from channels.discord.inbound import chat_change, parse, unreadable
 from channels.discord.shard import GatewayEvent, Shard
 from channels.errors import ChannelDown, SendDelayed
 from channels.host import ChannelHost

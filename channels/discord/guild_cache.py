@@ -30,6 +30,7 @@ class GuildChannel:
 
     guild   the guild's id, or empty for a private channel
     parent  the channel or category above it
+    owner   the id of who made the thread, if it is one
     latest  the id of its newest known message, or 0
     """
 
@@ -38,6 +39,7 @@ class GuildChannel:
     name: str = ""
     guild: str = ""
     parent: str = ""
+    owner: str = ""
     latest: int = 0
 
     @property
@@ -76,6 +78,7 @@ class GuildCache:
 
     recorded  the chats that have messages on a tape
     suspects  the channels where a missed message caused a reconnect, until their next event
+    titled    for each thread, the first message that asked the bot there: it tells the title
     complete  set while every expected guild has arrived
     facts     where the places are for processes without a connection, which hear no events
     """
@@ -85,6 +88,7 @@ class GuildCache:
         self.guilds: dict[str, Guild] = {}
         self.recorded: set[str] = set()
         self.suspects: set[str] = set()
+        self.titled: dict[str, str] = {}
         self.bot_id = ""
         self.facts: Facts = OwnFacts(SystemClock())
         self._expected: set[str] = set()
@@ -129,11 +133,12 @@ class GuildCache:
             str(raw.get("name") or ""),
             str(raw.get("guild_id") or (known.guild if known else "")),
             str(raw.get("parent_id") or ""),
+            str(raw.get("owner_id") or (known.owner if known else "")),
             max(_snowflake(raw.get("last_message_id")), known.latest if known else 0),
         )
         self.channels[channel_id] = channel
         if self.facts.shared:
-            place = [channel.kind, channel.name, channel.guild, channel.parent]
+            place = [channel.kind, channel.name, channel.guild, channel.parent, channel.owner]
             self.facts.put({f"channel/{channel_id}": place})
         return channel
 

@@ -7,45 +7,57 @@ malformed event would stop all later events.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import Any, Final
 
-from discord.utils import snowflake_time
-
 from channels.commands import after_mention, command_line
+from channels.content import Content
+from channels.discord.content import (
+    digest_of,
+    own_words,
+    previews_of,
+    quote_of,
+    read_content,
+    said_in,
+)
 from channels.discord.guild_cache import GuildCache, GuildChannel, Raw
-from channels.discord.media import cards, media_of
+from channels.discord.identity import (
+    DISCORD,
+    TOKEN,
+    DiscordSelf,
+    author_of,
+    date_of,
+    is_own,
+    readable,
+    utc_of,
+)
+from channels.discord.message_types import (
+    COMMAND_ANSWER,
+    POLL_RESULT,
+    REPLY,
+    STARTER,
+    WRITTEN,
+    type_of,
+)
+from channels.discord.text_files import is_paste, is_unread
+from channels.discord.titles import add_title
 from channels.mentions import calls
-from channels.message import Author, InboundMessage, Quote, unreadable_message
+from channels.message import Author, InboundMessage, unreadable_message
 
 CHANNEL: Final = "discord"
-WRITTEN_TYPES: Final = frozenset({0, 19, 20, 23})
-"""Types of messages that people and bots write: plain messages, replies, command answers."""
+OWN_FILE: Final = "own_file"
+"""The key in `InboundMessage.raw` of the file that is the message's own text."""
 
-SYSTEM_TYPES: Final = frozenset({*range(1, 19), 21, 22, *range(24, 60)})
-"""Types of messages that Discord writes: a person joined, a message was pinned, a thread began."""
+LOADING: Final = 1 << 7
+"""The message flag of an app's answer that it has only announced; an update brings its words."""
 
-DISCORD: Final = Author("", "Discord")
-FORWARD: Final = 1
-MAX_QUOTE: Final = 1000
+_UNASKED: Final = {STARTER: "first message of a thread", POLL_RESULT: "result of a poll"}
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|``.*?``|`[^`\n]*`", re.DOTALL)
 _CHUNK: Final = re.compile(r"\S+")
-_TOKEN: Final = re.compile(r"<(?:(@!?|@&|#)(\d{1,20})|a?:(\w+):\d{1,20})>")
 _MENTION: Final = re.compile(r"<@[!&]?\d{1,20}>")
 _LEADING: Final = re.compile(r"\s*<@(!?|&)(\d{1,20})>")
-
-
-@dataclass(frozen=True, slots=True)
-class DiscordSelf:
-    """The bot's identity on Discord, what people call it, and the rules by which it answers."""
-
-    id: str
-    name: str = ""
-    names: Sequence[str] = ()
-    answers: frozenset[str] = frozenset()
 
 
 def parse(name: str, data: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
@@ -60,30 +72,79 @@ def parse(name: str, data: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMe
 
 
 def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
-    """Parse a message from an event or the history; None for the bot's own and for Discord's."""
-    kind = int(raw.get("type") or 0)
-    sender = _sender(raw)
-    if _is_own(raw, sender, me) or kind in SYSTEM_TYPES:
+    """Parse a message from an event or the history.
+
+    None for the bot's own, and for an app's answer that is only announced. What says nothing, and
+    what Discord says of a channel, is a `change` with the name of its type.
+    """
+    sender = _sender(raw, me, cache)
+    if is_own(raw, sender, me) or int(raw.get("flags") or 0) & LOADING:
         return None
-    content, forwarded = _content(raw)
-    # A command's answer (20) refers to the command, which is no message.
-    quoted = raw.get("referenced_message") if kind != 20 else None
-    addressed, why = _addressed(raw, content, me, cache, forwarded=forwarded is not None)
-    follows = not addressed and forwarded is None and _may_follow(raw, content, me, cache)
+    content = read_content(raw, me, cache)
+    if content.kind:
+        return _change(raw, sender, content, cache)
+    return _message(raw, sender, content, me, cache)
+
+
+def _message(
+    raw: Raw, sender: Author, content: Content, me: DiscordSelf, cache: GuildCache
+) -> InboundMessage:
+    words = own_words(raw)
+    is_forward = bool(raw.get("message_snapshots")) and not words
+    addressed, why, follows = False, _UNASKED.get(type_of(raw), ""), False
+    if not why:
+        addressed, why = _addressed(raw, words, me, cache, forwarded=is_forward)
+        follows = not addressed and not is_forward and _may_follow(raw, words, me, cache)
+    text, title = add_title(content.text, raw, sender, cache, asks=addressed or follows)
+    # A command's answer refers to the command, which is no message.
+    answers = type_of(raw) not in (COMMAND_ANSWER, STARTER)
+    quoted = raw.get("referenced_message") if answers else None
+    quote = quote_of({**_place(raw), **quoted}, me, cache) if quoted else None
+    is_own_file = is_paste(_MENTION.sub("", words), content.media)
     return InboundMessage(
         **_position(raw, cache),
         sender=sender,
-        text=_readable(content, raw, me, cache),
+        text=text,
         reply_to=_reply_to(raw),
-        mentions=tuple(f"@{user['id']}" for user in raw.get("mentions") or ()),
+        mentions=content.mentions,
         addressed=addressed,
         why=why,
         follows=follows,
-        media=_media(raw),
-        quote=_quote(quoted, me, cache) if quoted else None,
-        forwarded=forwarded,
-        command="" if forwarded else as_command(content, raw, me, cache),
+        media=content.media,
+        quote=quote,
+        excerpts=(*title, *content.excerpts),
+        omitted=content.omitted,
+        incomplete=content.incomplete or bool(quote and is_unread(quote.media)),
+        raw={OWN_FILE: content.media[0].file} if is_own_file else {},
+        command=as_command(str(raw.get("content") or ""), raw, me, cache),
     )
+
+
+def _change(raw: Raw, sender: Author, content: Content, cache: GuildCache) -> InboundMessage:
+    name = content.kind.replace("_", " ").capitalize()
+    words = said_in(content)
+    # Views show no changes: a reply to one keeps its quote, and an edit that adds words is as new.
+    position = {**_position(raw, cache), "message_id": ""}
+    return InboundMessage(
+        **position,
+        sender=sender,
+        text=f"{name}: {words}" if words else f"{name}.",
+        kind="change",
+        change=content.kind,
+    )
+
+
+def heard_in(
+    message: InboundMessage, words: str, me: DiscordSelf, cache: GuildCache
+) -> InboundMessage:
+    """Return a message of a group that its own file may address to the bot."""
+    raw = {"channel_id": message.thread_id or message.chat_id, "guild_id": message.server_id}
+    if message.addressed or message.chat_kind == "private":
+        return message
+    addressed, why = _addressed(raw, words, me, cache, forwarded=False)
+    if not addressed:
+        return message
+    return replace(message, addressed=True, why=why, follows=False)
 
 
 def unreadable(name: str, data: Any, why: str) -> InboundMessage:
@@ -112,18 +173,33 @@ def chat_change(
 
 
 def _edit(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
-    """Parse an edit, or return None if the update only adds a link's preview."""
-    stamp = raw.get("edited_timestamp")
-    if not stamp or raw.get("content") is None or not raw.get("author"):
+    """Parse an edit, in the fields of a new message.
+
+    An update without the time of an edit is none by the author. It may bring the answer that an app
+    has announced: that is a new message. Or it adds previews of links: an edit with `edited` empty.
+    """
+    if raw.get("content") is None or not raw.get("author") or type_of(raw) not in WRITTEN:
+        return None  # only a part of the message, or nobody's words
+    found = message_of(raw, me, cache)
+    stamp = utc_of(raw.get("edited_timestamp"))
+    if found is None or (not stamp and _is_answer_of_app(raw)):
+        return found
+    content = read_content(raw, me, cache)
+    if not stamp and not previews_of(content):
         return None
-    sender = _sender(raw)
-    if _is_own(raw, sender, me) or int(raw.get("type") or 0) not in WRITTEN_TYPES:
-        return None
-    position = _position(raw, cache)
-    text = _readable(str(raw["content"]), raw, me, cache)
-    digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
-    position["ext_id"] = f"{position['ext_id']}/edit/{_date(stamp, '')}-{digest}"
-    return InboundMessage(**position, sender=sender, text=text, kind="edit")
+    return replace(
+        found,
+        text="" if content.kind else found.text,
+        kind="edit",
+        change="",
+        message_id=str(int(raw["id"])),
+        ext_id=f"{found.ext_id}/edit/{stamp or 'preview'}-{digest_of(content)}",
+        edited=stamp,
+    )
+
+
+def _is_answer_of_app(raw: Raw) -> bool:
+    return bool(raw.get("interaction_metadata") or raw.get("interaction"))
 
 
 def _deleted(raw: Raw, cache: GuildCache) -> InboundMessage:
@@ -138,7 +214,7 @@ def _position(raw: Raw, cache: GuildCache) -> dict[str, Any]:
         **where(cache.channel(number, str(raw.get("guild_id") or "")), cache),
         "ext_id": f"{number}/{message_id}",
         "message_id": message_id,
-        "date": _date(raw.get("timestamp"), message_id),
+        "date": date_of(raw),
     }
 
 
@@ -154,49 +230,20 @@ def where(channel: GuildChannel, cache: GuildCache) -> dict[str, Any]:
     }
 
 
-def _date(stamp: Any, number: str) -> str:
-    if stamp:
-        return datetime.fromisoformat(str(stamp)).astimezone(UTC).isoformat()
-    return snowflake_time(int(number)).isoformat()
+def _place(raw: Raw) -> dict[str, Any]:
+    return {key: raw[key] for key in ("channel_id", "guild_id") if raw.get(key)}
 
 
-def _sender(raw: Raw) -> Author:
-    user = raw["author"]
-    nick = (raw.get("member") or {}).get("nick")
-    hook = bool(raw.get("webhook_id"))
-    is_bot = bool(user.get("bot")) or hook
-    name = str(nick or name_of(user))
-    return Author(str(int(user["id"])), name, is_bot, acts_as="other" if hook else "person")
+def _sender(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Author:
+    """Return a message's author; a thread's first message is by who made the thread.
 
-
-def name_of(user: Raw) -> str:
-    return str(user.get("global_name") or user.get("username") or user["id"])
-
-
-def _is_own(raw: Raw, sender: Author, me: DiscordSelf) -> bool:
-    is_own_hook = bool(raw.get("webhook_id")) and raw.get("application_id") == me.id
-    return sender.id == me.id or is_own_hook
-
-
-def _content(raw: Raw) -> tuple[str, Quote | None]:
-    """Return the text and, if the message was forwarded, a quote whose text is empty."""
-    text = str(raw.get("content") or "")
-    if int((raw.get("message_reference") or {}).get("type") or 0) == FORWARD:
-        snapshots = [one.get("message") or {} for one in raw.get("message_snapshots") or ()]
-        return "\n".join(_text(one) for one in snapshots), Quote("somebody")
-    is_bot = bool((raw.get("author") or {}).get("bot") or raw.get("webhook_id"))
-    return (_text(raw) if is_bot or not text else text), None
-
-
-def _text(raw: Raw) -> str:
-    return "\n".join(part for part in (str(raw.get("content") or ""), cards(raw)) if part)
-
-
-def _media(raw: Raw) -> Any:
-    found = list(media_of(raw))
-    for one in raw.get("message_snapshots") or ():
-        found += media_of(one.get("message") or {})
-    return tuple(found)
+    Its payload names the author of the message that the thread is made of, who may be the bot.
+    """
+    found = author_of(raw)
+    if type_of(raw) != STARTER or not (found.is_bot or found.id == me.id):
+        return found
+    owner = cache.channel(str(raw["channel_id"]), str(raw.get("guild_id") or "")).owner
+    return Author(owner, DISCORD.name) if owner else found
 
 
 def _addressed(
@@ -212,7 +259,7 @@ def _addressed(
         return True, "mention"
     if "reply" in me.answers and _replies_to(raw, me):
         return True, "reply"
-    if "name" in me.answers and calls(_TOKEN.sub(" ", spoken), [name for name in me.names if name]):
+    if "name" in me.answers and calls(TOKEN.sub(" ", spoken), [name for name in me.names if name]):
         return True, "name"
     return False, "said to the channel"
 
@@ -225,7 +272,7 @@ def as_command(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> st
         cache.is_own_role(found[2], guild) if found[1] == "&" else found[2] == me.id
     )
     said = after_mention(content, found.end()) if found is not None and is_own else content
-    return _readable(command_line(said), raw, me, cache)
+    return readable(command_line(said), raw, me, cache)
 
 
 def _may_follow(raw: Raw, content: str, me: DiscordSelf, cache: GuildCache) -> bool:
@@ -239,7 +286,7 @@ def _mentions_me(raw: Raw, spoken: str, me: DiscordSelf, cache: GuildCache) -> b
     named = raw.get("mentions")
     is_listed = named is None or any(str(user.get("id")) == me.id for user in named)
     guild = str(raw.get("guild_id") or "")
-    for kind, number, _emoji in _TOKEN.findall(spoken):
+    for kind, number, _emoji in TOKEN.findall(spoken):
         if kind in ("@", "@!") and number == me.id and is_listed:
             return True
         if kind == "@&" and cache.is_own_role(number, guild):
@@ -258,38 +305,7 @@ def _reply_to(raw: Raw) -> str | None:
     reference = raw.get("message_reference") or {}
     if int(reference.get("type") or 0) != 0 or not reference.get("message_id"):
         return None
-    return str(int(reference["message_id"])) if int(raw.get("type") or 0) == 19 else None
-
-
-def _quote(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Quote:
-    author = _sender(raw)
-    text = _readable(_text(raw), raw, me, cache)[:MAX_QUOTE]
-    return Quote(author.name, author.id, text, _is_own(raw, author, me))
-
-
-def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str:
-    if "<" not in content:
-        return content
-    names = {str(user["id"]): name_of(user) for user in raw.get("mentions") or ()}
-    names[me.id] = me.name or (me.names[0] if me.names else me.id)
-    guild = cache.guilds.get(str(raw.get("guild_id") or ""))
-    roles = guild.roles if guild is not None else {}
-    place = str(raw.get("channel_id"))
-
-    def named(found: re.Match[str]) -> str:
-        kind, number, emoji = found.groups()
-        if emoji:
-            return f":{emoji}:"
-        if kind == "#":
-            channel = cache.channels.get(number)
-            is_foreign = channel is not None and channel.is_private_thread and number != place
-            if channel is None or not channel.name or is_foreign:
-                return found[0]  # the name of a private thread is known inside it only
-            return f"#{channel.name}"
-        name = roles.get(number) if kind == "@&" else names.get(number)
-        return f"@{name}" if name else found[0]
-
-    return _TOKEN.sub(named, content)
+    return str(int(reference["message_id"])) if type_of(raw) == REPLY else None
 
 
 def without_code(text: str) -> str:

@@ -15,7 +15,8 @@ from typing import Any, Final
 from discord.utils import snowflake_time
 
 from channels.discord.guild_cache import GuildCache, Raw
-from channels.discord.inbound import name_of, where
+from channels.discord.identity import name_of
+from channels.discord.inbound import where
 from channels.message import Author, InboundMessage
 
 COMMAND_USED: Final = 2  # type of an interaction: somebody used a command

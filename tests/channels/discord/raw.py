@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from channels.discord.guild_cache import GuildCache
-from channels.discord.inbound import DiscordSelf
+from channels.discord.identity import DiscordSelf
 
 Json = dict[str, Any]
 

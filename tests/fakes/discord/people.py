@@ -11,8 +11,10 @@ from tests.fakes.discord.posting import Allowed, Posting
 from tests.fakes.discord.session import Event, Intent
 from tests.fakes.discord.text import trimmed
 from tests.fakes.discord.world import (
+    COMMAND_ANSWER,
     EPHEMERAL,
     HAS_THREAD,
+    LOADING,
     STARTER,
     THREAD_CREATED,
     Channel,
@@ -121,10 +123,24 @@ class People(Posting):
         self.tell("MESSAGE_UPDATE", message)
         return message
 
-    def embed_link(self, channel: Channel | int, message_id: int) -> None:
+    def embed_link(self, channel: Channel | int, message_id: int, title: str = "") -> None:
         """Have Discord add the preview of a link: an update in which nobody changed anything."""
         message = self.channel(channel).messages[message_id]
-        message.json["embeds"] = [{"type": "link", "url": "https://example.org/"}]
+        preview = {"type": "link", "url": "https://example.org/"}
+        message.json["embeds"] = [preview | ({"title": title} if title else {})]
+        self.tell("MESSAGE_UPDATE", message)
+
+    def announce(self, channel: Channel | int, app: User, user: User) -> Message:
+        """Have another app announce its answer to a command: it is thinking."""
+        asked = {"id": str(self.world.snowflake()), "type": 2, "user": user.as_json()}
+        more = {"type": COMMAND_ANSWER, "flags": LOADING, "interaction_metadata": asked}
+        return self.say(channel, app, "", extra=more)
+
+    def fill_in(self, channel: Channel | int, message_id: int, text: str) -> None:
+        """Bring the answer that an app has announced; Discord does not call that an edit."""
+        message = self.channel(channel).messages[message_id]
+        message.json |= {"content": trimmed(text), "flags": message.json["flags"] & ~LOADING}
+        message.history.append(message.text)
         self.tell("MESSAGE_UPDATE", message)
 
     def delete(self, channel: Channel | int, message_id: int) -> None:
@@ -184,6 +200,7 @@ class People(Posting):
             self.tell("MESSAGE_UPDATE", begun)
             reference |= {"channel_id": str(channel.id), "message_id": str(at)}
             more: JsonObject = {"type": STARTER, "message_reference": reference}
+            more["referenced_message"] = self.world.message_json(begun, quoting=False)
             self.post(thread, user, "", extra=more, quiet=True)
         elif not private:
             more = {"type": THREAD_CREATED, "message_reference": reference}

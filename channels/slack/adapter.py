@@ -18,16 +18,19 @@ from channels.host import Cursors
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
-from channels.slack import media as files
+from channels.slack import files
 from channels.slack.api import ApiSessions
 from channels.slack.api_methods import COMMAND
 from channels.slack.assistant_status import Statuses
+from channels.slack.chat_changes import LOCATION, stop_of
+from channels.slack.completer import Completer, without_twins
 from channels.slack.connection_monitor import SENT, ConnectionMonitor
+from channels.slack.event_fields import SlackSelf
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.gap_reader import GapReader
 from channels.slack.history import History
-from channels.slack.inbound import COMMANDS, LOCATION, SlackSelf, stop_of
+from channels.slack.inbound import COMMANDS
 from channels.slack.installations import FACT, Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
@@ -102,6 +105,10 @@ class SlackChannel(Channel):
     @cached_property
     def _history(self) -> History:
         return History(lambda: self.host)
+
+    @cached_property
+    def _completer(self) -> Completer:
+        return Completer(self.workspaces, self._history, self.identity)
 
     @cached_property
     def _gap_reader(self) -> GapReader:
@@ -193,9 +200,7 @@ class SlackChannel(Channel):
         return SlackSelf(workspace, tuple(self.host.names), self.settings.rules(), now)
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
-        # A mention arrives as two events; the one that comes first counts.
-        once = {message.ext_id: message for message in reversed(messages)}
-        new = await self.host.accept(list(reversed(once.values())))
+        new = await self.host.accept(without_twins(messages))
         if self._monitor is not None:
             self._monitor.state.accepted()
         for ext_id in new:
@@ -345,6 +350,9 @@ class SlackChannel(Channel):
         if thread is None and is_direct(message.chat_id):
             thread = message.message_id or None
         self._statuses.show(workspace, thread, message, on=on)
+
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        return await self._completer.complete(message)
 
     async def fetch(self, media: Media, most: int) -> bytes:
         account, _, file_id = media.file.rpartition("/")

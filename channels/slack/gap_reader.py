@@ -17,9 +17,9 @@ from typing import Final
 from channels.errors import ChannelDown, SendRefused
 from channels.host import ChatReading, Cursors, FullHost
 from channels.message import InboundMessage
+from channels.slack.event_fields import TS, Raw, SlackSelf
 from channels.slack.history import MAX_PAGES, MESSAGES, REPLIES, History, ts_at
-from channels.slack.inbound import TS, SlackSelf, edit_of, of_event
-from channels.slack.media import Raw
+from channels.slack.inbound import edit_of, of_event
 from channels.slack.reorder import stamp_of
 from channels.slack.workspaces import Workspace
 

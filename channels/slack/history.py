@@ -11,8 +11,7 @@ from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
 from channels.host import FullHost
 from channels.message import OutboundMessage
 from channels.pacing import Priority
-from channels.slack.inbound import is_own, ts_of
-from channels.slack.media import Raw
+from channels.slack.event_fields import Raw, is_own, ts_of
 from channels.slack.reorder import stamp_of
 from channels.slack.threads import payload_of, question_of, thread_of
 from channels.slack.workspaces import Workspace

@@ -66,6 +66,7 @@ APP_METHODS: Final[Mapping[str, Method]] = {
 EVENTS: Final[Mapping[str, str]] = {
     "app_mention": "app_mentions:read",
     "app_uninstalled": "",
+    "channel_id_changed": "groups:read",
     "channel_left": "channels:read",
     "channel_rename": "channels:read",
     "group_left": "groups:read",

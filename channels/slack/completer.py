@@ -19,8 +19,8 @@ from channels.slack.inbound import PENDING, TWIN, of_event
 from channels.slack.workspaces import Workspace, Workspaces
 
 HIDDEN: Final = "file that Slack does not show me"
-HISTORIES: Final = frozenset(("channels:history", "groups:history", "im:history", "mpim:history"))
-"""The scopes with which messages are read; without any of them, nothing has a twin."""
+HISTORIES: Final = frozenset(("channels:history", "groups:history"))
+"""The scopes with which a mention's message is read; without one of them, none is looked up."""
 
 
 class Completer:
@@ -54,7 +54,7 @@ class Completer:
     async def _with_twin(self, message: InboundMessage, workspace: Workspace) -> InboundMessage:
         """Return a mention with the files of its message, which the history has."""
         granted = workspace.api.granted
-        if granted and not granted & HISTORIES:
+        if granted and not granted >= HISTORIES:
             return message
         ts = message.message_id
         given: dict[str, Any] = {"oldest": ts, "latest": ts, "inclusive": "true"}

@@ -90,14 +90,15 @@ def is_text(raw: Raw) -> bool:
     kind, _, rest = str(raw.get("mimetype") or "").partition("/")
     if _page(raw):
         return False
-    return raw.get("mode") == "snippet" or kind == "text" or rest.partition("+")[0] in _TEXTS
+    return raw.get("mode") == "snippet" or kind == "text" or rest.rpartition("+")[2] in _TEXTS
 
 
 def decoded(data: bytes) -> str | None:
     """Return the text of a file, or None if it is none."""
-    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if b"\0" in data and not is_wide:
         return None
-    for name in ("utf-8-sig", "utf-16", "cp1252"):
+    for name in ("utf-16",) if is_wide else ("utf-8-sig", "cp1252"):
         try:
             return data.decode(name)
         except UnicodeError:

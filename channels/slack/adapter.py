@@ -41,7 +41,7 @@ from channels.slack.socket_mode import SocketMode
 from channels.slack.streams import Streams
 from channels.slack.threads import is_direct, thread_for
 from channels.slack.token_check import check_tokens
-from channels.slack.workspaces import Workspace, Workspaces
+from channels.slack.workspaces import Workspace, Workspaces, administers
 from channels.traits import Traits
 
 REPORT_SECONDS: Final = 10.0
@@ -309,10 +309,8 @@ class SlackChannel(Channel):
             return False
         workspace = self.workspaces.of(message.account)
         found = await workspace.api.call("users.info", user=message.sender.id)
-        user = found.get("user") or {}
-        # The flags of a guest from another company are that company's.
-        is_theirs = user.get("team_id") != workspace.team or user.get("deleted")
-        return not is_theirs and bool(user.get("is_admin") or user.get("is_owner"))
+        team = message.server_id if workspace.org else workspace.team
+        return administers(found.get("user") or {}, team, workspace.org)
 
     async def answer_press(self, press: InboundMessage, text: str) -> None:
         if text:  # the press itself was acknowledged when it was stored

@@ -156,17 +156,17 @@ class Events:
     def callback(self, workspace: Workspace, event: JsonObject) -> JsonObject:
         """Return an event as it is delivered."""
         authorization = {
-            "enterprise_id": None,
+            "enterprise_id": workspace.org or None,
             "team_id": workspace.team_id,
             "user_id": workspace.bot.id,
             "is_bot": True,
-            "is_enterprise_install": False,
+            "is_enterprise_install": bool(workspace.org),
         }
         return {
             "token": "not-used-any-more",
             "team_id": workspace.team_id,
             "context_team_id": workspace.team_id,
-            "context_enterprise_id": None,
+            "context_enterprise_id": workspace.org or None,
             "api_app_id": APP_ID,
             "event": event,
             "type": "event_callback",

@@ -142,12 +142,16 @@ def _name(raw: Raw) -> str:
 
 
 def _detail(raw: Raw) -> str:
-    """Return what people wrote about a file: its title, and what an image shows."""
+    """Return what is known of a file: its title, what an image shows, what a recording says."""
     name, title = str(raw.get("name") or ""), str(raw.get("title") or "")
     is_name = not name or title in (name, name.rpartition(".")[0]) or bool(_page(raw))
-    return ", ".join(
-        one for one in ("" if is_name else title, str(raw.get("alt_txt") or "")) if one
-    )
+    parts = ["" if is_name else title, str(raw.get("alt_txt") or "")]
+    said = raw.get("transcription")
+    preview = said.get("preview") if isinstance(said, Mapping) else None
+    if isinstance(preview, Mapping) and preview.get("content"):
+        more = " ..." if preview.get("has_more") else ""
+        parts.append(f'transcript: "{preview["content"]}{more}"')
+    return ", ".join(one for one in parts if one)
 
 
 def _size(raw: Raw) -> int:

@@ -103,6 +103,13 @@ def test_the_title_and_the_description_of_an_image_are_told_with_it() -> None:
     assert plain.detail == ""
 
 
+def test_what_a_recording_says_is_told_as_far_as_slack_shows_it() -> None:
+    said = {"status": "complete", "preview": {"content": "call me", "has_more": True}}
+    raw = {"id": "F1", "subtype": "slack_audio", "mimetype": "audio/mp4", "transcription": said}
+    (media,) = read_content(event("", files=[raw]), me()).media
+    assert (media.label, media.detail) == ("voice message", 'transcript: "call me ..."')
+
+
 @pytest.mark.parametrize("where", ["files", "attachments", "blocks"])
 def test_a_stub_is_named_and_looked_up_wherever_it_stands(where: str) -> None:
     stub = {"id": "F9", "mode": "file_access", "file_access": "check_file_info"}

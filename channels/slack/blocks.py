@@ -32,7 +32,7 @@ NO_WORDS: Final = frozenset(
 """The fields of an unknown block whose strings are no words."""
 
 _NO_WORDS_END: Final = ("_id", "_ids", "_url", "_urls", "_ts", "_icon", "_type", "_mode", "_link")
-_LIST_MARK: Final = re.compile(r"^\s*(?:\d+|[a-z]{1,4})[.)]\s", re.MULTILINE)
+_LIST_MARK: Final = re.compile(r"^[ \t]*(?:\d+|[a-z]{1,4})[.)]\s", re.MULTILINE)
 _TOKEN: Final = re.compile(r"\w+")
 _NAMED: Final = re.compile(r"<([@#!](?!date\^)[^<>|\n]*)\|[^<>\n]*>")
 _ESCAPED_MARK: Final = re.compile(r"&lt;([@#!][^<>&\n]*)&gt;")

@@ -31,7 +31,11 @@ MESSAGE: Final = "message"  # the kind of an empty message that Slack has no oth
 
 def read_content(event: Raw, me: SlackSelf) -> Content:
     """Return what a message says, from an event, an edit, the history, or inside of another one."""
-    own = own_words(event)
+    return read_with(own_words(event), event, me)
+
+
+def read_with(own: str, event: Raw, me: SlackSelf) -> Content:
+    """Return what a message says whose author's own words are known."""
     attachments = listed(event.get("attachments"))
     others = [one for one in attachments if not _is_own_part(one, event)]
     files = _files(event, attachments)
@@ -67,7 +71,7 @@ def own_words(event: Raw) -> str:
 
 
 def pending_files(event: Raw, me: SlackSelf) -> list[str]:
-    """Return the ids of the files of a message of which Slack tells more if it is asked."""
+    """Return the ids of the files of a message of which Slack says more if it is asked."""
     attachments = listed(event.get("attachments"))
     shared = [one for part in attachments if kind_of(part) == "shared" for one in files_of(part)]
     found = [*_files(event, attachments), *shared]

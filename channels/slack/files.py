@@ -33,7 +33,7 @@ _PAGES: Final = {"canvas": "canvas", "quip": "canvas", "space": "post", "post": 
 """What people call a file that Slack itself makes, by its mode or type."""
 
 _TEXTS: Final = ("json", "xml", "yaml", "x-yaml", "toml", "javascript", "sql", "x-sh", "csv")
-_TAG: Final = re.compile(r"<[^>]*>")
+_TAG: Final = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_file(raw: Raw, me: SlackSelf, whole: str | None = None) -> FileReading:
 
 
 def is_stub(raw: Raw) -> bool:
-    """Return whether Slack tells no more than the id of a file, as of another company's."""
+    """Return whether Slack gives no more than the id of a file, as of another company's."""
     hidden = raw.get("mode") == "file_access" or raw.get("file_access") == "check_file_info"
     return hidden and not raw.get("url_private")
 

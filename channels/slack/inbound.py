@@ -18,7 +18,7 @@ from channels.content import Content
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, unreadable_message
 from channels.slack.chat_changes import change_of, notice_of, pressed
-from channels.slack.content import own_words, pending_files, read_content, root_of
+from channels.slack.content import own_words, pending_files, read_content, read_with, root_of
 from channels.slack.event_fields import (
     CHANNEL,
     Raw,
@@ -36,7 +36,7 @@ SUBTYPES: Final = frozenset(
 )
 """The subtypes of messages that people and apps write; any other is a notice, recorded by name."""
 
-UNSEEN: Final = ("message_replied",)  # tells that a thread has a reply, which comes by itself
+UNSEEN: Final = ("message_replied",)  # a thread has a reply, which comes by itself
 SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """Fields that are removed before a delivery is stored: whoever has them could pose as Slack."""
 
@@ -75,6 +75,8 @@ def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | 
         return change_of(event, me, event_id)
     if subtype == "message_changed":
         return _changed(event, me, event_id)
+    if subtype == TOMBSTONE:  # in the history
+        return _deleted(event, event, me, event_id)
     if subtype == "message_deleted":
         gone = event.get("previous_message") or {}
         return _deleted({**gone, "ts": event["deleted_ts"]}, event, me, event_id)
@@ -140,11 +142,11 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
 
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     """Parse a message; one that says nothing asks nothing, and is recorded by its kind."""
-    content = read_content(event, me)
+    raw = own_words(event)
+    content = read_with(raw, event, me)
     has_twin = event["type"] == "app_mention" and not event.get("files")
     if content.is_empty and not has_twin:
         return notice_of(event, me, event_id, content.kind)
-    raw = own_words(event)
     addressed, why = _addressed(event, raw, me)
     pending = pending_files(event, me)
     return InboundMessage(

@@ -5,7 +5,6 @@ https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -14,7 +13,6 @@ from channels.slack.mrkdwn import decode, escape
 Raw = Mapping[str, Any]
 Writer = Callable[[Any], str]
 
-_EDGES: Final = re.compile(r"(\s*)(.*?)(\s*)\Z", re.DOTALL)
 _STYLES: Final = {"bold": "*", "italic": "_", "strike": "~", "code": "`"}
 
 
@@ -104,10 +102,9 @@ def _styled(text: str, style: Any) -> str:
     if not isinstance(style, Mapping) or not text.strip():
         return text
     marks = "".join(mark for name, mark in _STYLES.items() if style.get(name))
-    found = _EDGES.match(text)
-    if not marks or found is None:
-        return text
-    return f"{found[1]}{marks}{found[2]}{marks[::-1]}{found[3]}"
+    core = text.strip()
+    before, _, after = text.partition(core)
+    return f"{before}{marks}{core}{marks[::-1]}{after}"
 
 
 def _listed(value: Any) -> list[Raw]:

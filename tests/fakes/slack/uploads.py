@@ -12,7 +12,7 @@ from tests.fakes.slack.town import Town
 from tests.fakes.slack.world import Channel, File, Message, User
 
 PREVIEW: Final = 500
-"""Maximum characters of a text file that Slack tells with the file."""
+"""Maximum characters of a text file that Slack gives with the file."""
 
 
 class Uploads(Town):
@@ -21,7 +21,7 @@ class Uploads(Town):
     def file(
         self, name: str, data: bytes, mimetype: str, user: User, *, stub: bool = False
     ) -> File:
-        """Have someone upload a file; of a `stub` Slack tells no more than its id."""
+        """Have someone upload a file; of a `stub` Slack gives no more than its id."""
         made = File(self.world.new_id("F"), name, mimetype, data, team_id=user.team_id)
         address = f"{self.base}/files-pri/{user.team_id}-{made.id}"
         made.json = {
@@ -50,7 +50,7 @@ class Uploads(Town):
         return made
 
     def snippet(self, name: str, text: str, user: User) -> File:
-        """Have someone make a snippet; Slack tells where it begins with the file."""
+        """Have someone make a snippet; Slack says how it begins with the file."""
         made = self.file(name, text.encode(), "text/plain", user)
         preview = text[:PREVIEW]
         made.json |= {

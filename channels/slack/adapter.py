@@ -18,16 +18,19 @@ from channels.host import Cursors
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
-from channels.slack import media as files
+from channels.slack import files
 from channels.slack.api import ApiSessions
 from channels.slack.api_methods import COMMAND
 from channels.slack.assistant_status import Statuses
+from channels.slack.chat_changes import LOCATION, stop_of
+from channels.slack.completer import Completer, without_twins
 from channels.slack.connection_monitor import SENT, ConnectionMonitor
+from channels.slack.event_fields import SlackSelf
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.gap_reader import GapReader
 from channels.slack.history import History
-from channels.slack.inbound import COMMANDS, LOCATION, SlackSelf, stop_of
+from channels.slack.inbound import COMMANDS
 from channels.slack.installations import FACT, Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
@@ -38,7 +41,7 @@ from channels.slack.socket_mode import SocketMode
 from channels.slack.streams import Streams
 from channels.slack.threads import is_direct, thread_for
 from channels.slack.token_check import check_tokens
-from channels.slack.workspaces import Workspace, Workspaces
+from channels.slack.workspaces import Workspace, Workspaces, administers
 from channels.traits import Traits
 
 REPORT_SECONDS: Final = 10.0
@@ -102,6 +105,10 @@ class SlackChannel(Channel):
     @cached_property
     def _history(self) -> History:
         return History(lambda: self.host)
+
+    @cached_property
+    def _completer(self) -> Completer:
+        return Completer(self.workspaces, self._history, self.identity)
 
     @cached_property
     def _gap_reader(self) -> GapReader:
@@ -193,9 +200,7 @@ class SlackChannel(Channel):
         return SlackSelf(workspace, tuple(self.host.names), self.settings.rules(), now)
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
-        # A mention arrives as two events; the one that comes first counts.
-        once = {message.ext_id: message for message in reversed(messages)}
-        new = await self.host.accept(list(reversed(once.values())))
+        new = await self.host.accept(without_twins(messages))
         if self._monitor is not None:
             self._monitor.state.accepted()
         for ext_id in new:
@@ -304,10 +309,8 @@ class SlackChannel(Channel):
             return False
         workspace = self.workspaces.of(message.account)
         found = await workspace.api.call("users.info", user=message.sender.id)
-        user = found.get("user") or {}
-        # The flags of a guest from another company are that company's.
-        is_theirs = user.get("team_id") != workspace.team or user.get("deleted")
-        return not is_theirs and bool(user.get("is_admin") or user.get("is_owner"))
+        team = message.server_id if workspace.org else workspace.team
+        return administers(found.get("user") or {}, team, workspace.org)
 
     async def answer_press(self, press: InboundMessage, text: str) -> None:
         if text:  # the press itself was acknowledged when it was stored
@@ -345,6 +348,9 @@ class SlackChannel(Channel):
         if thread is None and is_direct(message.chat_id):
             thread = message.message_id or None
         self._statuses.show(workspace, thread, message, on=on)
+
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        return await self._completer.complete(message)
 
     async def fetch(self, media: Media, most: int) -> bytes:
         account, _, file_id = media.file.rpartition("/")

@@ -39,6 +39,7 @@ _HISTORY: Final = tuple(f"{kind}:history" for kind in CONVERSATION_TYPES)
 _LISTED: Final = tuple(f"{kind}:read" for kind in CONVERSATION_TYPES)
 
 METHODS: Final[Mapping[str, Method]] = {
+    "auth.teams.list": Method((), 2, reads=True),
     "auth.test": Method(reads=True),
     "assistant.threads.setStatus": Method(("chat:write",), 4),
     "chat.appendStream": Method(("chat:write",), 4),
@@ -66,6 +67,7 @@ APP_METHODS: Final[Mapping[str, Method]] = {
 EVENTS: Final[Mapping[str, str]] = {
     "app_mention": "app_mentions:read",
     "app_uninstalled": "",
+    "channel_id_changed": "groups:read",
     "channel_left": "channels:read",
     "channel_rename": "channels:read",
     "group_left": "groups:read",

@@ -6,7 +6,8 @@ opens gets no events and so takes none from a running gateway.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from channels.checkup import Checkup
 from channels.clock import SystemClock
@@ -26,6 +27,7 @@ from channels.slack.troubles import (
     NO_TOKEN,
     NOT_LET_IN,
 )
+from channels.slack.workspaces import organization_of
 
 CHANNEL_SCOPES: Final = {"channels:read": "public_channel", "groups:read": "private_channel"}
 MAX_WORKSPACES: Final = 5
@@ -52,9 +54,9 @@ async def _check(settings: SlackSettings, sessions: ApiSessions, found: Findings
             return
     for one in _installed(settings, found):
         api = SlackApi(one.token, settings, sessions, RateLimits(SystemClock()), lambda _text: None)
-        if await _check_bot(api, one, found):
+        if (me := await _check_bot(api, one, found)) is not None:
             with found.asking("channels"):
-                await _check_channels(api, found)
+                await (_check_organization if organization_of(me) else _check_channels)(api, found)
     if token := settings.app_token.get_secret_value():
         api = SlackApi(token, settings, sessions, RateLimits(SystemClock()), lambda _text: None)
         await _check_app_token(api, found)
@@ -78,7 +80,8 @@ def _installed(settings: SlackSettings, found: Findings) -> list[Installed]:
     return [*installed, *listed[:MAX_WORKSPACES]]
 
 
-async def _check_bot(api: SlackApi, one: Installed, found: Findings) -> bool:
+async def _check_bot(api: SlackApi, one: Installed, found: Findings) -> Mapping[str, Any] | None:
+    """Return who the app is, or None if its token is refused."""
     try:
         me = await api.call("auth.test")
     except ChannelError as error:
@@ -87,7 +90,7 @@ async def _check_bot(api: SlackApi, one: Installed, found: Findings) -> bool:
             found.add("bot_token", f"{where}{error}", NOT_LET_IN)
         else:
             found.failed("bot_token", error)
-        return False
+        return None
     name, team = str(me.get("user") or "the app"), str(me.get("team") or me.get("team_id"))
     found.bot, found.invite = found.bot or f"@{name}", found.invite or f"/invite @{name}"
     if not one.team and me.get("team_id") and me.get("user_id"):
@@ -104,7 +107,13 @@ async def _check_bot(api: SlackApi, one: Installed, found: Findings) -> bool:
         found.add("scopes", says, NO_SCOPE, missing=missing)
     elif api.granted:
         found.add("scopes", f"all {len(scopes())} scopes are granted")
-    return True
+    return me
+
+
+async def _check_organization(api: SlackApi, found: Findings) -> None:
+    teams = (await api.call("auth.teams.list", limit=100)).get("teams") or ()
+    says = f"the app is installed for an organization, and in {len(teams)} of its workspaces"
+    found.add("workspaces", says, state="ok" if teams else "note")
 
 
 async def _check_channels(api: SlackApi, found: Findings) -> None:

@@ -26,7 +26,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from channels.errors import ChannelDown
 from channels.slack.api import QUIET
-from channels.slack.media import Raw
+from channels.slack.event_fields import Raw
 from channels.slack.receiver import EventReceiver
 from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import ConnectionListener

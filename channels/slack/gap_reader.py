@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from channels.errors import ChannelDown, SendRefused
 from channels.host import ChatReading, Cursors, FullHost
 from channels.message import InboundMessage
+from channels.slack.event_fields import TS, Raw, SlackSelf
 from channels.slack.history import MAX_PAGES, MESSAGES, REPLIES, History, ts_at
-from channels.slack.inbound import TS, SlackSelf, edit_of, of_event
-from channels.slack.media import Raw
+from channels.slack.inbound import edit_of, of_event
 from channels.slack.reorder import stamp_of
 from channels.slack.workspaces import Workspace
 
@@ -50,6 +50,7 @@ class _Conversation:
     id: str
     kind: str
     cursor: datetime
+    team: str = ""  # the workspace that it is in, in an organization
     is_resumed: bool = False
     reached: datetime = _LONG_AGO
     began: datetime | None = None
@@ -122,7 +123,8 @@ class GapReader:
             cursor = cursors.of(chat_id, workspace.account)
             if cursor is None:
                 continue
-            one = _Conversation(chat_id, "im" if chat.get("is_im") else "channel", cursor)
+            kind = "im" if chat.get("is_im") else "channel"
+            one = _Conversation(chat_id, kind, cursor, str(chat.get("team") or ""))
             known, reached = cursors.readings.get((workspace.account, chat_id)), cursor
             if known is not None:
                 one.is_resumed, one.began, one.thread = True, known.began, known.thread
@@ -201,7 +203,8 @@ class GapReader:
 
     def _found(self, workspace: Workspace, one: _Conversation) -> list[InboundMessage]:
         """Return the messages that were read in a turn, in their order."""
-        me, after = self._identity(workspace), stamp_of(ts_at(one.cursor))
+        in_team = replace(workspace, team=one.team) if one.team else workspace
+        me, after = self._identity(in_team), stamp_of(ts_at(one.cursor))
         once = {str(raw["ts"]): raw for raw in one.raws if stamp_of(raw["ts"]) > after}
         one.raws = []
         found: list[InboundMessage] = []
@@ -222,7 +225,7 @@ def _rest(one: _Conversation, overlap: timedelta) -> list[_Conversation]:
         return [one]
     if one.began is None or not one.is_resumed:
         return []
-    return [_Conversation(one.id, one.kind, max(one.cursor, one.began - overlap))]
+    return [_Conversation(one.id, one.kind, max(one.cursor, one.began - overlap), one.team)]
 
 
 def _may_have_replies(raw: Raw, workspace: Workspace) -> bool:

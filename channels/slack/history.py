@@ -11,8 +11,7 @@ from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
 from channels.host import FullHost
 from channels.message import OutboundMessage
 from channels.pacing import Priority
-from channels.slack.inbound import is_own, ts_of
-from channels.slack.media import Raw
+from channels.slack.event_fields import Raw, is_own, ts_of
 from channels.slack.reorder import stamp_of
 from channels.slack.threads import payload_of, question_of, thread_of
 from channels.slack.workspaces import Workspace
@@ -82,24 +81,46 @@ class History:
         return [raw for raw in raws if is_own(raw, workspace)]
 
     async def conversations(self, workspace: Workspace) -> list[Raw]:
-        """Return the conversations that the app is in, as far as it may list them."""
+        """Return the conversations that the app is in, as far as it may list them, each once.
+
+        In an organization, each has the id of a workspace that it is in as its `team`.
+        """
+        found: dict[str, Raw] = {}
+        for team in await self._teams(workspace):
+            for chat in await self._of_team(workspace, team):
+                found.setdefault(str(chat.get("id") or ""), {**chat, "team": team or ""})
+        found.pop("", None)
+        for chat_id, chat in found.items():
+            workspace.names.learn(chat_id, str(chat.get("name") or ""))
+        return list(found.values())
+
+    async def _teams(self, workspace: Workspace) -> list[str | None]:
+        """Return the workspaces of an organization that the app is in, or None in their place."""
+        if not workspace.org:
+            return [None]
+        try:
+            teams = await self._pages(workspace, "auth.teams.list", "teams", MAX_PAGES)
+        except SendRefused:
+            self._host().log_exception("slack.conversations_refused")
+            return [None]
+        return [str(team["id"]) for team in teams if team.get("id")]
+
+    async def _of_team(self, workspace: Workspace, team: str | None) -> list[Raw]:
         # Slack refuses all types if the scope of one is missing, so each is then listed alone.
         try:
-            found = await self._listed(workspace, ",".join(TYPES))
+            return await self._listed(workspace, ",".join(TYPES), team)
         except SendRefused:
             self._host().gap_skipped("", workspace.account)
-            found = []
-            for each in TYPES:
-                try:
-                    found += await self._listed(workspace, each)
-                except SendRefused:
-                    self._host().log_exception("slack.conversations_refused")
-        for chat in found:
-            workspace.names.learn(str(chat.get("id") or ""), str(chat.get("name") or ""))
-        return [chat for chat in found if chat.get("id")]
+        found: list[Raw] = []
+        for each in TYPES:
+            try:
+                found += await self._listed(workspace, each, team)
+            except SendRefused:
+                self._host().log_exception("slack.conversations_refused")
+        return found
 
-    async def _listed(self, workspace: Workspace, types: str) -> list[Raw]:
-        given = {"types": types, "exclude_archived": "true"}
+    async def _listed(self, workspace: Workspace, types: str, team: str | None) -> list[Raw]:
+        given: dict[str, Any] = {"types": types, "exclude_archived": "true", "team_id": team}
         return await self._pages(workspace, "users.conversations", "channels", MAX_PAGES, **given)
 
     async def messages(

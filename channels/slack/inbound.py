@@ -1,63 +1,59 @@
 """Parses Slack's events: who wrote what, and whether the message is for the app.
 
 A mention arrives as two events, `message` and `app_mention`, which have the same key. The event
-that arrives first counts.
+that arrives first counts. An `app_mention` may lack the message's files: if it comes without any,
+the message is looked up before it is asked about.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
 from channels.commands import after_mention, command_line
+from channels.content import Content
 from channels.mentions import calls
-from channels.message import Author, InboundMessage, Quote, unreadable_message
-from channels.slack.format import ACTION
-from channels.slack.media import Raw, media_of
-from channels.slack.mrkdwn import decode, mentioned, prose
+from channels.message import Author, InboundMessage, unreadable_message
+from channels.slack.chat_changes import change_of, notice_of, pressed
+from channels.slack.content import own_words, pending_files, read_content, read_with, root_of
+from channels.slack.event_fields import (
+    CHANNEL,
+    Raw,
+    SlackSelf,
+    author_of,
+    is_own,
+    location_of,
+    moment_of,
+)
+from channels.slack.mrkdwn import mentioned, prose
 from channels.slack.name_cache import Names
-from channels.slack.workspaces import Workspace
 
-CHANNEL: Final = "slack"
-TS: Final = re.compile(r"\d{1,12}\.\d{1,6}")
-MAX_QUOTE: Final = 1000  # characters
+SUBTYPES: Final = frozenset(
+    (None, "bot_message", "file_share", "me_message", "reply_broadcast", "thread_broadcast")
+)
+"""The subtypes of messages that people and apps write; any other is a notice, recorded by name."""
 
-SUBTYPES: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
-"""The subtypes of messages that people and apps write; others are notices, such as a new topic."""
-
+UNSEEN: Final = ("message_replied",)  # a thread has a reply, which comes by itself
 SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """Fields that are removed before a delivery is stored: whoever has them could pose as Slack."""
 
 BY_COMMAND: Final = "asked by a command"
-STOP: Final = ",stop"
 TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has replies
-LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
-"""Fields that a stop command copies from the message whose answer it stops."""
+
+TWIN: Final = "twin"
+"""The field of `raw` that says that the message may have files that its event lacks."""
+
+PENDING: Final = "files"
+"""The field of `raw` with the ids of the files that are yet to be looked up."""
 
 _NAMES: Final = "console forget handoff help open pair reset rewind start stop"
 COMMANDS: Final = {"status": ",tape.info"} | {name: f",{name}" for name in _NAMES.split()}
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>")
 # An id in place of a name that was not known yet when the mention was decoded.
 _UNNAMED: Final = re.compile(r"(?<=[@#])[A-Z][A-Z0-9]+")
-_MEMBERSHIP: Final = {
-    "member_joined_channel": ("added", "{} added the app to the channel."),
-    "channel_left": ("removed", "{} removed the app from the channel."),
-    "group_left": ("removed", "{} removed the app from the channel."),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class SlackSelf:
-    """The app's identity and names in a workspace, and the rules by which it answers."""
-
-    workspace: Workspace
-    names: Sequence[str] = ()
-    answers: frozenset[str] = frozenset()
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
@@ -65,7 +61,7 @@ def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
     if "command" in body:
         return _commanded(body, me)
     if body.get("type") == "block_actions":
-        return _pressed(body, me)
+        return pressed(body, me)
     event = body.get("event")
     if body.get("type") != "event_callback" or not isinstance(event, Mapping):
         return None
@@ -74,41 +70,31 @@ def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
 
 def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | None:
     """Parse an event, or a message from the history with its channel added."""
-    kind = event["type"]
-    if kind in _MEMBERSHIP:
-        return _membership(event, me, event_id)
-    if kind == "agent_session_stopped":
-        return _stopped(event, me, event_id)
-    if kind in ("channel_rename", "group_rename"):
-        return _renamed(event, me, event_id)
+    kind, subtype = event["type"], event.get("subtype")
     if kind not in ("message", "app_mention"):
-        return None
-    if event.get("subtype") == "message_changed":
+        return change_of(event, me, event_id)
+    if subtype == "message_changed":
         return _changed(event, me, event_id)
-    if event.get("subtype") == "message_deleted":
+    if subtype == TOMBSTONE:  # in the history
+        return _deleted(event, event, me, event_id)
+    if subtype == "message_deleted":
         gone = event.get("previous_message") or {}
         return _deleted({**gone, "ts": event["deleted_ts"]}, event, me, event_id)
-    return _message(event, me, event_id) if _is_written(event, me) else None
+    if subtype in UNSEEN or is_own(event, me.workspace):
+        return None
+    if subtype not in SUBTYPES:
+        return notice_of(event, me, event_id, str(subtype))
+    return _message(event, me, event_id)
 
 
 def edit_of(event: Raw, me: SlackSelf) -> InboundMessage | None:
     """Return the edit that gave a message from the history its text, or None."""
-    return _edit(event, event, me, "") if _is_edited(event, me) else None
-
-
-def ts_of(event: Raw) -> str:
-    """Return the timestamp that orders an event in its channel, or "" if it has none."""
-    found = event.get("ts") or event.get("event_ts")
-    return found if isinstance(found, str) and TS.fullmatch(found) else ""
+    is_edited = _is_written(event, me) and bool(event.get("edited"))
+    return _edit(event, event, me, "") if is_edited else None
 
 
 def _is_written(event: Raw, me: SlackSelf) -> bool:
     return event.get("subtype") in SUBTYPES and not is_own(event, me.workspace)
-
-
-def is_own(event: Raw, workspace: Workspace) -> bool:
-    is_bot = bool(workspace.bot) and event.get("bot_id") == workspace.bot
-    return is_bot or event.get("user") == workspace.user
 
 
 def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
@@ -118,14 +104,31 @@ def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
         sender = replace(sender, name=names.known(sender.id))
         if message.kind == "change":
             text = text.replace(sender.id, sender.name, 1)
-    text, command = (
-        _UNNAMED.sub(lambda found: names.known(found[0]), one) for one in (text, message.command)
-    )
+    text, command = _filled(text, names), _filled(message.command, names)
     if message.chat_kind == "group" and not title:
         title = names.known(message.chat_id, "")
-    if (sender, text, title) == (message.sender, message.text, message.chat_title):
-        return message
-    return replace(message, sender=sender, text=text, command=command, chat_title=title)
+    excerpts = tuple(
+        replace(one, text=_filled(one.text, names), author=names.known(one.author))
+        for one in message.excerpts
+    )
+    quote = message.quote
+    if quote is not None:
+        text_of_it, author = _filled(quote.text, names), names.known(quote.author)
+        quote = replace(quote, text=text_of_it, author=author)
+    filled = replace(
+        message,
+        sender=sender,
+        text=text,
+        command=command,
+        chat_title=title,
+        excerpts=excerpts,
+        quote=quote,
+    )
+    return message if filled == message else filled
+
+
+def _filled(text: str, names: Names) -> str:
+    return _UNNAMED.sub(lambda found: names.known(found[0]), text)
 
 
 def unreadable(body: Any, why: str, account: str) -> InboundMessage:
@@ -138,40 +141,55 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
 
 
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    raw = str(event.get("text") or "")
-    attached, forwarded, quote = _shared(event)
+    """Parse a message; one that says nothing asks nothing, and is recorded by its kind."""
+    raw = own_words(event)
+    content = read_with(raw, event, me)
+    has_twin = event["type"] == "app_mention" and not event.get("files")
+    if content.is_empty and not has_twin:
+        return notice_of(event, me, event_id, content.kind)
     addressed, why = _addressed(event, raw, me)
+    pending = pending_files(event, me)
     return InboundMessage(
-        **_location(event, me, event_id),
-        sender=_sender(event, me),
-        text=_read(raw, me) or attached,
-        mentions=tuple(mentioned(raw)),
+        **location_of(event, me, event_id),
+        sender=author_of(event, me),
+        text=content.text,
+        mentions=content.mentions,
         addressed=addressed,
         why=why,
         follows=not addressed and _may_follow(event, raw, me),
-        media=media_of(event, me.workspace.account),
-        forwarded=None if raw.strip() else forwarded,
-        quote=quote if raw.strip() else None,
+        media=content.media,
+        quote=root_of(event, me),
+        excerpts=content.excerpts,
+        omitted=content.omitted,
+        incomplete=bool(pending) or has_twin,
         command=as_command(raw, me),
-        raw={"team": str(event.get("user_team") or event.get("team") or me.workspace.team)},
+        raw={
+            "team": str(event.get("user_team") or event.get("team") or me.workspace.team),
+            **({TWIN: True} if has_twin else {}),
+            **({PENDING: pending} if pending else {}),
+        },
     )
 
 
 def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
-    # When Slack adds a link preview it reports a change as well, which is not an edit.
     now, before = event["message"], event.get("previous_message") or {}
     if now.get("subtype") == TOMBSTONE:
         return _deleted({**before, "ts": now["ts"]}, event, me, event_id)
-    is_same = "text" in before and before["text"] == now.get("text")
-    return _edit(now, event, me, event_id) if _is_edited(now, me) and not is_same else None
+    # An app may go on with its message without a mark that it was edited.
+    may_be_edit = now.get("edited") or (now.get("bot_id") and before)
+    if not (_is_written(now, me) and may_be_edit) or (before and not _differs(now, before, me)):
+        return None
+    return _edit(now, event, me, event_id)
 
 
-def _is_edited(message: Raw, me: SlackSelf) -> bool:
-    return _is_written(message, me) and bool(message.get("edited"))
+def _differs(now: Raw, before: Raw, me: SlackSelf) -> bool:
+    """Return whether the author changed a message; a preview that Slack adds is no change."""
+    old, new = ((own_words(one), read_content(one, me).media) for one in (before, now))
+    return old != new
 
 
 def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    location = _location(_in_channel_of(event, gone), me, event_id)
+    location = location_of(_in_channel_of(event, gone), me, event_id)
     location["ext_id"] = f"{location['ext_id']}/deleted"
     return InboundMessage(**location, sender=Author("", ""), text="", kind="delete")
 
@@ -181,11 +199,17 @@ def _in_channel_of(event: Raw, message: Raw) -> Raw:
 
 
 def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    location = _location(_in_channel_of(event, now), me, event_id)
-    raw = str(now.get("text") or "")
-    digest = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
-    location["ext_id"] = f"{location['ext_id']}/edit/{now['edited'].get('ts', '')}-{digest}"
-    return InboundMessage(**location, sender=_sender(now, me), text=_read(raw, me), kind="edit")
+    message = _message({**_in_channel_of(event, now), "type": "message"}, me, event_id)
+    edited = now.get("edited") or {}
+    stamp = str(edited.get("ts") or event.get("event_ts") or event.get("ts") or "")
+    said = Content(message.text, message.media, message.excerpts, omitted=message.omitted)
+    return replace(
+        message,
+        kind="edit",
+        change="",
+        ext_id=f"{message.chat_id}/{message.message_id}/edit/{stamp}-{said.digest()}",
+        edited=moment_of(stamp),
+    )
 
 
 def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
@@ -210,127 +234,13 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
         message_id="",
         date=me.now().isoformat(),
         sender=Author(user_id, me.workspace.names.person(user_id)),
-        text=_read(text, me),
-        command=_read(text, me) if text.startswith(",") else "",
+        text=me.read(text),
+        command=me.read(text) if text.startswith(",") else "",
         addressed=True,
         why="command" if text.startswith(",") else BY_COMMAND,
         server_id="" if private else me.workspace.team,
         raw={"team": str(body.get("team_id") or me.workspace.team)},
     )
-
-
-def _pressed(body: Raw, me: SlackSelf) -> InboundMessage | None:
-    actions = (one for one in body["actions"] if str(one.get("action_id")).startswith(ACTION))
-    action = next(actions, None)
-    if action is None:
-        return None
-    place, below, user = body.get("container") or {}, body.get("message") or {}, body["user"]
-    chat_id, user_id, stamp = str(body["channel"]["id"]), str(user["id"]), str(action["action_ts"])
-    thread = below.get("thread_ts") or place.get("thread_ts")
-    location = _location({"channel": chat_id, "ts": stamp}, me, "")
-    ts = str(below.get("ts") or place["message_ts"])
-    location |= {
-        "ext_id": f"press/{chat_id}/{stamp}/{user_id}",
-        "message_id": ts,
-        "thread_id": str(thread) if thread and thread != ts else None,
-    }
-    sender = Author(user_id, me.workspace.names.person(user_id))
-    return InboundMessage(
-        **location, sender=sender, text="", kind="press", press=str(action.get("value") or "")
-    )
-
-
-def stop_of(location: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
-    """Return the command of a Stop button; `stopped` is the timestamp of the stopped answer."""
-    fields = {**location, "ext_id": f"{location['chat_id']}/stop/{stopped}", "message_id": ""}
-    return InboundMessage(
-        **fields,
-        sender=sender,
-        text=STOP,
-        command=STOP,
-        addressed=True,
-        why="the Stop of an answer",
-    )
-
-
-def _stopped(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    location = _location({"ts": event["event_ts"], **event}, me, event_id)
-    user_id = str(event.get("user") or "")
-    streams = event.get("streaming_message_ts") or [f"{event['thread_ts']}/{event['event_ts']}"]
-    return stop_of(location, Author(user_id, me.workspace.names.person(user_id)), str(streams[0]))
-
-
-def _membership(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
-    if event["type"] == "member_joined_channel" and event.get("user") != me.workspace.user:
-        return None
-    change, sentence = _MEMBERSHIP[event["type"]]
-    who = str(event.get("inviter") or event.get("actor_id") or "")
-    sender = Author(who, me.workspace.names.person(who) if who else "Somebody")
-    return _change(
-        event, event["channel"], change, sentence.format(sender.name), sender, me, event_id
-    )
-
-
-def _renamed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    channel = event["channel"]
-    name = str(channel.get("name") or "")
-    me.workspace.names.learn(str(channel["id"]), name)
-    text = f"The channel has a new name: {name}."
-    return _change(event, channel["id"], "renamed", text, Author("", "Somebody"), me, event_id)
-
-
-def _change(
-    event: Raw, chat_id: str, change: str, text: str, sender: Author, me: SlackSelf, event_id: str
-) -> InboundMessage:
-    stamp = str(event.get("event_ts") or event_id)
-    location = _location({"channel": chat_id, "ts": stamp}, me, event_id)
-    location |= {"ext_id": f"{chat_id}/{change}/{stamp}", "message_id": ""}
-    return InboundMessage(**location, sender=sender, text=text, kind="change", change=change)
-
-
-def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
-    chat_id, ts = event["channel"], event["ts"]
-    if not (isinstance(chat_id, str) and chat_id and isinstance(ts, str) and TS.fullmatch(ts)):
-        raise ValueError("it has no channel or no stamp")
-    private = event.get("channel_type") == "im" or chat_id.startswith("D")
-    thread = event.get("thread_ts")
-    name = me.workspace.names.channel(chat_id) if not private else ""
-    return {
-        "channel": CHANNEL,
-        "account": me.workspace.account,
-        "chat_id": chat_id,
-        "chat_kind": "private" if private else "group",
-        "chat_title": name if name != chat_id else "",
-        "ext_id": f"{chat_id}/{ts}",
-        "alt_id": str(event.get("client_msg_id") or event_id) or None,
-        "message_id": ts,
-        "thread_id": str(thread) if thread and thread != ts else None,
-        "date": datetime.fromtimestamp(float(ts), UTC).isoformat(),
-        # Opening a workspace opens its channels, not the direct messages of everybody in them.
-        "server_id": "" if private else me.workspace.team,
-    }
-
-
-def _sender(event: Raw, me: SlackSelf) -> Author:
-    profile = event.get("bot_profile") or {}
-    bot_id = str(event.get("bot_id") or "")
-    user_id = str(event.get("user") or "")
-    if bot_id:
-        named = event.get("username") or profile.get("name")
-        name = str(named or user_id or bot_id)
-        return Author(user_id or bot_id, name, is_bot=True, acts_as="other")
-    person = event.get("user_profile") or {}
-    me.workspace.names.learn(
-        user_id, str(person.get("display_name") or person.get("real_name") or "")
-    )
-    name = me.workspace.names.person(user_id)
-    is_slackbot = user_id == "USLACKBOT"  # whose answers are written by people, as a webhook's are
-    return Author(user_id, name, is_bot=is_slackbot, acts_as="other" if is_slackbot else "person")
-
-
-def _read(text: str, me: SlackSelf) -> str:
-    names = me.workspace.names
-    return decode(text, names.person, names.channel)
 
 
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
@@ -339,12 +249,19 @@ def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
     named = event["type"] == "app_mention" or me.workspace.user in mentioned(raw)
     if "mention" in me.answers and named:
         return True, "mention"
-    in_own_thread = event.get("thread_ts") and event.get("parent_user_id") == me.workspace.user
-    if "reply" in me.answers and in_own_thread:
+    if "reply" in me.answers and event.get("thread_ts") and _answers_app(event, me):
         return True, "reply"
     if "name" in me.answers and calls(prose(raw), [name for name in me.names if name]):
         return True, "name"
     return False, "said to the channel"
+
+
+def _answers_app(event: Raw, me: SlackSelf) -> bool:
+    """Return whether the thread of a reply begins with a message of the app."""
+    if event.get("parent_user_id") == me.workspace.user:
+        return True
+    root = event.get("root")  # a reply that is broadcast names its parent only in here
+    return isinstance(root, Mapping) and is_own(root, me.workspace)
 
 
 def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
@@ -356,20 +273,6 @@ def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
 def as_command(raw: str, me: SlackSelf) -> str:
     """Return the command line that a text has the form of, beginning with a comma, or ""."""
     leading = _LEADING.match(raw)
-    is_own = leading is not None and leading[1] == me.workspace.user
-    said = after_mention(raw, leading.end()) if leading is not None and is_own else raw
-    return _read(command_line(said), me)
-
-
-def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:
-    """Return the attachments' text, and a shared message both as a forward and as a quote."""
-    found = event.get("attachments")
-    attachments = [one for one in found if isinstance(one, Mapping)] if found else []
-    for one in attachments:
-        if one.get("is_share") or one.get("is_msg_unfurl"):
-            text = str(one.get("text") or one.get("fallback") or "")[:MAX_QUOTE]
-            author = str(one.get("author_name") or one.get("author_subname") or "somebody")
-            quote = Quote(author, str(one.get("author_id") or ""), text)
-            return text, quote, quote
-    texts = [str(one.get("text") or one.get("fallback") or "") for one in attachments]
-    return "\n".join(text for text in texts if text), None, None
+    is_its_own = leading is not None and leading[1] == me.workspace.user
+    said = after_mention(raw, leading.end()) if leading is not None and is_its_own else raw
+    return me.read(command_line(said))

@@ -32,13 +32,15 @@ def _decoded(mark: str, person: NameOf, channel: NameOf) -> str:
         return _special(rest, label)
     if not bar or label in (target, target.partition(":")[2].removeprefix("//")):
         return target.removeprefix("mailto:")
-    return f"{label} ({target})"
+    return f"[{label}]({target})"
 
 
 def _special(name: str, label: str) -> str:
-    # `!here` and similar, a user group, or a date
+    # `!here` and similar, a user group, or a date, which may be a link
     if name.startswith("date^"):
-        return label or name.split("^")[1]
+        _date, when, *rest = name.split("^")
+        shown = label or when
+        return f"[{shown}]({rest[1]})" if len(rest) > 1 else shown
     bare = label or name.split("^")[-1]
     return bare if bare.startswith("@") else f"@{bare}"
 

@@ -98,7 +98,8 @@ class Install:
             "code": code,
         }
         found = await client.api_call("oauth.v2.access", data=given)
-        team = found["team"]
+        # For a whole organization, Slack names no workspace.
+        team = found["enterprise"] if found.get("is_enterprise_install") else found["team"]
         return Installed(str(team["id"]), str(found["access_token"]), str(team.get("name") or ""))
 
     def _state(self, until: int, nonce: str) -> str:

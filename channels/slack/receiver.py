@@ -9,8 +9,8 @@ from channels.errors import ChannelError
 from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
-from channels.slack.inbound import BY_COMMAND, SlackSelf, fill_names, parse, ts_of, unreadable
-from channels.slack.media import Raw
+from channels.slack.event_fields import Raw, SlackSelf, ts_of
+from channels.slack.inbound import BY_COMMAND, fill_names, parse, unreadable
 from channels.slack.reorder import ReorderBuffer
 from channels.slack.workspaces import Workspace, Workspaces
 

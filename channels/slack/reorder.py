@@ -74,11 +74,12 @@ class ReorderBuffer:
             if own.stored.done():
                 return
             now = self._clock.monotonic()
-            latest: dict[tuple[str, str], tuple[Stamp, int]] = {}
+            latest: dict[tuple[str, str], Stamp] = {}
             for one in self._waiting:
                 if one.due <= now:
-                    latest[one.chat] = max(latest.get(one.chat, one.key), one.key)
-            ready = [one for one in self._waiting if one.key <= latest.get(one.chat, ((-1, 0), 0))]
+                    latest[one.chat] = max(latest.get(one.chat, one.key[0]), one.key[0])
+            # With a mention goes its other event, which has the same timestamp.
+            ready = [one for one in self._waiting if one.key[0] <= latest.get(one.chat, (-1, 0))]
             ready.sort(key=lambda one: one.key)
             taken = set(ready)
             self._waiting = [one for one in self._waiting if one not in taken]

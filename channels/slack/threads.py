@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from channels.message import InboundMessage, OutboundMessage
-from channels.slack.inbound import TS
+from channels.slack.event_fields import TS
 
 EVENT_TYPE: Final = "tapeway"  # the event type of the metadata that all our messages carry
 

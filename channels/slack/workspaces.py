@@ -1,13 +1,15 @@
 """The workspaces where the app is installed, with the app's identity and token in each.
 
 The workspace of TAPEWAY_SLACK__BOT_TOKEN is the channel's own account, "". Each workspace in the
-file of installations is an account whose name is the id of its team.
+file of installations is an account whose name is the id of its team. An app that is installed for a
+whole organization has one account and one token for all workspaces of it; events name theirs.
+https://docs.slack.dev/enterprise/organization-ready-apps/
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from channels.errors import ChannelDown, ChannelUnfit, SendRefused
@@ -22,8 +24,10 @@ class Workspace:
     """A workspace, and the app's identity in it.
 
     account  the channel's account: "" for its own workspace, otherwise the team's id
+    team     its id; of an organization, the id of the workspace in question, if there is one
     user     the bot's user id, which mentions contain
     bot      the bot's bot id
+    org      the organization's id, if the app is installed for all of it
     """
 
     account: str
@@ -34,6 +38,7 @@ class Workspace:
     url: str
     api: SlackApi
     names: Names
+    org: str = ""
 
 
 class Workspaces:
@@ -74,8 +79,22 @@ class Workspaces:
         below = body.get("message")  # a press may come with the team of a person from elsewhere
         teams += [below.get("team")] if isinstance(below, Mapping) else []
         known = self.all()
-        found = (one for team in teams for one in known if one.team == team)
-        return next(found, known[0] if len(known) == 1 and not any(teams) else None)
+        found = next((one for team in teams for one in known if one.team == team), None)
+        if found is None:
+            found = self._of_organization(_organizations(body, given), teams)
+        return found or (known[0] if len(known) == 1 and not any(teams) else None)
+
+    def _of_organization(self, orgs: Sequence[Any], teams: Sequence[Any]) -> Workspace | None:
+        """Return the workspace of an organization that an event names, with the token for all."""
+        found = (one for org in orgs for one in self.all() if one.org and one.org == org)
+        one, team = next(found, None), next((team for team in teams if team), None)
+        return replace(one, team=str(team)) if one is not None and team else one
+
+
+def _organizations(body: Mapping[str, Any], given: Sequence[Any]) -> list[Any]:
+    own = body.get("enterprise")
+    named = [one.get("enterprise_id") for one in given if isinstance(one, Mapping)]
+    return [*named, body.get("enterprise_id"), own.get("id") if isinstance(own, Mapping) else own]
 
 
 async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:
@@ -98,4 +117,27 @@ async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:
         url=str(found.get("url") or ""),
         api=api,
         names=names,
+        org=organization_of(found),
     )
+
+
+def organization_of(found: Mapping[str, Any]) -> str:
+    """Return the organization that the app is installed for, from auth.test; "" if it is none."""
+    if not found.get("is_enterprise_install"):
+        return ""
+    return str(found.get("enterprise_id") or found.get("team_id") or "")
+
+
+def administers(user: Mapping[str, Any], team: str, org: str) -> bool:
+    """Return whether a person administers a workspace, or the organization that it belongs to."""
+    if user.get("deleted"):
+        return False
+    of_org = user.get("enterprise_user") or {}
+    if (
+        org
+        and of_org.get("enterprise_id") == org
+        and (of_org.get("is_admin") or of_org.get("is_owner"))
+    ):
+        return True
+    # The flags of a person of another company, or workspace, are that one's.
+    return user.get("team_id") == team and bool(user.get("is_admin") or user.get("is_owner"))

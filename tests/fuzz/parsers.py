@@ -124,6 +124,19 @@ def _settings(values: dict[str, str]) -> None:
     load_settings({f"TAPEWAY_{name}": value for name, value in values.items()})
 
 
+_SLACK_BLOCKS = [
+    {
+        "type": "rich_text",
+        "elements": [{"type": "rich_text_section", "elements": [{"type": "text", "text": "hi"}]}],
+    },
+    {"type": "table", "rows": [[{"type": "raw_text", "text": "a"}]]},
+    {"type": "new", "parts": [{"text": {"type": "mrkdwn", "text": "<https://e.org|b>"}}]},
+]
+_SLACK_ATTACHMENTS = [
+    {"is_share": True, "text": "x", "ts": "1.1", "files": [{"id": "F1"}], "message_blocks": [{}]},
+    {"title": "t", "from_url": "https://e.org", "fields": [{"title": "a", "value": "b"}]},
+    {"blocks": _SLACK_BLOCKS, "fallback": "[no preview available]"},
+]
 _POST = {
     "id": "00000000-0000-4000-8000-000000000001",
     "person": {"name": "Ann"},
@@ -166,9 +179,16 @@ PARSERS: Final[dict[str, Parser]] = {
     "slack": Parser(
         broken(
             [
-                {"team_id": "T1", "event": slack_event("hi <@UBOT>")},
-                {"team_id": "T1", "event": slack_event("x", files=[{"id": "F1", "size": 1}])},
-                {"team_id": "T1", "event": slack_event(subtype="message_changed", message={})},
+                *(
+                    {"team_id": "T1", "type": "event_callback", "event": one}
+                    for one in (
+                        slack_event("hi <@UBOT>"),
+                        slack_event("x", files=[{"id": "F1", "size": 1, "preview": "y"}]),
+                        slack_event("x", blocks=_SLACK_BLOCKS),
+                        slack_event("", attachments=_SLACK_ATTACHMENTS),
+                        slack_event(subtype="message_changed", message=slack_event("z")),
+                    )
+                ),
                 {"type": "block_actions", "actions": [{"action_id": "a"}], "user": {"id": "U1"}},
             ]
         ),

@@ -13,7 +13,7 @@ from slack_sdk.signature import SignatureVerifier
 from channels.host import Cursors
 from channels.slack.api import ApiSessions, SlackApi
 from channels.slack.api_methods import RateLimits
-from channels.slack.inbound import SlackSelf
+from channels.slack.event_fields import SlackSelf
 from channels.slack.name_cache import Names
 from channels.slack.settings import RULES, SlackSettings
 from channels.slack.workspaces import Workspace

@@ -126,8 +126,36 @@ async def test_bots_are_marked_as_bots() -> None:
 
 
 @pytest.mark.parametrize("subtype", ["channel_join", "channel_topic", "x_y"])
-async def test_notices_of_a_channel_are_ignored(subtype: str) -> None:
-    assert of_event(event(subtype=subtype), me()) is None
+@pytest.mark.parametrize(
+    "place",
+    [
+        {},
+        {"channel": "D1", "channel_type": "im"},
+        {"thread_ts": "1.1", "parent_user_id": "UBOT"},
+        {"thread_ts": "1.1"},
+    ],
+)
+async def test_a_notice_asks_nothing_wherever_it_stands_and_is_recorded_by_name(
+    subtype: str, place: dict[str, Any]
+) -> None:
+    notice = await read("<@UBOT> robin, <@U1> did it", subtype=subtype, **place)
+    assert (notice.kind, notice.change) == ("change", subtype)
+    assert (notice.addressed, notice.follows) == (False, False)
+    assert notice.text == "@UBOT robin, @Ada did it"
+    assert notice.ext_id == f"{notice.chat_id}/{subtype}/1700000000.000100"
+    assert edit_of(event(subtype=subtype, edited={"ts": "1.1"}), me()) is None
+
+
+@pytest.mark.parametrize("place", [{"channel": "D1", "channel_type": "im"}, {"thread_ts": "1.1"}])
+async def test_a_message_that_says_nothing_is_no_question(place: dict[str, Any]) -> None:
+    empty = await read(" ", blocks=[{"type": "divider"}], parent_user_id="UBOT", **place)
+    assert (empty.kind, empty.change, empty.addressed) == ("change", "message", False)
+    shared = await read("", subtype="file_share", files=[], **place)
+    assert (shared.kind, shared.change) == ("change", "file_share")
+
+
+async def test_the_notice_that_a_thread_has_a_reply_is_not_news() -> None:
+    assert of_event(event(subtype="message_replied", message=event()), me()) is None
 
 
 async def test_a4_an_edit_names_its_message_and_a_link_preview_is_no_edit() -> None:
@@ -149,23 +177,21 @@ async def test_a4_a_deletion_names_its_message_even_if_a_tombstone_remains() -> 
     was = event("plums")
     deleted = {"subtype": "message_deleted", "deleted_ts": was["ts"], "previous_message": was}
     stone = {"message": {**was, "subtype": "tombstone", "user": "USLACKBOT"}}
-    for notice in (deleted, {"subtype": "message_changed", **stone, "previous_message": was}):
-        found = of_event(event(**notice) | {"ts": "1700000009.000200"}, me())
+    changed = {"subtype": "message_changed", **stone, "previous_message": was}
+    noticed = [event(**one) | {"ts": "1700000009.000200"} for one in (deleted, changed)]
+    for notice in (*noticed, event(subtype="tombstone", user="USLACKBOT")):
+        found = of_event(notice, me())
         assert found is not None
         assert (found.kind, found.message_id, found.text) == ("delete", was["ts"], "")
         assert found.ext_id == f"C1/{was['ts']}/deleted"
 
 
-async def test_a_shared_message_keeps_its_author() -> None:
-    shared = {"is_share": True, "author_id": "U2", "author_name": "Bob", "text": "secret plum"}
-    bare = await read("", attachments=[shared])
-    assert bare.text == "secret plum"
-    assert bare.forwarded is not None
-    assert (bare.forwarded.author, bare.forwarded.author_id) == ("Bob", "U2")
-    message = await read("look", attachments=[shared])
-    assert (message.text, message.forwarded) == ("look", None)
-    assert message.quote is not None
-    assert message.quote.text == "secret plum"
+async def test_a_channel_with_a_new_id_names_both() -> None:
+    moved = {"type": "channel_id_changed", "old_channel_id": "G1", "new_channel_id": "C1"}
+    found = of_event({**moved, "event_ts": "1700000000.000500"}, me())
+    assert found is not None
+    assert (found.kind, found.change) == ("change", "migrated")
+    assert (found.chat_id, found.to_chat, found.ext_id) == ("G1", "C1", "G1/migrated/C1")
 
 
 async def test_membership_changes_and_the_stop_button() -> None:

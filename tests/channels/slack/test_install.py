@@ -17,11 +17,13 @@ from tests.channels.slack.hosts import running, slack
 from tests.fakes.slack.server import FakeSlack
 
 
-async def test_installing_the_app_stores_the_workspace_s_token(
-    tmp_path: Path, fake: FakeSlack
+@pytest.mark.parametrize("org", ["", "E0OTHER001"])
+async def test_installing_the_app_stores_the_token_of_the_workspace_or_the_organization(
+    org: str, tmp_path: Path, fake: FakeSlack
 ) -> None:
     path = tmp_path / "installations.json"
     other = fake.world.workspace("Other Works", "xoxb-2-test")
+    other.org = org
     fake.tokens.oauth_codes["a-code"] = other
     given = {
         "installations": path,
@@ -44,11 +46,11 @@ async def test_installing_the_app_stores_the_workspace_s_token(
         done = await web.get(back, headers={"cookie": f"{COOKIE}={state}"})
         assert (done.status_code, done.text) == (200, "The app is now in Other Works.\n")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert json.loads(path.read_text())[other.team_id]["bot_token"] == "xoxb-2-test"
+        assert json.loads(path.read_text())[org or other.team_id]["bot_token"] == "xoxb-2-test"
         bob = fake.user("Bob", workspace=other)
         fake.say(fake.im(bob), bob, "hello")
         await app.heard(1)
-        assert app.host.accepted[0].account == other.team_id
+        assert app.host.accepted[0].account == (org or other.team_id)
 
 
 async def test_without_a_client_secret_the_install_route_is_absent() -> None:

@@ -42,6 +42,7 @@ EVENTS: Final = frozenset(
         "app_mention",
         "app_uninstalled",
         "channel_archive",
+        "channel_id_changed",
         "channel_left",
         "channel_rename",
         "channel_unarchive",
@@ -66,7 +67,8 @@ class Events:
     """Make events and hand them to the deliveries.
 
     `interactive` says whether the manifest switches buttons on. `first_twin` and `twin_delay` say
-    which of a mention's two events comes first, and how many seconds before the other.
+    which of a mention's two events comes first, and how many seconds before the other; one of them
+    may lack the files (`bare_mentions`).
     """
 
     def __init__(self, deliveries: Deliveries, seconds: Callable[[], float], seed: int) -> None:
@@ -75,6 +77,7 @@ class Events:
         self.interactive = True
         self.first_twin: TwinOrder = "message"
         self.twin_delay = 0.0
+        self.bare_mentions = False
         self.twice = 0
         self._deliveries = deliveries
         self._seconds = seconds
@@ -92,7 +95,8 @@ class Events:
             (event, f"message.{plural}", f"{plural}:history")
         ]
         if self._is_mention(channel, event):
-            twin = {name: it for name, it in event.items() if name != "channel_type"}
+            hidden = ("channel_type", *(("files", "upload") if self.bare_mentions else ()))
+            twin = {name: it for name, it in event.items() if name not in hidden}
             twin = twin | {"type": "app_mention"}
             kinds.append((twin, "app_mention", "app_mentions:read"))
         if self.first_twin == "app_mention":
@@ -152,17 +156,17 @@ class Events:
     def callback(self, workspace: Workspace, event: JsonObject) -> JsonObject:
         """Return an event as it is delivered."""
         authorization = {
-            "enterprise_id": None,
+            "enterprise_id": workspace.org or None,
             "team_id": workspace.team_id,
             "user_id": workspace.bot.id,
             "is_bot": True,
-            "is_enterprise_install": False,
+            "is_enterprise_install": bool(workspace.org),
         }
         return {
             "token": "not-used-any-more",
             "team_id": workspace.team_id,
             "context_team_id": workspace.team_id,
-            "context_enterprise_id": None,
+            "context_enterprise_id": workspace.org or None,
             "api_app_id": APP_ID,
             "event": event,
             "type": "event_callback",

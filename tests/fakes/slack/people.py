@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.text import typed
-from tests.fakes.slack.town import Town, bot_fields
+from tests.fakes.slack.town import bot_fields
+from tests.fakes.slack.uploads import Uploads
 from tests.fakes.slack.world import APP_ID, Channel, File, Message, User, Workspace
 
 
-class People(Town):
+class People(Uploads):
     """Have people act; each action changes the world and tells the app, if it may know.
 
     A channel can be given as itself or by its id, a message as itself or by its ts.
@@ -57,37 +58,6 @@ class People(Town):
         message = self._put(place, json | (extra or {}), ts=ts)
         self._tell(place, message)
         return message
-
-    def file(
-        self, name: str, data: bytes, mimetype: str, user: User, *, stub: bool = False
-    ) -> File:
-        """Have someone upload a file; of a `stub` Slack tells no more than its id."""
-        made = File(self.world.new_id("F"), name, mimetype, data, team_id=user.team_id)
-        address = f"{self.base}/files-pri/{user.team_id}-{made.id}"
-        made.json = {
-            "id": made.id,
-            "created": int(self.unix()),
-            "timestamp": int(self.unix()),
-            "name": name,
-            "title": name,
-            "mimetype": mimetype,
-            "filetype": name.rpartition(".")[2],
-            "pretty_type": name.rpartition(".")[2].upper(),
-            "user": user.id,
-            "user_team": user.team_id,
-            "editable": False,
-            "size": len(data),
-            "mode": "hosted",
-            "is_external": False,
-            "is_public": True,
-            "url_private": f"{address}/{name}",
-            "url_private_download": f"{address}/download/{name}",
-            "permalink": f"{self.base}/files/{user.id}/{made.id}/{name}",
-            "has_rich_preview": False,
-            "file_access": "check_file_info" if stub else "visible",
-        }
-        self.world.files[made.id] = made
-        return made
 
     def edit(self, channel: Channel | str, message: Message | str, text: str) -> Message:
         """Have the author change a message."""
@@ -215,6 +185,18 @@ class People(Town):
         kind = "channel" if place.kind == "channel" else "group"
         self._about(place, f"{kind}_{'archive' if archived else 'unarchive'}", user="UADMIN")
 
+    def share_outside(self, channel: Channel | str) -> Channel:
+        """Have somebody share a private channel with another company: it gets another id."""
+        place = self.find(channel)
+        old, place.id = place.id, self.world.new_id("C")
+        del self.world.channels[old], place.workspace.channels[old]
+        self.world.channel(place)
+        event: JsonObject = {"type": "channel_id_changed", "old_channel_id": old}
+        event |= {"new_channel_id": place.id, "event_ts": self.world.new_ts(place, self.unix())}
+        if place.workspace.bot.id in place.members:
+            self._told(self.events.emit(place.workspace, event))
+        return place
+
     def rename(self, channel: Channel | str, name: str) -> None:
         """Have somebody give a channel another name."""
         place = self.find(channel)
@@ -243,12 +225,6 @@ class People(Town):
         channels = {channel.name: channel.id for channel in workspace.channels.values()}
         found = typed(text, users, channels)
         return {"text": found.text, "blocks": [found.block]}
-
-    def _shared(self, file: File, channel: Channel) -> JsonObject:
-        file.channels.append(channel.id)
-        if file.json["file_access"] == "visible":
-            return file.json
-        return {name: file.json[name] for name in ("id", "file_access", "mode")}
 
     def _in_thread(self, channel: Channel, thread: Message | str, *, broadcast: bool) -> JsonObject:
         parent = self._message(channel, thread)

@@ -33,6 +33,7 @@ class Reads:
     def methods(self) -> Mapping[str, Method]:
         """Return the methods by their names."""
         return {
+            "auth.teams.list": self.teams,
             "auth.test": self.auth_test,
             "bots.info": self.bots_info,
             "conversations.history": self.history,
@@ -57,11 +58,15 @@ class Reads:
             "url": f"https://{place.domain}.slack.com/",
             "team": place.name,
             "user": place.bot.name,
-            "team_id": place.team_id,
+            "team_id": place.org or place.team_id,
             "user_id": place.bot.id,
             "bot_id": place.bot.bot_id,
-            "is_enterprise_install": False,
-        }
+            "is_enterprise_install": bool(place.org),
+        } | ({"enterprise_id": place.org} if place.org else {})
+
+    def teams(self, asked: Asked) -> JsonObject:
+        place = asked.workspace
+        return _page(asked, "teams", [{"id": place.team_id, "name": place.name}], 100)
 
     def team(self, asked: Asked) -> JsonObject:
         place = asked.workspace
@@ -173,6 +178,8 @@ class Reads:
     # -- parts -------------------------------------------------------------------------------
 
     def _listed(self, asked: Asked, wanted: Callable[[Channel], bool]) -> JsonObject:
+        if asked.workspace.org and asked.text("team_id") != asked.workspace.team_id:
+            raise Refusal("missing_argument")
         types = asked.text("types", "public_channel").split(",")
         kinds = {_TYPES[name.strip()] for name in types if name.strip() in _TYPES}
         if len(kinds) != len(types):

@@ -159,7 +159,7 @@ async def test_a_file_is_given_to_the_token_and_a_page_to_others(
     file = slack.file("notes.txt", b"hello", "text/plain", ada, stub=True)
     said = slack.say(room, ada, "look", files=[file])
     assert said.json["files"] == [
-        {"id": file.id, "file_access": "check_file_info", "mode": "hosted"}
+        {"id": file.id, "file_access": "check_file_info", "mode": "file_access"}
     ]
     whole = (await web.files_info(file=file.id))["file"]
     assert whole["size"] == 5

@@ -71,8 +71,8 @@ class Tokens:
             "scope": ",".join(sorted(scopes)),
             "bot_user_id": place.bot.id,
             "app_id": APP_ID,
-            "team": {"name": place.name, "id": place.team_id},
-            "enterprise": None,
+            "team": None if place.org else {"name": place.name, "id": place.team_id},
+            "enterprise": {"name": place.name, "id": place.org} if place.org else None,
             "authed_user": {"id": place.bot.id},
-            "is_enterprise_install": False,
+            "is_enterprise_install": bool(place.org),
         }

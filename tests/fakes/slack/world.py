@@ -215,6 +215,8 @@ class Workspace:
     installed: bool = True
     # What its token is refused with; "" while it is good.
     refused: str = ""
+    # The organization that the app is installed for, if it is one: its token is that of all.
+    org: str = ""
 
 
 class World:

@@ -126,7 +126,8 @@ class Commands:
 
     async def _hello(self, question: Question, _command: Command) -> str:
         joins = self._services.router.channels.get(question.message.channel, Channel).joins
-        return HELLO.format(name=self._services.settings.agent.name, joins=joins)
+        hello = HELLO.format(name=self._services.settings.agent.name, joins=joins)
+        return as_written(hello, self._hint(question.message))
 
     async def _choose(self, question: Question, command: Command) -> str:
         return await self._presses.choose(question.message, *_two(command.words))
@@ -181,11 +182,15 @@ class Commands:
         listed = {
             usage: what for usage, what in offered.items() if whole or not usage.startswith(TAPE)
         }
-        channel = self._services.router.channels.get(message.channel, Channel)
-        hint = partial(channel.command_hint, place=message)
+        hint = self._hint(message)
         lines = [as_written(f"- `,{usage}`: {what}", hint) for usage, what in listed.items()]
         more = [] if len(listed) == len(offered) else ["", as_written(MORE, hint)]
         return "\n".join([HELP, "", *lines, *more])
+
+    def _hint(self, message: InboundMessage) -> Callable[[str], str]:
+        """Return how commands are written where a message was."""
+        channel = self._services.router.channels.get(message.channel)
+        return ",{}".format if channel is None else partial(channel.command_hint, place=message)
 
     async def _tool(self, question: Question, command: Command) -> str:
         tools = await self._services.hooks.tools()

@@ -44,14 +44,14 @@ class EarlierParts:
 
     @property
     def note(self) -> str:
-        """The line that tells the model how much of the album came before."""
+        """The line that says to the model how much of the album came before."""
         noun = "picture" if all(media.kind == "image" for media in self.media) else "file"
         count = len(self.media)
         many = f"1 {noun} of it was" if count == 1 else f"{count} {noun}s of it were"
         when = "seen before" if self.first.turn_id else "sent before"
         return f"\n[more of an album: {many} {when}]"
 
-    def told(self, message: InboundMessage) -> InboundMessage:
+    def as_part(self, message: InboundMessage) -> InboundMessage:
         """Return the message as a part of the album: without words of its own, it asks nothing."""
         if not self.asked or message.text.strip():
             return message

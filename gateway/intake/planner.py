@@ -126,8 +126,8 @@ class IntakePlanner:
         session_id = parts[0].session_id or await self._services.pipeline.resolve_session(message)
         decision = self._access.decide(message)
         album = await earlier_parts(self._services, parts[0], session_id)
-        accepted, told = message, album.told(message) if album else message
-        message = decided = await self._commands.decided(told, decision)
+        accepted, part = message, album.as_part(message) if album else message
+        message = decided = await self._commands.decided(part, decision)
         row = replace(parts[0], message=message, received_at=parts[-1].received_at)
         if message.thread_id and not row.replayed:  # a private one would be a chat of its own
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)

@@ -49,7 +49,7 @@ async def test_g1_what_its_author_adds_before_the_turn_stands_behind_the_questio
     assert in_order(prompt, "for Ben", "mine are young", "which is the oldest?", *ADDED)
 
 
-@promises("G1", "groups", "rules", "bursts")
+@promises("G1", "groups", "rules")
 async def test_g1_what_its_author_adds_in_a_burst_is_waited_for(
     channel: str, tmp_path: Path
 ) -> None:

@@ -16,7 +16,9 @@ LINE = "row one | row two | row three\n"
 
 @pytest.fixture
 async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
-    async with telegram_bot(tmp_path, CONTEXT__PROMPT_TOKENS="30000") as running:
+    async with telegram_bot(
+        tmp_path, CONTEXT__PROMPT_TOKENS="30000", BUFFER__DEBOUNCE="1"
+    ) as running:
         yield running
 
 

@@ -148,7 +148,7 @@ def test_the_frame_says_how_much_of_the_album_came_before(
 def test_only_a_part_without_words_of_an_album_that_has_asked_is_silent() -> None:
     row = InboxRow(1, "plain", "plain:-100", 3, None, "t-1", "done", 1, MESSAGE)
     bare = replace(MESSAGE, text=" ", media=(PICTURE,))
-    silent = EarlierParts(row, True, ()).told(bare)
+    silent = EarlierParts(row, True, ()).as_part(bare)
     assert (silent.addressed, silent.follows, silent.why) == (False, False, LATE)
-    assert EarlierParts(row, True, ()).told(MESSAGE) == MESSAGE
-    assert EarlierParts(row, False, ()).told(bare) == bare
+    assert EarlierParts(row, True, ()).as_part(MESSAGE) == MESSAGE
+    assert EarlierParts(row, False, ()).as_part(bare) == bare

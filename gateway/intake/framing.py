@@ -67,7 +67,7 @@ def _quoted(quote: Quote, numbers: Mapping[str, int]) -> str:
 
 
 def _excerpt(excerpt: Excerpt, numbers: Mapping[str, int]) -> list[str]:
-    """Return the lines of an excerpt: always two or more, so that it can be told from a file."""
+    """Return the lines of an excerpt: two or more, by which it differs from a file."""
     header = fit_label(excerpt.label)
     if excerpt.ours:
         header += " of you"

@@ -158,8 +158,9 @@ class Commands:
         tape = self._services.tapes.tape(question.tape)
         topic = own_lane(question)
         await tape.handoff(RESET, {"by": question.message.sender.id}, **topic)
-        where = "in this topic" if topic else "from here"
-        return f"I'm starting over {where}. Earlier messages stay on the tape."
+        if topic:
+            return "I'm starting over in this topic. Earlier messages stay on the tape."
+        return "I'm starting over from here. Earlier messages stay on the tape."
 
     async def _rewind(self, question: Question, command: Command) -> str:
         tape = self._services.tapes.tape(question.tape)

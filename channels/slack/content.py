@@ -70,6 +70,12 @@ def own_words(event: Raw) -> str:
     return said_once(str(event.get("text") or ""), parts)
 
 
+def of_author(event: Raw) -> tuple[str, list[str]]:
+    """Return a message's own words, and the ids of its own files: what its author can change."""
+    files = _files(event, listed(event.get("attachments")))
+    return own_words(event), [str(one.get("id")) for one in files]
+
+
 def pending_files(event: Raw, me: SlackSelf) -> list[str]:
     """Return the ids of the files of a message of which Slack says more if it is asked."""
     attachments = listed(event.get("attachments"))

@@ -18,7 +18,7 @@ from channels.content import Content
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, unreadable_message
 from channels.slack.chat_changes import change_of, notice_of, pressed
-from channels.slack.content import own_words, pending_files, read_content, read_with, root_of
+from channels.slack.content import of_author, own_words, pending_files, read_with, root_of
 from channels.slack.event_fields import (
     CHANNEL,
     Raw,
@@ -177,15 +177,11 @@ def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
         return _deleted({**before, "ts": now["ts"]}, event, me, event_id)
     # An app may go on with its message without a mark that it was edited.
     may_be_edit = now.get("edited") or (now.get("bot_id") and before)
-    if not (_is_written(now, me) and may_be_edit) or (before and not _differs(now, before, me)):
+    # A preview that Slack adds is no change by the author.
+    is_same = bool(before) and of_author(now) == of_author(before)
+    if is_same or not (_is_written(now, me) and may_be_edit):
         return None
     return _edit(now, event, me, event_id)
-
-
-def _differs(now: Raw, before: Raw, me: SlackSelf) -> bool:
-    """Return whether the author changed a message; a preview that Slack adds is no change."""
-    old, new = ((own_words(one), read_content(one, me).media) for one in (before, now))
-    return old != new
 
 
 def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:

@@ -300,16 +300,17 @@ def test_an_edit_has_every_field_of_a_new_message() -> None:
     assert (len(found.media), len(found.excerpts), found.thread_id) == (1, 1, "1.1")
 
 
-@pytest.mark.parametrize("added", ["blocks", "files", "attachments"])
+@pytest.mark.parametrize("added", ["blocks", "files", "text files", "attachments"])
 def test_an_edit_of_anything_the_author_wrote_is_one_and_a_preview_is_none(added: str) -> None:
     table = {"type": "table", "rows": [[{"type": "raw_text", "text": "42"}]]}
     parts: dict[str, Any] = {
         "blocks": [table],
         "files": [{"id": "F1", "name": "a.pdf", "mimetype": "application/pdf"}],
+        "text files": [{"id": "F2", "name": "a.txt", "mimetype": "text/plain", "preview": "hi"}],
         "attachments": [{"blocks": [table], "id": 1}],
     }
     edited = {"ts": "1700000009.000000"}
-    before, now = event("same"), event("same", edited=edited, **{added: parts[added]})
+    before, now = event("same"), event("same", edited=edited, **{added.split()[-1]: parts[added]})
     changed = event(subtype="message_changed", message=now, previous_message=before)
     found = of_event(changed, me())
     assert found is not None

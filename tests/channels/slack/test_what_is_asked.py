@@ -105,3 +105,22 @@ async def test_what_was_missed_is_read_as_what_comes(fake: FakeSlack, app: Runni
     fake.deliveries.release()
     await app.heard(2)
     assert {one.ext_id for one in app.host.accepted} >= {found.ext_id, notice.ext_id}
+
+
+@pytest.mark.parametrize("delay", [0, 120])
+async def test_a2_the_files_of_a_mention_are_asked_about_whichever_event_comes_first(
+    delay: int, slack: Play
+) -> None:
+    fake = fake_of(slack)
+    fake.events.first_twin, fake.events.twin_delay = "app_mention", delay
+    fake.events.bare_mentions = True
+    ada = fake.user("Ada")
+    notes = fake.file("notes.txt", b"the plum is ripe", "text/plain", ada, stub=True)
+    fake.say(fake.channel(), ada, "@tapeway what is ripe?", files=[notes])
+    await slack.settle()
+    await slack.clock.advance(delay + 5)
+    await slack.settle()
+    assert len(slack.model.requests) == 1
+    asked = prompt_of(slack.model)
+    assert "@tapeway what is ripe?" in asked
+    assert ">> the plum is ripe" in asked

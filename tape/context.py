@@ -20,6 +20,7 @@ from tape.erasing import erased_on
 from tape.lanes import holds_in, shown_in
 from tape.payloads import is_sound, sound
 from tape.reads import Reads
+from tape.taken_messages import NOW_READS, below, with_media
 from tape.turn_events import TURN_START, DayLines, is_take, read_take
 
 Message = dict[str, Any]
@@ -206,6 +207,7 @@ def arrange(
     own    entries of the running turn, whose prompt and images may be before the anchor
 
     A message keeps the text it had when it was taken; an edit that was taken is a message itself.
+    Above it stands that it is an edit, if the view shows the text from before.
     """
     prompts = {
         entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta
@@ -217,6 +219,7 @@ def arrange(
         if entry.name == MESSAGE_MEDIA
     }
     shown: list[Entry] = []
+    taken_before: set[int] = set()
     for entry in entries:
         if is_take(entry):
             take = read_take(entry)
@@ -227,8 +230,12 @@ def arrange(
                 if taken is not None:
                     day = days.above(said or taken)
                     framed = said is None or said.text in taken.text  # a plugin's prompt may not be
-                    taken = _with_media(_as_taken(taken, entry.id, edits), media.get(number))
-                    shown.append(_below(day, taken) if day and framed else taken)
+                    taken = _as_taken(taken, entry.id, edits)
+                    if said is not None and said.meta.get("edit_of") in taken_before:
+                        taken = below(NOW_READS, taken)
+                    taken = with_media(taken, media.get(number))
+                    shown.append(below(day, taken) if day and framed else taken)
+                    taken_before.add(number)
         elif not (is_inbox_message(entry) or "prompt_of" in entry.meta):
             shown.append(entry)
     return shown
@@ -239,38 +246,24 @@ def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
         return edit_as_message(entry)
     for edit in reversed(edits):
         if edit.id < take and edit.payload["data"]["entry"] == entry.id:
-            return replace(entry, payload={**entry.payload, "content": _edited(edit)})
+            taint = {name: edit.meta[name] for name in ("taint",) if name in edit.meta}
+            payload = {**entry.payload, "content": _edited(edit)}
+            return replace(entry, payload=payload, meta={**entry.meta, **taint})
     return entry
 
 
 def edit_as_message(edit: Entry) -> Entry:
-    content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
+    changed = edit.payload["data"].get("changed")
+    what = NOW_READS
+    if changed:
+        what = f"The {changed} of the following message was changed. It now reads:"
+    content = f"[{what}]\n{_edited(edit)}"
     meta = {**edit.meta, "edit_of": edit.payload["data"]["entry"]}
     return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content}, meta=meta)
 
 
 def _edited(edit: Entry) -> str:
     return str(edit.payload["data"]["content"])
-
-
-def _with_media(entry: Entry, media: Entry | None) -> Entry:
-    if media is None:
-        return entry
-    data = media.payload["data"]
-    refused = "".join(f"\n[{why}]" for why in data.get("refused", ()))
-    text = f"{entry.payload.get('content', '')}{refused}"
-    images = [{"type": "image_url", "image_url": {"url": url}} for url in data.get("images", ())]
-    content = [{"type": "text", "text": text}, *images] if images else text
-    return replace(entry, payload={**entry.payload, "content": content})
-
-
-def _below(day: str, entry: Entry) -> Entry:
-    content: Any = entry.payload.get("content")
-    if isinstance(content, str):
-        content = f"[{day}]\n{content}"
-    elif isinstance(content, list):
-        content = [{"type": "text", "text": f"[{day}]"}, *content]
-    return replace(entry, payload={**entry.payload, "content": content})
 
 
 def is_edit(entry: Entry) -> bool:

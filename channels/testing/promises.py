@@ -22,7 +22,11 @@ class Promise:
 
 _PROMISES: Final = (
     Promise("A1", "An event that is delivered twice causes one turn and one reply."),
-    Promise("A4", "A turn sees edits made before it; later edits reach the next turn.", ("edits",)),
+    Promise(
+        "A4",
+        "A turn sees edits made before it; later ones reach the next turn, or ask once.",
+        ("edits",),
+    ),
     Promise("A5", "Equal message ids in different chats are different messages."),
     Promise("B1", "A message that asks nothing is on the tape, and causes nothing.", ("groups",)),
     Promise("B2", "The agent answers when addressed; each way to address it can be disabled."),

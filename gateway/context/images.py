@@ -23,10 +23,11 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import Turn
 from gateway.services import Services
 from gateway.storage.kept_files import KeptFiles
-from tape.context import MESSAGE_MEDIA
-from tape.entry import MESSAGE, Entry, event
+from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA, is_edit
+from tape.entry import EVENT, MESSAGE, Entry, event
 from tape.errors import TapeError
 from tape.excerpts import foreign_media
+from tape.taken_messages import MEDIA_FROM
 
 SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
@@ -55,10 +56,11 @@ async def load_images(services: Services, turn: Turn, also: Sequence[int] = ()) 
         return
     entries = await turn.tape.entries(numbers)
     shown = [entries[number] for number in numbers if number in entries]
+    newest = await _edited_media(turn, numbers)
     own = await turn.tape.find(turn=turn.id)
     loaded = {entry.payload["data"]["entry"] for entry in own if entry.name == MESSAGE_MEDIA}
-    found = _left_out([entry for entry in shown if entry.id not in loaded])
-    for entry, media, whose in _wanted(shown):
+    found = _left_out([entry for entry in shown if entry.id not in loaded], newest)
+    for entry, media, whose in _wanted(shown, newest):
         if entry.id in loaded:
             continue
         kept = found.setdefault(entry.id, {"images": [], "refused": []})
@@ -73,10 +75,11 @@ async def load_images(services: Services, turn: Turn, also: Sequence[int] = ()) 
         await turn.log.record(*events)
 
 
-def _wanted(shown: Sequence[Entry]) -> list[tuple[Entry, Media, str]]:
+def _wanted(shown: Sequence[Entry], edits: Mapping[int, Entry]) -> list[tuple[Entry, Media, str]]:
     """Return the images to fetch, with whose they are if not the sender's; theirs go first."""
-    own = [(entry, media, "") for entry in shown for media in images_of(entry)][-MAX_IMAGES:]
-    newest = [(entry, *one) for entry in reversed(shown) for one in foreign_images_of(entry)]
+    now = [(entry, edits.get(entry.id, entry)) for entry in shown]
+    own = [(entry, media, "") for entry, said in now for media in images_of(said)][-MAX_IMAGES:]
+    newest = [(entry, *one) for entry, said in reversed(now) for one in foreign_images_of(said)]
     wanted = [*own, *newest[: MAX_IMAGES - len(own)]]
     places = {entry.id: place for place, entry in enumerate(shown)}
     return sorted(wanted, key=lambda one: places[one[0].id])
@@ -84,15 +87,18 @@ def _wanted(shown: Sequence[Entry]) -> list[tuple[Entry, Media, str]]:
 
 def foreign_images_of(entry: Entry) -> Iterator[tuple[Media, str]]:
     """Yield the images of a message's quote and excerpts, with the id of whose they are."""
-    if entry.kind == MESSAGE:
+    if entry.kind == MESSAGE or is_edit(entry):
         for whose, values in foreign_media(entry):
             if values.get("kind") == "image" and values.get("file"):
                 yield Media(**values), whose
 
 
-def _left_out(entries: Sequence[Entry]) -> dict[int, dict[str, list[str]]]:
+def _left_out(
+    entries: Sequence[Entry], edits: Mapping[int, Entry]
+) -> dict[int, dict[str, list[str]]]:
     """Return what to say about messages with several images, as not all of them are shown."""
-    pictured = [entry.id for entry in entries for _image in images_of(entry)]
+    now = [(entry.id, edits.get(entry.id, entry)) for entry in entries]
+    pictured = [number for number, said in now for _image in images_of(said)]
     count, shown = Counter(pictured), Counter(pictured[-MAX_IMAGES:])
     return {
         number: {"images": [], "refused": [_shown_of(shown[number], many)]}
@@ -109,12 +115,19 @@ def _shown_of(shown: int, many: int) -> str:
 
 
 def images_of(entry: Entry) -> Iterator[Media]:
-    """Yield the images of a message that its channel can fetch."""
-    if entry.kind != MESSAGE:
+    """Yield the images of a message, or of an edit, that its channel can fetch."""
+    if entry.kind != MESSAGE and not is_edit(entry):
         return
     for values in entry.meta.get("media", ()):
         if values.get("kind") == "image" and values.get("file"):
             yield Media(**values)
+
+
+async def _edited_media(turn: Turn, numbers: Sequence[int]) -> dict[int, Entry]:
+    """Map messages to the newest edit that changed their attachments."""
+    edits = await turn.tape.find(kinds=(EVENT,), name=MESSAGE_EDIT, about=tuple(numbers))
+    own = [edit for edit in edits if is_edit(edit) and MEDIA_FROM in edit.payload["data"]]
+    return {edit.payload["data"]["entry"]: edit for edit in own}
 
 
 def files_of(entry: Entry) -> list[str]:
@@ -126,7 +139,8 @@ def files_of(entry: Entry) -> list[str]:
 async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     """Fetch and store an image, and return its reference; raises MediaRefused."""
     settings = services.settings.media
-    channel = services.router.channels.get(str(entry.meta.get("channel", "")))
+    named = entry.payload["data"][MEDIA_FROM] if is_edit(entry) else entry.meta.get("channel")
+    channel = services.router.channels.get(str(named or ""))
     if channel is None or "media" not in channel.capabilities:
         raise MediaRefused("its channel is gone")
     data = b""

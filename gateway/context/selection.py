@@ -32,6 +32,7 @@ from tape.handle import Tape
 from tape.lanes import shown_in
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
+from tape.taken_messages import ASKED_IN, MEDIA_FROM
 from tape.tokens import estimate
 from tape.turn_events import TAKES, TurnRetake, TurnStart, further_days, is_take, read_take
 
@@ -121,8 +122,9 @@ async def select_messages(
     settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
     settled |= {entry.id for entry in recent if _asks_after(entry, asked)}
+    settled |= _edited_to_ask(recent)
     rest = [entry for entry in recent if entry.id not in settled]
-    fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen)]
+    fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen, lane)]
     questions = await _known(tape, asked, recent)
     parts = {entry.id for entry in fresh if entry.meta.get(PART_OF) in asked}
     chosen = parts | {entry.id for entry in _newest_within(fresh, budget)}
@@ -135,7 +137,9 @@ async def select_messages(
         room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
         room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
         include = _newest_within(room, budget - _cost(kept))
-    pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
+    edited = {one.payload["data"]["entry"] for one in recent if is_edit(one) and _is_pictured(one)}
+    shown = (*include, *kept)
+    pictured = tuple(entry.id for entry in shown if _is_pictured(entry) or entry.id in edited)
     last = sorted({*asked, *(entry.id for entry in added)})
     takes = (*(entry.id for entry in before), *last)
     said = sorted((*questions, *added), key=lambda entry: entry.id)
@@ -242,7 +246,7 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
     shown = await view_entries(TapeSnapshot(tape, anchors[-1].id - 1), LATEST, lane, turn)
     mine = {*selected_ids(own), *(entry.id for entry in own)}
     others = (entry for entry in shown if entry.kind == MESSAGE and entry.id not in mine)
-    return [entry for entry in others if "edit_of" not in entry.meta]
+    return [entry for entry in others if "edit_of" not in entry.meta or is_inbox_message(entry)]
 
 
 async def _related_to(
@@ -266,6 +270,8 @@ def selected_ids(entries: Iterable[Entry]) -> list[int]:
 
 
 def _is_pictured(entry: Entry) -> bool:
+    if is_edit(entry) and MEDIA_FROM not in entry.payload["data"]:
+        return False
     foreign = (media for _whose, media in foreign_media(entry))
     return any(one.get("kind") == "image" for one in (*entry.meta.get("media", ()), *foreign))
 
@@ -296,6 +302,8 @@ async def _elsewhere(
         kept = others if near.whole else others[-FEW:]
         found.update((entry.id, entry) for entry in kept)
     said = [entry for _number, entry in sorted(found.items()) if _is_said(entry)]
+    repeated = _edited_to_ask(said)
+    said = [entry for entry in said if entry.id not in repeated]
     return [e for e in said if e.meta.get("lane") != lane and _may_leave(e, near)]
 
 
@@ -311,6 +319,17 @@ def _is_said(entry: Entry) -> bool:
     return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
 
 
+def _edited_to_ask(entries: Iterable[Entry]) -> set[int]:
+    """Return the ids of messages of which an edit asks: its own entry has their text."""
+    found = set()
+    for entry in entries:
+        if is_edit(entry) and ASKED_IN in entry.payload["data"]:
+            found.add(entry.payload["data"]["entry"])
+        elif is_inbox_message(entry) and "edit_of" in entry.meta:
+            found.add(entry.meta["edit_of"])
+    return found
+
+
 def _asks_after(entry: Entry, asked: Sequence[int]) -> bool:
     """Return whether an entry is a message that asks the agent, and came after the questions."""
     return bool(asked) and entry.id > max(asked) and bool(entry.meta.get("addressed"))
@@ -320,12 +339,18 @@ def _is_chatter(entry: Entry) -> bool:
     return is_inbox_message(entry) and "command" not in entry.meta
 
 
-def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
-    """Return whether an edit must be shown because an earlier turn showed the old text."""
+def _must_show(
+    entry: Entry, recent: Sequence[Entry], unseen: Collection[int], lane: str | None
+) -> bool:
+    """Return whether an edit must be shown because an earlier turn showed the old text.
+
+    One that asks in the same lane is a message there, which shows the new text.
+    """
     if not is_edit(entry):
         return False
-    edited = entry.payload["data"]["entry"]
-    if edited in unseen:
+    data = entry.payload["data"]
+    edited = data["entry"]
+    if edited in unseen or (ASKED_IN in data and data[ASKED_IN] == lane):
         return False
     takes = [take.id for take in recent if is_take(take) and edited in selected_ids([take])]
     # If no take lists the message, it was taken long ago or not yet.

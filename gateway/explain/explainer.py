@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.wire import WIRE
-from gateway.explain.facts import read_facts, turn_entries
+from gateway.explain.facts import MessageFacts, read_facts, turn_entries
 from gateway.explain.joints import joints_of
 from gateway.explain.lookup import Match, find
-from gateway.explain.message_report import first_of, head_of, is_about_another, message_lines
+from gateway.explain.message_report import (
+    asks_itself,
+    first_of,
+    head_of,
+    is_about_another,
+    is_edit,
+    message_lines,
+)
 from gateway.explain.report import MAX_MATCHES, Report, ReportLine, StoreReads, payload_of, quoted
 from gateway.explain.turn_report import outbox_lines, turn_lines
 from gateway.redaction import Redactor
+from tape.context import MESSAGE_EDIT
 from tape.entry import Entry, dump
+from tape.taken_messages import ASKED_IN
 from tape.unit_of_work import Row
 
 
@@ -62,16 +71,34 @@ class Explainer:
             row, payload = other, payload_of(other)
         facts = await read_facts(self._reads, row, await self._tape(row))
         lines += await message_lines(self._reads, facts, quotes=quotes)
-        return Report(
-            asked, head_of(row, payload), lines, joints=joints_of(facts), place=facts.place()
-        )
+        place = facts.place()
+        if (edit := await self._asking_edit(facts)) is not None:
+            head = head_of(edit, payload_of(edit))
+            lines.append(ReportLine(edit["received_at"], "edit", head))
+            facts = await read_facts(self._reads, edit, facts.tape)
+            lines += await message_lines(self._reads, facts, quotes=quotes)
+        return Report(asked, head_of(row, payload), lines, joints=joints_of(facts), place=place)
+
+    async def _asking_edit(self, facts: MessageFacts) -> Row | None:
+        """Return the row of the edit of a message that asked the agent, or None."""
+        edits = [one for one in facts.changes if one.name == MESSAGE_EDIT]
+        if not any(ASKED_IN in one.payload["data"] for one in edits):
+            return None
+        rows = await self._versions(facts.row)
+        return next((one for one in rows if is_edit(payload_of(one)) and asks_itself(one)), None)
+
+    async def _versions(self, row: Row) -> list[Row]:
+        values = {name: row[name] for name in ("message_id", "chat_id", "account_id")}
+        values["limit"] = MAX_MATCHES
+        return list(await self._reads.select("ledger.told_chat_message", values))
 
     async def _subject(self, row: Row) -> Row | None:
         """Return the message that this row edits or deletes or is part of, or None."""
-        values = {name: row[name] for name in ("message_id", "chat_id", "account_id")}
-        if is_about_another(payload_of(row)):
-            values["limit"] = MAX_MATCHES
-            return first_of(await self._reads.select("ledger.told_chat_message", values))
+        payload = payload_of(row)
+        if is_edit(payload) and asks_itself(row):
+            return None
+        if is_about_another(payload):
+            return first_of([one for one in await self._versions(row) if one["id"] < row["id"]])
         if row["status"] == "joined":
             of = {"entry_id": row["entry_id"], "session_id": row["session_id"]}
             heads = await self._reads.select("ledger.head_of", {**of, "before": row["id"]})

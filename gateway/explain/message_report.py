@@ -37,6 +37,10 @@ BY: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What an author did, by the kind of the message."""
 
+JUDGED: Final = (
+    "judged as a new message: its author edited it within five minutes, and it had asked nothing"
+)
+
 OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "accepted": "accepted, but not on its tape yet",
@@ -62,6 +66,8 @@ async def message_lines(
     if facts.is_erased:
         return _erased(row)
     lines = [_seen(facts), _addressed(payload), _access(facts)]
+    if is_edit(payload) and asks_itself(row):
+        lines.insert(1, ReportLine("", "rule", say(JUDGED)))
     if entry is not None and not facts.is_closed:
         lines += await _lane(reads, facts)
         lines += _changes(facts)
@@ -199,11 +205,26 @@ def _changes(facts: MessageFacts) -> list[ReportLine]:
         if event.name == MESSAGE_EDIT and facts.is_deleted:
             lines.append(ReportLine(event.date, "changed", say("edited"), {"event": event.id}))
         elif event.name == MESSAGE_EDIT:
-            says = say("edited; its new text: {text}", text=quoted(str(data.get("content", ""))))
-            lines.append(ReportLine(event.date, "changed", says, {"event": event.id, **data}))
+            data = {"event": event.id, **data}
+            lines.append(ReportLine(event.date, "changed", _edited(data), data))
         elif event.name == MESSAGE_DELETE:
             lines.append(ReportLine(event.date, "changed", say("deleted on its platform"), data))
     return lines
+
+
+def _edited(data: Mapping[str, Any]) -> str:
+    text = quoted(str(data.get("content", "")))
+    if data.get("changed"):
+        says = say(
+            "edited; other than before: {what}; it reads now: {text}",
+            text=text,
+            what=data["changed"],
+        )
+    else:
+        says = say("edited; its new text: {text}", text=text)
+    if data.get("unasked"):
+        says += say("; the edit asked nothing: {why}", why=translated(str(data["unasked"])))
+    return says
 
 
 async def _asked_together(reads: StoreReads, row: Row) -> list[ReportLine]:
@@ -241,7 +262,7 @@ def outcome(row: Row, payload: Mapping[str, Any]) -> str:
     because = say(": {why}", why=why) if why else ""
     kind = payload.get("kind", "message")
     if status == "taped" and kind != "message":
-        return say("recorded")
+        return say("recorded") + because
     if status == "taped":
         unasked = translated(str(payload.get("why") or "recorded only"))
         return say("not answered: not addressed ({why})", why=unasked)
@@ -269,8 +290,17 @@ def head_of(row: Row, payload: Mapping[str, Any]) -> str:
     return say("{row} is {what} in {where}", row=f"in-{row['id']}", what=said, where=where)
 
 
+def is_edit(payload: Mapping[str, Any]) -> bool:
+    return payload.get("kind") == "edit"
+
+
 def is_about_another(payload: Mapping[str, Any]) -> bool:
     return payload.get("kind") in ("edit", "delete")
+
+
+def asks_itself(row: Row) -> bool:
+    """Return whether an edit was taken in as a question."""
+    return row["status"] not in ("accepted", "taped", "refused", "joined")
 
 
 def first_of(rows: Sequence[Row]) -> Row | None:

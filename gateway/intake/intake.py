@@ -7,20 +7,23 @@ be taken in is recorded as dead and does not block the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 import anyio
 
 from channels.message import InboundMessage
 from gateway.access.access import Access, Decision
-from gateway.access.pairing import PAIRED, Pairing
+from gateway.access.pairing import Pairing
 from gateway.context.lane_assignment import BatchIndex
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
+from gateway.intake.acceptance import accept_for_all
 from gateway.intake.completion import Completion
-from gateway.intake.edits import end_row, take_deletion, take_edit
+from gateway.intake.editing.edits import end_row, take_deletion, take_edit
+from gateway.intake.editing.versions import as_question, versions_of
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
 from gateway.intake.reassembly import Parts, Reassembler, planned_together
@@ -29,16 +32,19 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.sharing.shared import CHANGED, SharedWork
-from gateway.sharing.workers import VOID_CODE
 from gateway.storage.holding import HELD, RESTORED
 from gateway.storage.kept_files import kept_of
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
-from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
+from tape.errors import SessionLost, StoreUnavailable, TapeError
 from tape.unit_of_work import FirstId, Outcome, Unit
 
 MAX_BATCH: Final = 64
+
+
+def _alone(message: InboundMessage) -> InboundMessage:
+    """Return an edit without what joins its message to others; it comes by itself."""
+    return replace(message, joins="") if message.kind == "edit" else message
 
 
 class IntakeSink(Protocol):
@@ -93,11 +99,11 @@ class Intake:
     ) -> set[str]:
         """Write messages to the inbox (see `Inbox.accept`), and return the keys of the new ones."""
         redact = self._services.redactor.clean
-        fit = [self._pairing.read(cleaned(message, redact)) for message in messages]
+        fit = [self._pairing.read(cleaned(_alone(message), redact)) for message in messages]
         # Once written, a message must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):
             if self._services.shared is not None:
-                rows = await self._accept_for_all(self._services.shared, fit, kept_back)
+                rows = await accept_for_all(self._services, self._pairing, fit, kept_back)
             else:
                 inbox = self._services.ledger.inbox
                 rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
@@ -105,41 +111,6 @@ class Intake:
                     self.put(row)
             self._count(fit, len(rows))
         return {row.message.ext_id for row in rows}
-
-    async def _accept_for_all(
-        self,
-        shared: SharedWork,
-        messages: Sequence[InboundMessage],
-        kept_back: Collection[tuple[str, str]] | None,
-    ) -> list[InboxRow]:
-        """Write messages to their sessions; whoever holds these takes them in."""
-        sessions = [await self._session_of(message) for message in messages]
-        tapes = self._services.tapes
-        places = [(one, tapes.session_tape(one).name) for one in sessions]
-        accept, once = shared.sessions.accept, self._services.guard.once
-        works = shared.works
-        pairs = any(message.change == PAIRED for message in messages)
-        code = self._pairing.used if pairs else ""
-        try:
-            rows, arrivals = await once(
-                lambda: accept(messages, kept_back, places, code, works=works)
-            )
-        except UnitFailed as failed:
-            if failed.statement != VOID_CODE:
-                raise
-            late = [self._pairing.too_late(message) for message in messages]
-            rows, arrivals = await once(lambda: accept(late, kept_back, places, works=works))
-        shared.accepted(rows, arrivals)
-        if code:
-            shared.bus.send(CHANGED)
-        return rows
-
-    async def _session_of(self, message: InboundMessage) -> str:
-        try:
-            return await self._services.pipeline.resolve_session(message)
-        except Exception as cause:  # a plugin's error must not keep a platform from being answered
-            get_log().error("hook.resolve_session_failed", exc_info=cause)
-            return self._services.pipeline.default_session(message)
 
     def put(self, row: InboxRow) -> None:
         """Take in a row that was accepted just now, unless that is under way."""
@@ -235,6 +206,10 @@ class Intake:
                 return
             await self._dead(batch[0], cause)
         del left[:count]  # whatever comes of them, nobody may ask twice
+        await self._route(planned)
+
+    async def _route(self, planned: Sequence[PlannedMessage]) -> None:
+        """Pass on messages that are on their tapes."""
         for plan in planned:
             self._services.router.taped(plan.row.message)
             try:
@@ -242,7 +217,7 @@ class Intake:
             except Exception as cause:
                 get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
         if any(plan.status == HELD for plan in planned):
-            await retrying("intake", self._services.ledger.held.count)
+            await self._services.guard.retrying("intake", self._services.ledger.held.count)
         await self._drop_files([plan.row.message for plan in planned if plan.status == "refused"])
 
     async def _drop_files(self, refused: Sequence[InboundMessage]) -> None:
@@ -256,7 +231,10 @@ class Intake:
     async def _commit(
         self, batch: list[Parts], tried: list[PlannedMessage]
     ) -> list[PlannedMessage]:
-        """Plan messages and write them; `tried` keeps the plans for the next try."""
+        """Plan messages and write them; `tried` keeps the plans for the next try.
+
+        Nothing is written of an edit, which is a batch of its own, if it asks nothing after all.
+        """
         planned = await self._planner.written(tried) if tried else []
         if planned:
             return planned
@@ -264,6 +242,9 @@ class Intake:
         try:
             for parts in batch:
                 plan = await self._planner.plan(parts, known)
+                if plan.is_only_recorded:
+                    self._services.ledger.people.forget({plan.question.session_id})
+                    return []
                 planned.append(plan)
                 if plan.entry.kind == MESSAGE and "command" not in plan.entry.meta:
                     plan.assignment.hear()
@@ -303,7 +284,7 @@ class Intake:
         inbox, question = self._services.ledger.inbox, plan.question
         session_id, lane = question.session_id, question.lane
         first = inbox.take_in(
-            unit, plan.row, session_id, question.tape, plan.entry, lane, plan.status
+            unit, plan.row, session_id, question.tape, plan.entry, lane, plan.status, plan.changes
         )
         self._services.ledger.people.write(unit, session_id, plan.numbered)
         if plan.status == HELD:
@@ -316,8 +297,8 @@ class Intake:
 
     async def _other(self, row: InboxRow) -> None:
         """Take in an edit, a deletion, a change, a press, a pairing, or an unreadable message."""
-        ways = {
-            "edit": self._edit,
+        ways: dict[str, Callable[[InboxRow], Awaitable[None]]] = {
+            "edit": partial(self._edit, tried=[]),
             "delete": self._delete,
             "change": self._change,
             "press": self._sink.pressed,
@@ -333,13 +314,20 @@ class Intake:
         except Exception as cause:
             await self._dead((row,), cause)
 
-    async def _edit(self, row: InboxRow) -> None:
-        changed = await take_edit(self._services, self._access, row)
+    async def _edit(self, row: InboxRow, tried: list[PlannedMessage]) -> None:
+        """Take in an edit that asks as a message of its own, and record any other one."""
+        versions = await versions_of(self._services, row)
+        asking = as_question(versions, row)
+        planned = await self._commit([(asking,)], tried) if asking is not None else []
+        if planned:
+            await self._route(planned)
+            return
+        changed = await take_edit(self._services, self._access, row, versions)
         if changed is not None:
             self._sink.edited(changed)
 
     async def _delete(self, row: InboxRow) -> None:
-        dropped = await take_deletion(self._services, self._access, row)
+        dropped = await take_deletion(self._services, row)
         if dropped is not None:
             self._sink.deleted(dropped)
 

@@ -14,6 +14,8 @@ from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
 from gateway.context.selection import PART_OF
 from gateway.intake.albums import EarlierParts, earlier_parts
+from gateway.intake.editing.edits import changed_media, edit_event
+from gateway.intake.editing.versions import versions_of
 from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
 from gateway.intake.known_commands import KnownCommands
@@ -24,10 +26,16 @@ from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, message, parse_date
 from tape.lanes import is_apart
+from tape.taken_messages import ASKED_IN
 from tape.unit_of_work import Unit
 
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 """Seconds after which a message's date must be a mistake: no platform holds messages so long."""
+
+PROMPT_SECONDS: Final = 2.0
+"""Seconds in which a message comes before any edit of it."""
+
+OVERTAKEN: Final = "an edit of it came first, and was taken in its place"
 
 MAX_ANSWERS: Final = 20  # maximum messages of a bot that are answered within WINDOW_SECONDS
 WINDOW_SECONDS: Final = 60.0
@@ -46,12 +54,18 @@ class PlannedMessage:
     status: str  # the row's status once the entry is written
     stale: bool
     numbered: dict[str, int] = field(default_factory=dict)  # the people who are new in the chat
+    changes: tuple[NewEntry, ...] = ()  # what is recorded about the message that it edits
     rewritten: InboundMessage | None = None  # takes the place of what its row has, if any
+
+    @property
+    def is_only_recorded(self) -> bool:
+        """Whether it edits a message that is on the tape, and asks nothing."""
+        return self.row.original is not None and self.status == "taped"
 
     def written(self, entry_id: int) -> PlannedMessage:
         """Record the id of the message's entry, and return the updated plan."""
         self.assignment.stands_at(entry_id)
-        row = replace(self.row, entry_id=entry_id, status=self.status)
+        row = replace(self.row, entry_id=entry_id, status=self.status, original=None)
         row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
         return replace(self, row=row, question=replace(self.question, rows=(row,)))
 
@@ -140,18 +154,21 @@ class IntakePlanner:
         message, stale = await self._judge(message, session_id, assignment)
         row = replace(row, message=message)
         held = self._services.ledger.held.concerns(row)
-        admitted = None
-        if decision.allowed:
+        admitted, dropped = None, ""
+        if await self._is_overtaken(row):
+            message = replace(message, addressed=False, why=OVERTAKEN)
+            row, dropped = replace(row, message=message), OVERTAKEN
+        elif decision.allowed:
             admitted = await self._services.hooks.call_first(
                 "admit_message", message=message, session_id=session_id
             )
+            dropped = "a plugin dropped it" if admitted == "drop" else ""
         numbers: Mapping[str, int] = {}
         new: dict[str, int] = {}
-        if decision.allowed and admitted != "drop":
+        if decision.allowed and not dropped:
             people = self._services.ledger.people
             numbers, new = await people.number(session_id, people_of(message))
-        dropped = admitted == "drop"
-        entry, status = _entry(row, assignment, decision, numbers, album, dropped=dropped)
+        entry, status = _entry(row, assignment, decision, numbers, album, dropped)
         status = HELD if held and status == "waiting" else status
         # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
@@ -166,8 +183,9 @@ class IntakePlanner:
             entry,
             status,
             stale and not held,
-            numbered=new,
-            rewritten=None if decided is accepted else decided,
+            new,
+            _changes(row, assignment.lane, entry) if status in ("waiting", HELD) else (),
+            decided if decided is not accepted or row.original is not None else None,
         )
 
     async def _judge(
@@ -192,11 +210,27 @@ class IntakePlanner:
             return message
         return replace(message, addressed=True, why="a thread that I was asked in")
 
+    async def _is_overtaken(self, row: InboxRow) -> bool:
+        """Return whether a message comes after an edit of it, which was taken in its place."""
+        if row.message.kind != "message" or not _is_late(row):
+            return False
+        versions = await versions_of(self._services, row)
+        by_edit = versions.known is not None and versions.known.message.kind == "edit"
+        return by_edit and (versions.asked is not None or not row.message.addressed)
+
     def _is_stale(self, message: InboundMessage) -> bool:
         if not message.backlog:  # a jump of the clock must not make live questions stale
             return False
         age = (self._services.clock.now() - parse_date(message.date)).total_seconds()
         return self._services.settings.delivery.replay_hours * 3600 < age < MAX_AGE_SECONDS
+
+
+def _is_late(row: InboxRow) -> bool:
+    """Return whether something else may have been said since the message."""
+    if row.message.backlog or row.replayed or not row.received_at:
+        return True
+    age = parse_date(row.received_at) - parse_date(row.message.date)
+    return abs(age.total_seconds()) > PROMPT_SECONDS
 
 
 def _entry(
@@ -205,18 +239,19 @@ def _entry(
     decision: Decision,
     numbers: Mapping[str, int],
     album: EarlierParts | None,
-    *,
-    dropped: bool,
+    dropped: str,
 ) -> tuple[NewEntry, str]:
     if not decision.allowed and closed_command(row.message):
         return refusal_event("access.opening", row, decision.rule), "waiting"
     if not decision.allowed:
         return refusal_event("access.refused", row, decision.rule), "refused"
     if dropped:
-        return refusal_event("message.dropped", row, "a plugin dropped it"), "refused"
+        return refusal_event("message.dropped", row, dropped), "refused"
     meta = meta_of(row, assignment.lane, assignment.link, decision)
     if row.message.sender.id in numbers:
         meta["number"] = numbers[row.message.sender.id]
+    if row.original is not None:
+        meta["edit_of"] = row.original.entry_id
     status = "waiting" if row.message.addressed else "taped"
     framed = frame(row.message, numbers)
     if album is not None:
@@ -224,3 +259,12 @@ def _entry(
         if status == "taped":
             meta[PART_OF] = album.first.entry_id
     return message("user", framed, **meta), status
+
+
+def _changes(row: InboxRow, lane: str | None, entry: NewEntry) -> tuple[NewEntry, ...]:
+    """Return the event that says of the original what an edit that asks has changed."""
+    original, said = row.original, row.message
+    if original is None:
+        return ()
+    data = {**changed_media(original.message, said), ASKED_IN: lane}
+    return (edit_event(original, said, str(entry.payload["content"]), **data),)

@@ -19,6 +19,9 @@ LINES: Final = MappingProxyType[Kind, int]({"short": 7, "tool": 5, "long": 90})
 MOMENTS: Final = ("kill-model", "kill-acting", "kill-tool", "kill-said")
 """Kill points of every channel: what the model is asked and says has no platform in it."""
 
+EDITS: Final = 0.25
+"""Share of the questions that are asked by an edit, in chats where others are."""
+
 SIGNALS: Final = ("kill", "pause", "term", "interrupt")
 MODEL: Final = ("model-500", "model-cut", "model-empty-cut", "model-rate")
 
@@ -30,13 +33,17 @@ _WANTED: Final[Mapping[str, Kind]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Who asks at which moment: `place` counts the channel's chats, `person` who is in them."""
+    """Who asks at which moment: `place` counts the channel's chats, `person` who is in them.
+
+    If `by_edit`, the agent is not mentioned at first, where a platform has that.
+    """
 
     at: float
     token: str
     place: int
     person: int
     kind: Kind
+    by_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,10 @@ def _question(chance: random.Random, menu: Menu, fault: str, first: int, number:
     if number == 0:
         kind = _WANTED.get(fault, kind)
     at = round(chance.uniform(0, LASTS * 0.7), 3)
-    return Question(at, f"Q{first + number:04}", place, chance.randrange(3), kind)
+    token = f"Q{first + number:04}"
+    # A chance of its own, so that the other draws of a seed stay as they were.
+    by_edit = random.Random(f"{token}:{at}").random() < EDITS
+    return Question(at, token, place, chance.randrange(3), kind, by_edit)
 
 
 def _trouble(chance: random.Random, menu: Menu, name: str) -> Trouble:

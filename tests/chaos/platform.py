@@ -115,11 +115,16 @@ class Platform(Stage, Generic[StageT, RequestT]):
         await self.stage.fake.connected()
 
     async def ask(self, question: Question) -> None:
-        """Ask a question; where others are, the agent is mentioned."""
-        place = question.place
-        name = FRIENDS[place] if place < PRIVATE else PEOPLE[question.person]
+        """Ask a question; where others are, the agent is mentioned, perhaps by an edit only."""
+        place, chat = question.place, self.places[question.place]
+        person = self.stage.person(FRIENDS[place] if place < PRIVATE else PEOPLE[question.person])
         text = f"{question.token} {question.kind} please"
-        said = await self.stage.say(self.places[place], self.stage.person(name), text)
+        # In a thread that the agent was asked in, everything asks it.
+        if question.by_edit and place >= PRIVATE and chat.thread is None:
+            said = await self.stage.say(chat, person, "well", mention=False)
+            await self.stage.edit(said, f"{self.stage.calling()} {text}")
+        else:
+            said = await self.stage.say(chat, person, text)
         self._said.append(said)
 
     async def trouble(self, trouble: Trouble) -> None:

@@ -96,6 +96,9 @@ class Record:
         return {question.token for question in self.asked}
 
 
+TOLD: Final = ("taped", "refused")
+"""How a version of a question ends that does not ask it: another one has."""
+
 INBOX: Final = "SELECT payload, status, lane, id, turn_id FROM inbox ORDER BY id"
 OUTBOX: Final = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"
 
@@ -115,7 +118,7 @@ def rows_of(
     turns: dict[str, str] = {}
     for payload, status, lane, number, turn_id in inbox:
         found = ASKED.search(str(payload))
-        if found:
+        if found and not (found[1] in rows and status in TOLD):
             rows[found[1]] = Row(str(status), str(lane), [], int(str(number)))
             before = turns.get(str(turn_id)) if turn_id else None
             if before is not None:

@@ -315,6 +315,30 @@ async def test_a4_a_message_of_another_lane_is_shown_with_its_own_edits(tape: Ta
     assert await shown(tape, "b") == [START]
 
 
+async def test_a4_an_edit_that_asked_is_shown_as_such_only_below_the_text_from_before(
+    tape: Tape,
+) -> None:
+    await tape.append(asked("at four", lane="a"), takes(3, lane="a"))
+    await tape.append(asked("@bot at five?", lane="a", edit_of=3), takes(5, lane="a"))
+    await tape.append(asked("@bot at five?", lane="b", edit_of=3), takes(7, lane="b"))
+    note = "[The following message was edited and now reads:]\n"
+    assert await shown(tape, "a") == [START, "at four", f"{note}@bot at five?"]
+    assert await shown(tape, "b") == [START, "@bot at five?"]
+
+
+async def test_a4_an_edit_of_something_else_than_words_says_of_what(tape: Tape) -> None:
+    change = event("message.edit", {"entry": 3, "content": "look\n[poll]", "changed": "poll"})
+    await tape.append(asked("look"), takes(3), change, takes(5))
+    note = "[The poll of the following message was changed. It now reads:]\n"
+    assert await shown(tape) == [START, "look", f"{note}look\n[poll]"]
+
+
+async def test_the_taint_that_an_edit_brings_is_that_of_the_message_taken(tape: Tape) -> None:
+    await tape.append(asked("look"), edit(3, "look\n>> at this", taint=["quote"]), takes(3))
+    (said,) = [one for one in await view_entries(tape) if one.kind == "message"]
+    assert said.meta["taint"] == ["quote"]
+
+
 def media(entry: int, *images: str, refused: tuple[str, ...] = (), **meta: object) -> NewEntry:
     data = {"entry": entry, "images": list(images), "refused": list(refused)}
     return event("message.media", data, **meta)

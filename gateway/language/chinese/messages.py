@@ -50,6 +50,13 @@ MESSAGES: Final = {
     ", addressed to {people}": "，写给：{people}",
     "edited": "已编辑",
     "edited; its new text: {text}": "已编辑；新内容：{text}",
+    "edited; other than before: {what}; it reads now: {text}": (
+        "已编辑；有变化的是：{what}；现在的内容：{text}"
+    ),
+    "; the edit asked nothing: {why}": "；这次编辑没有提问：{why}",
+    "judged as a new message: its author edited it within five minutes, and it had asked nothing": (
+        "按新消息处理：作者在五分钟内编辑了它，而它此前没有提问"
+    ),
     "deleted on its platform": "已在平台上删除",
     "asked together with {rows}, and answered at once with it": (
         "与 {rows} 一起提问，并一次得到回答"

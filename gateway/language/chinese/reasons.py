@@ -111,6 +111,14 @@ _ENDED: Final = {
     "erased": "已抹除",
     "erased on {day}": "已于 {day} 抹除",
     "it was deleted": "已被删除",
+    "it was edited more than five minutes after it was written": "写下五分钟以后才被编辑",
+    "its message has asked already, and no edit asks it again": (
+        "这条消息已经提过问，编辑不会再次提问"
+    ),
+    "its message was deleted": "这条消息已被删除",
+    "somebody else than its author edited it": "编辑者不是作者本人",
+    "its channel does not say when it was edited": "其渠道没有说明编辑的时间",
+    "an edit of it came first, and was taken in its place": "它的编辑先到，并已代替它收录",
     "too many questions wait": "等待的问题太多",
     "the day's budget is used up": "今日额度已用完",
     "a person allowed a call": "有人允许了一次调用",

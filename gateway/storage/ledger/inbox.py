@@ -103,10 +103,14 @@ class Inbox:
         entry: NewEntry,
         lane: str | None,
         status: str,
+        also: Sequence[NewEntry] = (),
     ) -> FirstId:
-        """Append a message to its tape, and record its entry, lane and status."""
+        """Append a message to its tape, and record its entry, lane and status.
+
+        `also` are entries that follow from it, and stand behind its own.
+        """
         unit.works_on.add(session_id)
-        first = unit.append(tape, [entry], key=f"inbox:{row.id}")
+        first = unit.append(tape, [entry, *also], key=f"inbox:{row.id}")
         unit.run("ledger.know_session", session_id=session_id, tape=tape)
         unit.run(
             "ledger.taken_in",
@@ -204,16 +208,20 @@ class Inbox:
         """Cancel a deleted question; if a turn has taken it, no row changes."""
         return unit.run("ledger.unask", id=row.id)
 
-    async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
-        """Return the row of the message that an edit changes, and of its previous version."""
-        said = edit.message
-        values = {"chat_id": said.chat_id, "message_id": said.message_id, "before": edit.id}
-        values["account_id"] = edit.account_id
-        rows = await self._store.select("ledger.original_of", values)
-        if not rows:
-            return None
-        last = await self._store.select("ledger.last_version", values)
-        return InboxRow.read(rows[0]), InboxRow.read(last[0])
+    async def original_of(self, edit: InboxRow) -> InboxRow | None:
+        """Return the row of the message that an edit changes: the first one that is on a tape.
+
+        It is one that was refused, or a change of the chat, only if there is no other.
+        """
+        rows = await self._store.select("ledger.original_of", _versions_before(edit))
+        return InboxRow.read(rows[0]) if rows else None
+
+    async def asked_version(self, edit: InboxRow, parts: Sequence[str] = ()) -> InboxRow | None:
+        """Return the version of a message, or of its parts, that has asked, or its deletion."""
+        values = _versions_before(edit)
+        values["message_ids"] = dump([edit.message.message_id, *parts])
+        rows = await self._store.select("ledger.asked_version", values)
+        return InboxRow.read(rows[0]) if rows else None
 
     async def head_of(self, row: InboxRow) -> InboxRow:
         """Return the row of the message that `row` is a part of, or `row` itself."""
@@ -285,6 +293,12 @@ class Inbox:
         """Return a mapping from each continued session's new id to its former id."""
         rows = await self._store.select("ledger.aliases", {})
         return {row["session_id"]: row["same_as"] for row in rows}
+
+
+def _versions_before(edit: InboxRow) -> dict[str, object]:
+    said = edit.message
+    place = {"account_id": edit.account_id, "chat_id": said.chat_id}
+    return {**place, "message_id": said.message_id, "before": edit.id}
 
 
 def _entries(rows: Sequence[Row]) -> frozenset[int]:

@@ -66,6 +66,8 @@ class InboxRow:
     resumed: bool = False  # whether it was held after a restore, until somebody let it go on
     replayed: bool = False
     """Whether an earlier process accepted the message and this process takes it in; not stored."""
+    original: InboxRow | None = None
+    """The message that this edit changes, if it is taken in as a question; not stored."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:

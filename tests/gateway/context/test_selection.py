@@ -221,6 +221,36 @@ async def test_a4_an_edit_of_what_was_said_before_the_anchor_is_told() -> None:
     assert await select_messages(tape, "x", [7], [], 1000) == Selection((), (6, 7))
 
 
+def asking(of: int, lane: str, asked_in: str) -> tuple[NewEntry, NewEntry]:
+    """Return an edit that asks in a lane, and what it makes of the message in the lane `lane`."""
+    data = {"entry": of, "content": "new", "asked_in": asked_in}
+    edited = event("message.edit", data, lane=lane)
+    return said("new", lane=asked_in, edit_of=of, addressed=True), edited
+
+
+async def test_a4_a_message_that_was_edited_to_ask_is_not_shown_beside_the_edit() -> None:
+    tape = await tape_with(said("3"), *asking(3, "x", "x"))
+    assert await select_messages(tape, "x", [4], [], 1000) == Selection((), (4,))
+
+
+async def test_a4_an_edit_that_asked_in_a_lane_is_not_told_there_once_more() -> None:
+    tape = await tape_with(said("3"), start(3), *asking(3, "x", "x"))
+    assert await select_messages(tape, "x", [5], [], 1000) == Selection((), (5,))
+
+
+async def test_a4_an_edit_that_asks_in_another_lane_is_told_where_the_old_text_was_shown() -> None:
+    tape = await tape_with(said("3"), start(3), *asking(3, "x", "y"), said("7"))
+    assert (await select_messages(tape, "x", [7], [5], 1000)).takes == (6, 7)
+
+
+async def test_a4_what_asks_in_another_lane_is_no_chatter_where_it_was_said_first() -> None:
+    tape = await tape_with(said("3"), *asking(3, "x", "y"), said("6"))
+    assert (await select_messages(tape, "x", [6], [4], 1000)).takes == (6,)
+    near = Nearby(likely=(3, 4))
+    asked = await select_messages(tape, "z", [6], [], 1000, near)
+    assert 3 not in asked.include
+
+
 async def test_an_edited_command_is_no_news() -> None:
     tape = await tape_with(said(",help", command=True), edited(3), said("5"))
     assert await select_messages(tape, "x", [5], [], 1000) == Selection((), (5,))

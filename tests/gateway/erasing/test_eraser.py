@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import pytest
 
@@ -116,6 +116,26 @@ async def test_one_message_goes_with_its_edits_and_quotes_and_does_not_come_back
         ).explain("in-1")
         assert "erased on 20" in way_of(said_by.to_json())
         assert await group.tape.search("zyzzogeton") == []
+
+
+@pytest.mark.parametrize("what", ["message", "person"])
+async def test_a_message_goes_with_the_edit_that_asked(
+    model: FakeOpenAI, tmp_path: Path, more: dict[str, str], what: Literal["message", "person"]
+) -> None:
+    aside = replace(TALK[0], addressed=False, text="nothing much")
+    edited: dict[str, Any] = {"edited": aside.date, "text": SECRET}
+    asking = replace(TALK[0], kind="edit", ext_id="-100/1/edit", **edited)
+    async with open_group(tmp_path, model, **more) as group:
+        model.enqueue(Text(("all right",)))
+        entries = await group.hear_each(aside, asking)
+        assert [one.text for one in entries if one.meta.get("final")] == ["all right"]
+        (number,) = [one.id for one in entries if one.meta.get("text") == "nothing much"]
+        of: dict[str, Any] = {"tape": group.tape.name, "entries": (number,)}
+        if what == "person":
+            of = {"channel": "plain", "person": ANN.id}
+        await group.gateway.parts.eraser.begin(what=what, asked_by="operator", **of)
+        await erased(group.gateway)
+    assert holding(tmp_path) == []
 
 
 async def test_a_chat_is_erased_whole_and_can_go_on(tmp_path: Path, more: dict[str, str]) -> None:

@@ -102,7 +102,7 @@ async def test_a4_what_was_said_to_the_group_is_read_as_it_is_when_it_is_taken(
     assert "edited" not in str(request.body["messages"][1:])
 
 
-async def test_a4_an_edit_that_mentions_the_agent_starts_no_turn(group: GroupChat) -> None:
+async def test_a4_an_edit_asks_nothing_if_nobody_says_when_it_was_made(group: GroupChat) -> None:
     asking = replace(edit("@bot when?", ASIDE), addressed=True, why="mention")
     entries = await group.hear_each(ASIDE, asking)
     assert group.model.requests == []

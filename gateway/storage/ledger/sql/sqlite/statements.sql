@@ -286,21 +286,24 @@ SET status = 'joined', session_id = :session_id, entry_id = :entry_id, lane = :l
 WHERE id = :id AND status = 'accepted'
 
 -- name: original_of
--- The message that an edit changes: the first one on a tape under its id.
+-- The message that an edit changes: the first one on a tape under its id, if one says something.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
        folded
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
   AND entry_id IS NOT NULL
-ORDER BY id
+ORDER BY status = 'refused' OR coalesce(payload ->> '$.kind' = 'change', 0), id
 LIMIT 1
 
--- name: last_version
--- A message's latest version: its last edit before this one, or itself.
+-- name: asked_version
+-- The newest version of a message or of its parts that has asked the agent, or its deletion.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
        folded
 FROM inbox
-WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
+WHERE account_id = :account_id AND chat_id = :chat_id AND id < :before
+  AND message_id IN (SELECT value FROM json_each(:message_ids))
+  AND (status NOT IN ('accepted', 'taped', 'refused', 'joined')
+       OR message_id = :message_id AND payload ->> '$.kind' = 'delete')
 ORDER BY id DESC
 LIMIT 1
 

@@ -1,7 +1,8 @@
 """Telegram: groups, forum topics and private chats, by long polling or webhook.
 
 adapter  polling     the channel, and how it receives updates
-inbound  fields addressing chat_changes media    parse updates into messages
+inbound  fields addressing chat_changes          parse updates into messages
+content  entities rich_blocks media details quotes text_files     read what a message says
 outbound format      send, edit, show drafts and typing; convert Markdown to entities
 api                  requests, and what Telegram's errors mean
 settings permalink

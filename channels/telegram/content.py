@@ -26,7 +26,7 @@ ENVELOPE: Final = frozenset(
         *("guest_bot_caller_user", "guest_bot_caller_chat", "receiver_user"),
         *("ephemeral_message_id", "forward_origin", "forward_from", "forward_from_chat"),
         *("forward_from_message_id", "forward_signature", "forward_sender_name", "forward_date"),
-        *("is_automatic_forward", "reply_to_message", "external_reply", "quote"),
+        *("is_automatic_forward", "reply_to_message", "external_reply", "quote", "origin"),
         *("reply_to_story", "reply_to_checklist_task_id", "reply_to_poll_option_id"),
         *("has_protected_content", "is_from_offline", "is_paid_post", "media_group_id"),
         *("author_signature", "paid_star_count", "text", "entities", "link_preview_options"),

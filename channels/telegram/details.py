@@ -110,7 +110,7 @@ def _venue(raw: Raw) -> str:
 def _invoice(raw: Raw) -> str:
     amount, currency = whole(raw, "total_amount"), string(raw, "currency")
     stars = currency == "XTR"
-    price = f"{amount} stars" if stars else f"{amount} of the smallest unit of {currency}"
+    price = _count(amount, "star") if stars else f"{amount} of the smallest unit of {currency}"
     return _listed(
         string(raw, "title"), string(raw, "description"), price if currency else "", between="; "
     )
@@ -131,8 +131,11 @@ def _story(raw: Raw) -> str:
 
 
 def _stars(raw: Raw) -> str:
-    stars = whole(raw, "star_count")
-    return f"{stars} stars" if stars else ""
+    return _count(whole(raw, "star_count"), "star")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}" if number else ""
 
 
 def _giveaway(raw: Raw) -> str:
@@ -140,10 +143,10 @@ def _giveaway(raw: Raw) -> str:
     winners = ", ".join(map(called, parts(raw, "winners")))
     count = whole(raw, "winner_count")
     return _listed(
-        f"{count} winners" if count else "",
+        _count(count, "winner"),
         string(raw, "prize_description"),
-        f"{stars} stars" if stars else "",
-        f"{months} months of Premium" if months else "",
+        _count(stars, "star"),
+        f"{_count(months, 'month')} of Premium" if months else "",
         f"in {', '.join(map(called, parts(raw, 'chats')))}" if parts(raw, "chats") else "",
         f"won by {winners}" if winners else "",
         between="; ",

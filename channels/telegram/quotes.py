@@ -32,8 +32,12 @@ def quote_of(raw: Raw, me: TelegramSelf) -> Quote | None:
         if not text and not content.media:
             return None
         whose = Quote("somebody")
+    # Telegram itself adds the beginning of what cannot be seen from there.
+    by_author = bool(chosen) and (
+        not raw.get("quote") or part(raw, "quote").get("is_manual") is True
+    )
     return Quote(
-        whose.author, whose.author_id, text[:MAX_QUOTE], whose.ours, bool(chosen), content.media
+        whose.author, whose.author_id, text[:MAX_QUOTE], whose.ours, by_author, content.media
     )
 
 

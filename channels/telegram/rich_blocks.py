@@ -171,6 +171,7 @@ class _RichPage(RichText):
         if self.depth >= MAX_DEPTH:
             return
         self.depth += 1
+        begins = gap == " "  # an inline text stands where it is
         for name, value in raw.items():
             if name in _OPTIONS or name.endswith("_id"):
                 continue
@@ -180,7 +181,9 @@ class _RichPage(RichText):
                 self.line(gap)
                 self.blocks(_sequence(value), "\n\n" if self.depth == 1 else "\n")
             elif isinstance(value, str | list | Mapping):
-                self.line(gap)
+                if not begins:
+                    self.line(gap)
+                begins = False
                 self.anything(value)
         self.depth -= 1
 

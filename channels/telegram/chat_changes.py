@@ -26,7 +26,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Raw], str]]] = {
     "new_chat_members": lambda raw: f"{_names(parts(raw, 'new_chat_members'))} came.",
     "left_chat_member": lambda raw: f"{called(part(raw, 'left_chat_member'))} left.",
 }
-"""What the kinds of service messages mean; any other kind is told by its name."""
+"""What the kinds of service messages mean; any other kind is named."""
 
 _MEMBERSHIP: Final = {
     (False, False): "added the bot to the group.",

@@ -12,7 +12,7 @@ from typing import Final
 from channels.content import Content
 from channels.message import Excerpt, Media
 from channels.telegram.addressing import mentioned
-from channels.telegram.entities import Words, link, with_addresses
+from channels.telegram.entities import MarkedText, link, with_addresses
 from channels.telegram.fields import Raw, called, part, parts, string
 from channels.telegram.media import media_of
 from channels.telegram.rich_blocks import read_rich
@@ -45,7 +45,7 @@ def read_content(raw: Raw) -> Content:
     return read(raw)[0]
 
 
-def read(raw: Raw) -> tuple[Content, Words]:
+def read(raw: Raw) -> tuple[Content, MarkedText]:
     """Return what a message says, and its sender's own words with their entities.
 
     Whom the message addresses is decided by these words.
@@ -53,7 +53,7 @@ def read(raw: Raw) -> tuple[Content, Words]:
     words, media = _said(raw)
     excerpts: list[Excerpt] = []
     if made := _made_by_bot(raw, words, media):
-        words = Words()
+        words = MarkedText()
         media = tuple(one for one in media if one.file)
         excerpts.append(made)
     if words.text.strip() or media or excerpts:
@@ -78,7 +78,7 @@ def kind_of(raw: Raw) -> str:
     return ",".join(names)[:100] or EMPTY
 
 
-def _said(raw: Raw) -> tuple[Words, tuple[Media, ...]]:
+def _said(raw: Raw) -> tuple[MarkedText, tuple[Media, ...]]:
     media = media_of(raw)
     rich = part(raw, "rich_message")
     if rich:  # it comes in place of a text
@@ -90,7 +90,7 @@ def _said(raw: Raw) -> tuple[Words, tuple[Media, ...]]:
     return with_addresses(str(raw.get("caption") or ""), raw.get("caption_entities")), media
 
 
-def _made_by_bot(raw: Raw, words: Words, media: Sequence[Media]) -> Excerpt | None:
+def _made_by_bot(raw: Raw, words: MarkedText, media: Sequence[Media]) -> Excerpt | None:
     """Return what an inline bot wrote; its files are the sender's choice, as any other file."""
     bot = part(raw, "via_bot")
     if not bot or bot.get("id") == part(raw, "from").get("id"):
@@ -102,7 +102,7 @@ def _made_by_bot(raw: Raw, words: Words, media: Sequence[Media]) -> Excerpt | No
     return Excerpt("message made with a bot", words.text, called(bot), number, media=described)
 
 
-def _hidden(raw: Raw, words: Words) -> list[Excerpt]:
+def _hidden(raw: Raw, words: MarkedText) -> list[Excerpt]:
     """Return what shows addresses without being a part of the text: a preview, buttons."""
     found = []
     preview = string(part(raw, "link_preview_options"), "url")

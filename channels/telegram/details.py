@@ -67,8 +67,7 @@ def _poll(raw: Raw) -> str:
     right = raw.get("correct_option_ids")
     numbers = right if isinstance(right, list) else [raw.get("correct_option_id")]
     correct = [_marked(option, "text") for at, option in enumerate(options) if at in numbers]
-    explanation = _marked(raw, "explanation")
-    link = string(part(part(raw, "media"), "link"), "url")
+    explanation = _listed(_marked(raw, "explanation"), _link(raw, "explanation_media"))
     return _listed(
         f"{_marked(raw, 'question')} ({', '.join(map(_option, options))})",
         _marked(raw, "description"),
@@ -77,16 +76,19 @@ def _poll(raw: Raw) -> str:
         "closed" if raw.get("is_closed") else "",
         f"correct: {', '.join(correct)}" if correct else "",
         f"explanation: {explanation}" if explanation else "",
-        link,
+        _link(raw, "media"),
         between="; ",
     )
+
+
+def _link(raw: Raw, name: str) -> str:
+    return string(part(part(raw, name), "link"), "url")
 
 
 def _option(raw: Raw) -> str:
     votes, by = whole(raw, "voter_count"), part(raw, "added_by_user") or part(raw, "added_by_chat")
     said = _marked(raw, "text") + (f": {votes}" if votes else "")
-    link = string(part(part(raw, "media"), "link"), "url")
-    return _listed(said, link, f"added by {called(by)}" if by else "", between=" - ")
+    return _listed(said, _link(raw, "media"), f"added by {called(by)}" if by else "", between=" - ")
 
 
 def _checklist(raw: Raw) -> str:

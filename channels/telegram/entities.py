@@ -15,21 +15,21 @@ from channels.telegram.fields import Raw, covered, string, utf16_length
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class MarkedText:
     """A text as the model reads it, and the entities of that text."""
 
     text: str = ""
     entities: Sequence[Raw] = ()
 
 
-def with_addresses(text: str, entities: object) -> Words:
+def with_addresses(text: str, entities: object) -> MarkedText:
     """Return a text in which each label with an address behind it is `[label](address)`.
 
     The other words stay as they are; malformed entities are left out.
     """
     found = [one for one in entities if _is_sound(one)] if isinstance(entities, list) else []
     links = _links(text, found)
-    return _Insertion(text, links).words(found) if links else Words(text, found)
+    return _Insertion(text, links).words(found) if links else MarkedText(text, found)
 
 
 def link(label: str, address: str) -> str:
@@ -81,14 +81,14 @@ class _Insertion:
             self._pieces += ["[", self._links[id(one)]]
         self._grown = [0, *accumulate(map(utf16_length, self._pieces))]
 
-    def words(self, entities: Sequence[Raw]) -> Words:
+    def words(self, entities: Sequence[Raw]) -> MarkedText:
         made, at = bytearray(), 0
         for place, piece in zip(self._places, self._pieces, strict=True):
             made += self._text[at * 2 : place * 2] + piece.encode("utf-16-le", "surrogatepass")
             at = place
         made += self._text[at * 2 :]
         text = made.decode("utf-16-le", "replace")
-        return Words(text, [self._moved(one) for one in entities])
+        return MarkedText(text, [self._moved(one) for one in entities])
 
     def _moved(self, entity: Raw) -> Raw:
         start, stop = int(entity["offset"]), int(entity["offset"]) + int(entity["length"])

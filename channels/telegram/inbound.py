@@ -21,7 +21,7 @@ from channels.telegram.addressing import (
 )
 from channels.telegram.chat_changes import membership, migration, pressed, service, stopped
 from channels.telegram.content import read
-from channels.telegram.entities import Words
+from channels.telegram.entities import MarkedText
 from channels.telegram.fields import CHANNEL, Raw, author_of, identity_of, moment_of, utf16_length
 from channels.telegram.quotes import forwarded, quote_of
 
@@ -85,7 +85,7 @@ def _message(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
 
 
 def _made(
-    raw: Raw, me: TelegramSelf, update: Raw, content: Content, words: Words
+    raw: Raw, me: TelegramSelf, update: Raw, content: Content, words: MarkedText
 ) -> InboundMessage:
     if content.is_empty:
         return service(raw, update, content.kind)

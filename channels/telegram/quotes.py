@@ -23,22 +23,22 @@ def quote_of(raw: Raw, me: TelegramSelf) -> Quote | None:
     found = replied(raw)
     if not found:
         return None
-    content = read_content(found)
-    chosen = _chosen(raw, found)
-    excerpts = "\n".join(one.text for one in content.excerpts)
-    text = chosen or content.text or excerpts or sentence_of(found, content.kind)
     whose = _author(raw, found, me)
+    content, chosen = read_content(found), _chosen(raw, found)
+    # Our own text is known; beside it stand only the buttons that we put there.
+    others = () if whose is not None and whose.ours else content.excerpts
+    said = "\n".join(one for one in (content.text, *(it.text for it in others)) if one)
+    text = chosen or said or sentence_of(found, content.kind)
+    media = (*content.media, *(one for it in others for one in it.media))
     if whose is None:
-        if not text and not content.media:
+        if not text and not media:
             return None
         whose = Quote("somebody")
     # Telegram itself adds the beginning of what cannot be seen from there.
     by_author = bool(chosen) and (
         not raw.get("quote") or part(raw, "quote").get("is_manual") is True
     )
-    return Quote(
-        whose.author, whose.author_id, text[:MAX_QUOTE], whose.ours, by_author, content.media
-    )
+    return Quote(whose.author, whose.author_id, text[:MAX_QUOTE], whose.ours, by_author, media)
 
 
 def forwarded(raw: Raw) -> Quote | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from channels.message import Media
 from channels.telegram.details import place
-from channels.telegram.entities import Words
+from channels.telegram.entities import MarkedText
 from channels.telegram.fields import Raw, part, parts, string, whole
 from channels.telegram.media import file_in, media_of
 from channels.telegram.rich_text import MAX_DEPTH, RichText, is_inline
@@ -26,7 +26,7 @@ _OPTIONS: Final = frozenset(
 )
 
 
-def read_rich(message: Raw) -> tuple[Words, tuple[Media, ...]]:
+def read_rich(message: Raw) -> tuple[MarkedText, tuple[Media, ...]]:
     """Return the words of a rich message with their entities, and its attachments in order."""
     page = _RichPage()
     page.unknown(message)

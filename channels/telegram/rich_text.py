@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from channels.message import Media
-from channels.telegram.entities import Words, says
+from channels.telegram.entities import MarkedText, says
 from channels.telegram.fields import Raw, part, string, utf16_length
 
 MAX_DEPTH: Final = 40
@@ -51,8 +51,8 @@ class RichText:
         self.is_cell = False
         self.depth = 0
 
-    def words(self) -> Words:
-        return Words("".join(self._pieces).rstrip(), self._entities)
+    def words(self) -> MarkedText:
+        return MarkedText("".join(self._pieces).rstrip(), self._entities)
 
     # -- writing
 

@@ -237,6 +237,15 @@ def test_buttons_and_a_chosen_preview_show_their_addresses() -> None:
     assert read(named).excerpts == ()
 
 
+def test_a_quote_shows_what_others_put_beside_a_text_but_not_our_own_buttons() -> None:
+    rows = [[{"text": "Go", "url": "https://x.org"}]]
+    post = {"message_id": 3, "text": "news", "reply_markup": {"inline_keyboard": rows}}
+    theirs = read(said(reply_to_message={**post, "from": WIKI})).quote
+    assert theirs == Quote("Wiki", "30", "news\n[Go](https://x.org)")
+    ours = read(said(reply_to_message={**post, "from": BOT})).quote
+    assert ours == Quote("Tapeway", "1", "news", ours=True)
+
+
 def test_a_signature_names_who_writes_for_a_channel() -> None:
     channel = {"id": -300, "type": "channel", "title": "News"}
     post = {"message_id": 5, "date": 9, "chat": channel, "text": "hi", "author_signature": "Ann"}

@@ -22,7 +22,15 @@ from channels.telegram.addressing import (
 from channels.telegram.chat_changes import membership, migration, pressed, service, stopped
 from channels.telegram.content import read
 from channels.telegram.entities import MarkedText
-from channels.telegram.fields import CHANNEL, Raw, author_of, identity_of, moment_of, utf16_length
+from channels.telegram.fields import (
+    CHANNEL,
+    Raw,
+    author_of,
+    identity_of,
+    moment_of,
+    string,
+    utf16_length,
+)
 from channels.telegram.quotes import forwarded, quote_of
 
 MESSAGES: Final = ("message", "channel_post")
@@ -107,7 +115,7 @@ def _made(
         quote=quote_of(raw, me),
         forwarded=origin,
         command="" if origin else as_command(words.text, words.entities, me),
-        joins=_joins(raw, words.text, origin),
+        joins=_joins(raw, string(raw, "text"), origin),
         follows=may_be_ours and may_follow(raw, words.entities, me),
     )
 
@@ -120,7 +128,7 @@ def _edit(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
     now = _made(raw, me, update, content, words)
     stamp = int(raw.get("edit_date") or 0)
     ext_id = f"{now.ext_id}/edit/{stamp}-{content.digest()}"
-    edited = moment_of(stamp)
+    edited = moment_of(stamp or raw.get("date"))
     if now.kind == "change":
         return replace(now, ext_id=ext_id, edited=edited)
     # It waits for no other part: those of the message itself have come before.

@@ -221,6 +221,10 @@ def test_words_chosen_of_a_rich_message_are_the_quote() -> None:
     assert quote == Quote("Bob", "8", "all of", chosen=True)
 
 
+def test_a_long_rich_message_waits_for_no_other_part() -> None:
+    assert read(rich(paragraph("x" * 5000))).joins == ""
+
+
 @pytest.mark.parametrize("kind", ["details", "blockquote", "collage", "unheard_of"])
 def test_blocks_in_blocks_without_end_are_read_to_a_depth(kind: str) -> None:
     block: Json = paragraph("the bottom")

@@ -211,7 +211,7 @@ def test_words_that_an_inline_bot_made_are_the_bot_s() -> None:
     assert (message.text, message.excerpts) == ("", (made,))
     assert (message.addressed, message.mentions) == (False, ())
     private = read(said("/reset", PRIVATE, via_bot=WIKI))
-    assert (private.addressed, private.why, private.text) == (True, "private chat", "")
+    assert (private.addressed, private.command, private.text) == (True, "", "")
 
 
 def test_a_file_that_an_inline_bot_found_is_the_sender_s_and_a_place_the_bot_s() -> None:

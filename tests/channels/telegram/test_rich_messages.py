@@ -186,7 +186,6 @@ def test_the_files_of_a_rich_message_come_in_order_and_are_bounded() -> None:
             False,
             "said to the group",
         ),
-        (paragraph("/help"), True, "command"),
     ],
 )
 def test_b2_the_words_of_a_rich_message_count_as_a_text_s_do(
@@ -219,6 +218,13 @@ def test_words_chosen_of_a_rich_message_are_the_quote() -> None:
     chosen = {"text": "", "rich_texts": ["all", {"type": "bold", "text": " of"}], "is_manual": True}
     quote = read(said(reply_to_message=replied, quote=chosen)).quote
     assert quote == Quote("Bob", "8", "all of", chosen=True)
+
+
+def test_a_command_at_the_beginning_of_a_rich_message_is_one() -> None:
+    command = {"type": "bot_command", "text": "/help", "bot_command": "help"}
+    assert read(rich(paragraph(command, " me"), chat=PRIVATE)).command == ",help me"
+    for shown in ({"type": "pre", "text": "/help"}, {"type": "pullquote", "text": "/help"}):
+        assert read(rich(shown, chat=PRIVATE)).command == ""
 
 
 def test_a_long_rich_message_waits_for_no_other_part() -> None:

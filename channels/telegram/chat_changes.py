@@ -106,8 +106,8 @@ def sentence_of(raw: Raw, kind: str) -> str:
     """Return what a service message means, in a sentence; "" if it has no field of its own."""
     if kind in ("", EMPTY):
         return ""
-    tell = _SENTENCES.get(kind)
-    return tell(raw) if tell else f"Telegram reports: {kind.replace('_', ' ')}."
+    sentence = _SENTENCES.get(kind)
+    return sentence(raw) if sentence else f"Telegram reports: {kind.replace('_', ' ')}."
 
 
 def _new_name(raw: Raw) -> str:

@@ -37,6 +37,7 @@ from channels.telegram.outbound import TelegramSender
 from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
+from channels.telegram.text_files import with_file_words
 from channels.telegram.troubles import PRIVACY_MODE, TOKEN_REFUSED, WEBHOOK_REFUSED
 from channels.traits import Traits
 
@@ -212,6 +213,9 @@ class TelegramChannel(Channel):
             raise MediaRefused(f"Telegram refused the download ({refused})") from refused
         except (TypeError, KeyError) as cause:
             raise MediaRefused("Telegram did not return the file's path") from cause
+
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        return await with_file_words(message, self.fetch)
 
     def routes(self) -> list[Route]:
         return [Route("/webhooks/telegram", self._webhook, methods=["POST"])]

@@ -10,7 +10,7 @@ from typing import Final
 from channels.commands import after_mention, command_line, named_bot
 from channels.mentions import calls, mentions
 from channels.telegram.address import is_ephemeral, message_of
-from channels.telegram.fields import Raw, covered, thread_of, utf16_length
+from channels.telegram.fields import Raw, covered, part, thread_of, utf16_length
 
 COMMANDS: Final = {
     "start": "say hello",
@@ -85,18 +85,30 @@ def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:
     for entity in entities:
         if entity.get("type") == "mention":
             yield covered(text, entity)
-        elif entity.get("type") == "text_mention":
+        elif entity.get("type") == "text_mention" and part(entity, "user").get("id"):
             yield str(entity["user"]["id"])
 
 
+def replied(raw: Raw) -> Raw:
+    """Return the message replied to, also in another topic or chat, or an empty one.
+
+    The first message of a topic does not count: every message of the topic names it.
+    """
+    near = part(raw, "reply_to_message")
+    is_root = raw.get("is_topic_message") and near.get("message_id") == raw.get("message_thread_id")
+    if near and not is_root and "forum_topic_created" not in near:
+        return near
+    return part(raw, "external_reply")
+
+
 def reply_to(raw: Raw) -> str | None:
-    """Return the id of the message replied to; the first message of a topic does not count."""
-    replied = raw.get("reply_to_message")
-    if not replied or "forum_topic_created" in replied:
+    """Return the id of the message replied to, if it is in this chat."""
+    found = replied(raw)
+    if "origin" in found and part(found, "chat").get("id") != raw["chat"].get("id"):
         return None
-    if raw.get("is_topic_message") and replied["message_id"] == raw.get("message_thread_id"):
-        return None
-    return message_of(replied)
+    if "origin" in found:
+        return str(int(found["message_id"])) if found.get("message_id") else None
+    return message_of(found) if found else None
 
 
 def prose(text: str, entities: Sequence[Raw]) -> str:
@@ -160,5 +172,6 @@ def _is_mine(username: str, me: TelegramSelf) -> bool:
 
 
 def _replies_to(raw: Raw, me: TelegramSelf) -> bool:
-    replied = raw.get("reply_to_message") or {}
-    return reply_to(raw) is not None and (replied.get("from") or {}).get("id") == me.id
+    found = replied(raw)
+    author = part(found, "from") or part(part(found, "origin"), "sender_user")
+    return reply_to(raw) is not None and author.get("id") == me.id

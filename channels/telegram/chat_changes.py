@@ -1,48 +1,32 @@
-"""Parses changes of a chat: members, titles, topics, migration; presses of buttons, and Stop."""
+"""Parses changes of a chat, service messages of every kind, presses of buttons, and Stop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from channels.message import Author, InboundMessage
-from channels.telegram.fields import Raw, author_of, identity_of
+from channels.telegram.content import EMPTY
+from channels.telegram.fields import Raw, author_of, called, identity_of, part, parts, string
 
 PRESS: Final = "press/"  # what the keys of presses begin with
+MAX_NAMES: Final = 20  # maximum number of people whom a change names
 _AWAY: Final = ("left", "kicked")
-_CHANGES: Final = {
-    "forum_topic_closed": "The topic was closed.",
-    "forum_topic_reopened": "The topic was reopened.",
-    "new_chat_title": "The chat has a new name: {}.",
+_SENTENCES: Final[Mapping[str, Callable[[Raw], str]]] = {
+    "forum_topic_closed": lambda _raw: "The topic was closed.",
+    "forum_topic_reopened": lambda _raw: "The topic was reopened.",
+    "forum_topic_created": lambda raw: f"The topic has a name: {_new_name(raw)}.",
+    "forum_topic_edited": lambda raw: (
+        f"The topic has a new name: {_new_name(raw)}."
+        if _new_name(raw)
+        else "The topic has a new icon."
+    ),
+    "new_chat_title": lambda raw: f"The chat has a new name: {raw['new_chat_title']}.",
+    "pinned_message": lambda raw: _pinned(part(raw, "pinned_message")),
+    "new_chat_members": lambda raw: f"{_names(parts(raw, 'new_chat_members'))} came.",
+    "left_chat_member": lambda raw: f"{called(part(raw, 'left_chat_member'))} left.",
 }
-SILENT: Final = frozenset(
-    (
-        "new_chat_members",
-        "left_chat_member",
-        "new_chat_photo",
-        "delete_chat_photo",
-        "group_chat_created",
-        "supergroup_chat_created",
-        "channel_chat_created",
-        "message_auto_delete_timer_changed",
-        "pinned_message",
-        "forum_topic_created",
-        "forum_topic_edited",
-        "general_forum_topic_hidden",
-        "general_forum_topic_unhidden",
-        "video_chat_scheduled",
-        "video_chat_started",
-        "video_chat_ended",
-        "video_chat_participants_invited",
-        "boost_added",
-        "chat_background_set",
-        "write_access_allowed",
-        "users_shared",
-        "chat_shared",
-        "connected_website",
-        "proximity_alert_triggered",
-    )
-)
-"""Kinds of service messages that are not put on the tape."""
+"""What the kinds of service messages mean; any other kind is named."""
 
 _MEMBERSHIP: Final = {
     (False, False): "added the bot to the group.",
@@ -101,8 +85,8 @@ def stopped(raw: Raw, update: Raw) -> InboundMessage:
     )
 
 
-def change(raw: Raw, update: Raw) -> InboundMessage | None:
-    """Parse a service message about a change of the chat, or return None for any other message."""
+def migration(raw: Raw, update: Raw) -> InboundMessage | None:
+    """Parse the service message about a group that got another id, or return None."""
     sender = author_of(raw)
     if raw.get("migrate_to_chat_id"):
         return _migrated(raw, update, sender, str(int(raw["migrate_to_chat_id"])))
@@ -110,10 +94,36 @@ def change(raw: Raw, update: Raw) -> InboundMessage | None:
         # The new group reports the same migration: both must have the same key.
         old = {**raw, "chat": {**raw["chat"], "id": raw["migrate_from_chat_id"]}}
         return _migrated(old, update, sender, str(int(raw["chat"]["id"])))
-    for name, sentence in _CHANGES.items():
-        if name in raw:
-            return _change_of(raw, update, name, sentence.format(raw[name]), sender)
     return None
+
+
+def service(raw: Raw, update: Raw, kind: str) -> InboundMessage:
+    """Parse a message that says nothing itself: a change of the chat, with its kind's own name."""
+    return _change_of(raw, update, kind, sentence_of(raw, kind), author_of(raw))
+
+
+def sentence_of(raw: Raw, kind: str) -> str:
+    """Return what a service message means, in a sentence; "" if it has no field of its own."""
+    if kind in ("", EMPTY):
+        return ""
+    sentence = _SENTENCES.get(kind)
+    return sentence(raw) if sentence else f"Telegram reports: {kind.replace('_', ' ')}."
+
+
+def _new_name(raw: Raw) -> str:
+    """Return the name that a topic was given; a topic may have one that nobody gave."""
+    return string(part(raw, "forum_topic_edited") or part(raw, "forum_topic_created"), "name")
+
+
+def _names(people: Sequence[Raw]) -> str:
+    return ", ".join(map(called, people[:MAX_NAMES])) or "Somebody"
+
+
+def _pinned(raw: Raw) -> str:
+    # Not its words: what stands in a change would outlast the message when that is erased.
+    whose = part(raw, "sender_chat") or part(raw, "from")
+    number = raw.get("message_id")
+    return f"Message {number}{f' of {called(whose)}' if whose else ''} was pinned."
 
 
 def _migrated(raw: Raw, update: Raw, sender: Author, to_chat: str) -> InboundMessage:

@@ -12,6 +12,7 @@ from channels.telegram.address import chat_of, message_of, names_of
 Raw = Mapping[str, Any]
 
 CHANNEL: Final = "telegram"
+MAX_SIGNATURE: Final = 64  # maximum number of characters shown of an author's signature
 ANONYMOUS: Final = 1087968824  # GroupAnonymousBot: the user in the place of an anonymous admin
 
 
@@ -30,7 +31,7 @@ def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
         "alt_id": str(number) if number is not None else None,
         "message_id": message_id,
         "thread_id": thread_of(raw),
-        "date": _date(raw.get("date")),
+        "date": moment_of(raw.get("date")),
         # Who may write in a channel's direct messages, and in a group, is decided for all of them.
         "parent_id": "" if chat_id == str(int(chat["id"])) else str(int(chat["id"])),
     }
@@ -49,7 +50,8 @@ def thread_of(raw: Raw) -> str | None:
     return "1" if raw["chat"].get("is_forum") and raw["chat"].get("type") != "private" else None
 
 
-def _date(stamp: Any) -> str:
+def moment_of(stamp: Any) -> str:
+    """Return a Unix time as ISO 8601 in UTC; without one, the time now."""
     moment = datetime.fromtimestamp(stamp, UTC) if stamp else datetime.now(UTC)
     return moment.isoformat()
 
@@ -59,12 +61,23 @@ def author_of(raw: Raw) -> Author:
     user, here = raw.get("from") or {}, raw.get("chat") or {}
     chat = raw.get("sender_chat") or (here if user.get("id") in (None, ANONYMOUS) else None)
     if chat:
-        name = str(chat.get("title") or chat.get("username") or chat["id"])
+        name = signed(str(chat.get("title") or chat.get("username") or chat["id"]), raw)
         number = int(chat["id"])
         return Author(str(number), name, acts_as="chat" if number == here.get("id") else "other")
     handle = user.get("username")
     known = handle if isinstance(handle, str) else ""
     return Author(str(int(user["id"])), name_of(user), bool(user.get("is_bot")), known)
+
+
+def signed(name: str, raw: Raw) -> str:
+    """Return the name of a chat with the signature of the person who writes in its name."""
+    signature = string(raw, "author_signature")
+    return f"{name} ({signature[:MAX_SIGNATURE]})" if signature else name
+
+
+def called(user: Raw) -> str:
+    """Return the visible name of a user or a chat that may lack any, then "somebody"."""
+    return name_of({"id": "somebody", **user})
 
 
 def name_of(user: Raw) -> str:
@@ -73,11 +86,28 @@ def name_of(user: Raw) -> str:
     return full or str(user.get("username") or user.get("title") or user["id"])
 
 
-def text_of(raw: Raw) -> tuple[str, Sequence[Raw]]:
-    """Return a message's text or caption, with its entities."""
-    if raw.get("text") is not None:
-        return str(raw["text"]), raw.get("entities") or ()
-    return str(raw.get("caption") or ""), raw.get("caption_entities") or ()
+def part(raw: Raw, name: str) -> Raw:
+    """Return an object in a field, or an empty one if the field has none."""
+    found = raw.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def parts(raw: Raw, name: str) -> Sequence[Raw]:
+    """Return the objects in a field's list."""
+    found = raw.get(name)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else ()
+
+
+def string(raw: Raw, name: str) -> str:
+    """Return the text in a field, or ""."""
+    found = raw.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def whole(raw: Raw, name: str) -> int:
+    """Return the whole number in a field, or 0."""
+    found = raw.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
 
 
 def covered(text: str, entity: Raw) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, Final
 
+from channels.content import Content
 from channels.message import REST, Author, InboundMessage, Quote, unreadable_message
 from channels.telegram.addressing import (
     FOR_ANOTHER,
@@ -17,20 +17,21 @@ from channels.telegram.addressing import (
     addressed,
     as_command,
     may_follow,
-    mentioned,
     reply_to,
 )
-from channels.telegram.chat_changes import SILENT, change, membership, pressed, stopped
+from channels.telegram.chat_changes import membership, migration, pressed, service, stopped
+from channels.telegram.content import read
+from channels.telegram.entities import MarkedText
 from channels.telegram.fields import (
     CHANNEL,
     Raw,
     author_of,
     identity_of,
-    name_of,
-    text_of,
+    moment_of,
+    string,
     utf16_length,
 )
-from channels.telegram.media import media_of
+from channels.telegram.quotes import forwarded, quote_of
 
 MESSAGES: Final = ("message", "channel_post")
 EDITS: Final = ("edited_message", "edited_channel_post")
@@ -45,8 +46,6 @@ ALLOWED_UPDATES: Final = (
 MIN_PASTE_LENGTH: Final = 2048
 """Minimum UTF-16 units of a part that others follow: apps cut at a good place in the second half
 of 4096 units."""
-
-MAX_QUOTE: Final = 1000  # maximum number of characters kept of a quoted message
 
 
 def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
@@ -87,73 +86,53 @@ def _private_chat(update: Any) -> str:
 
 
 def _message(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
-    author = author_of(raw)
-    if author.id == str(me.id):
+    if author_of(raw).id == str(me.id):
         return None
-    changed = change(raw, update)
-    if changed is not None or SILENT & raw.keys():
-        return changed
-    text, entities = text_of(raw)
-    forwarded = _forwarded(raw)
-    is_addressed, why = addressed(raw, text, entities, me, forwarded=forwarded is not None)
+    content, words = read(raw)
+    return migration(raw, update) or _made(raw, me, update, content, words)
+
+
+def _made(
+    raw: Raw, me: TelegramSelf, update: Raw, content: Content, words: MarkedText
+) -> InboundMessage:
+    if content.is_empty:
+        return service(raw, update, content.kind)
+    author, origin = author_of(raw), forwarded(raw)
+    is_addressed, why = addressed(raw, words.text, words.entities, me, forwarded=origin is not None)
+    may_be_ours = not is_addressed and why != FOR_ANOTHER
     return InboundMessage(
         **identity_of(raw, update),
         sender=author,
-        text=text,
+        text=content.text,
         reply_to=reply_to(raw),
-        mentions=tuple(mentioned(text, entities)),
+        mentions=content.mentions,
         addressed=is_addressed,
         why=why,
-        media=media_of(raw),
-        quote=_quote(raw, me),
-        forwarded=forwarded,
-        command="" if forwarded else as_command(text, entities, me),
-        joins=_joins(raw, text, forwarded),
-        follows=not is_addressed and why != FOR_ANOTHER and may_follow(raw, entities, me),
+        media=content.media,
+        excerpts=content.excerpts,
+        omitted=content.omitted,
+        incomplete=content.incomplete,
+        quote=quote_of(raw, me),
+        forwarded=origin,
+        command="" if origin else as_command(words.text, words.entities, me),
+        joins=_joins(raw, string(raw, "text"), origin),
+        follows=may_be_ours and may_follow(raw, words.entities, me),
     )
 
 
 def _edit(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
-    author = author_of(raw)
-    if author.id == str(me.id):
+    """Parse an edit: what the message says now, in all its fields, as if it were new."""
+    if author_of(raw).id == str(me.id):
         return None
-    text, _entities = text_of(raw)
-    identity = identity_of(raw, update)
-    digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
-    identity["ext_id"] = f"{identity['ext_id']}/edit/{int(raw.get('edit_date') or 0)}-{digest}"
-    return InboundMessage(**identity, sender=author, text=text, kind="edit")
-
-
-def _quote(raw: Raw, me: TelegramSelf) -> Quote | None:
-    replied = raw.get("reply_to_message") if reply_to(raw) else raw.get("external_reply")
-    if not replied:
-        return None
-    chosen = (raw.get("quote") or {}).get("text")
-    text = str(chosen or text_of(replied)[0])[:MAX_QUOTE]
-    if replied.get("from") or replied.get("sender_chat"):
-        author = author_of({"chat": raw["chat"], **replied})
-        ours = author.id == str(me.id)
-        return Quote(author.name, author.id, text, ours, chosen is not None)
-    origin = _origin(replied.get("origin") or {})
-    return Quote(origin.author, origin.author_id, text) if origin else None
-
-
-def _forwarded(raw: Raw) -> Quote | None:
-    if raw.get("forward_origin"):
-        return _origin(raw["forward_origin"]) or Quote("somebody")
-    old = raw.get("forward_from") or raw.get("forward_from_chat")
-    if old:
-        return Quote(name_of(old), str(old["id"]))
-    hidden = raw.get("forward_sender_name")
-    return Quote(str(hidden)) if hidden else None
-
-
-def _origin(origin: Raw) -> Quote | None:
-    user = origin.get("sender_user") or origin.get("sender_chat") or origin.get("chat")
-    if user:
-        return Quote(name_of(user), str(user["id"]))
-    name = origin.get("sender_user_name")
-    return Quote(str(name)) if name else None
+    content, words = read(raw)
+    now = _made(raw, me, update, content, words)
+    stamp = int(raw.get("edit_date") or 0)
+    ext_id = f"{now.ext_id}/edit/{stamp}-{content.digest()}"
+    edited = moment_of(stamp or raw.get("date"))
+    if now.kind == "change":
+        return replace(now, ext_id=ext_id, edited=edited)
+    # It waits for no other part: those of the message itself have come before.
+    return replace(now, kind="edit", ext_id=ext_id, edited=edited, joins="")
 
 
 def _joins(raw: Raw, text: str, forwarded: Quote | None) -> str:

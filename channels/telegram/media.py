@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from channels.message import Media, MediaKind
-from channels.telegram.fields import Raw
+from channels.telegram.details import DETAILS, MAX_DETAIL, detail_of, poll_attachments
+from channels.telegram.fields import Raw, part, parts, string, whole
 
 _FILES: Final[Mapping[str, tuple[MediaKind, str]]] = {
     "animation": ("video", "animation"),
@@ -15,58 +16,80 @@ _FILES: Final[Mapping[str, tuple[MediaKind, str]]] = {
     "video": ("video", "video"),
     "video_note": ("video", "video message"),
     "voice": ("audio", "voice message"),
+    "voice_note": ("audio", "voice message"),  # its name in rich messages
 }
 _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
 def media_of(raw: Raw) -> tuple[Media, ...]:
-    if sizes := raw.get("photo"):
-        largest = max(sizes, key=lambda one: int(one.get("width", 0)) * int(one.get("height", 0)))
-        return (_file({**largest, "mime_type": "image/jpeg"}, "image", "photo"),)
+    """Return the attachments of a message, of a poll's option, or of a block.
+
+    Telegram repeats an animation as a document, a live photo as a photo and a venue as a location,
+    so that older bots understand it.
+    """
+    live = part(raw, "live_photo")
+    if sizes := parts(raw, "photo") or parts(live, "photo"):
+        return (_photo(sizes, "live photo" if live else "photo"),)
+    if live:
+        return (_file(live, "video", "live photo"),)
     for name, (kind, label) in _FILES.items():
+        if found := part(raw, name):
+            return (_file(found, kind, label),)
+    for name in DETAILS:
         if raw.get(name):
-            return (_file(raw[name], kind, label),)
-    for name, describe in _OTHERS.items():
-        if raw.get(name):
-            return (Media("other", name.replace("_", " "), detail=describe(raw[name])[:500]),)
+            return (_described(name, raw[name]), *_inside(name, part(raw, name)))
     return ()
 
 
+def file_in(value: Any, label: str) -> tuple[Media, ...]:
+    """Return the file that an object of an unknown kind is, if it is one."""
+    if isinstance(value, list):
+        sizes = [one for one in value if isinstance(one, Mapping) and string(one, "file_id")]
+        return (_photo(sizes, label),) if sizes else ()
+    if isinstance(value, Mapping) and string(value, "file_id"):
+        return (_file(value, "file", label),)
+    return ()
+
+
+def _photo(sizes: Iterable[Raw], label: str) -> Media:
+    largest = max(sizes, key=lambda one: whole(one, "width") * whole(one, "height"))
+    return _file({**largest, "mime_type": "image/jpeg"}, "image", label)
+
+
 def _file(raw: Raw, kind: MediaKind, label: str) -> Media:
-    mime = str(raw.get("mime_type") or "")
+    mime = string(raw, "mime_type")
     if kind == "file" and mime in _IMAGES:
         kind, label = "image", "image"
+    name, title = string(raw, "file_name"), string(raw, "title")
+    song = " - ".join(one for one in (string(raw, "performer"), title if name else "") if one)
     return Media(
         kind,
         label,
-        file=str(raw["file_id"]),
-        name=str(raw.get("file_name") or raw.get("title") or ""),
+        file=string(raw, "file_id"),
+        name=name or title,
         mime=mime,
-        size=int(raw.get("file_size") or 0),
-        width=int(raw.get("width") or 0),
-        height=int(raw.get("height") or 0),
-        seconds=int(raw.get("duration") or 0),
+        size=whole(raw, "file_size"),
+        width=whole(raw, "width"),
+        height=whole(raw, "height"),
+        seconds=whole(raw, "duration"),
+        detail=song[:MAX_DETAIL],
     )
 
 
-def _contact(raw: Raw) -> str:
-    name = " ".join(str(raw[key]) for key in ("first_name", "last_name") if raw.get(key))
-    return f"{name} {raw.get('phone_number', '')}".strip()
+def _described(name: str, raw: Any) -> Media:
+    live = name == "location" and isinstance(raw, Mapping) and whole(raw, "live_period")
+    label = "live location" if live else name.replace("_", " ")
+    return Media("other", label, detail=detail_of(name, raw))
 
 
-def _poll(raw: Raw) -> str:
-    options = ", ".join(str(option.get("text", "")) for option in raw.get("options", ()))
-    return f"{raw.get('question', '')} ({options})"
-
-
-_OTHERS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "sticker": lambda raw: str(raw.get("emoji") or ""),
-    "venue": lambda raw: f"{raw.get('title', '')}, {raw.get('address', '')}",
-    "location": lambda raw: f"{raw.get('latitude')}, {raw.get('longitude')}",
-    "contact": _contact,
-    "poll": _poll,
-    "dice": lambda raw: f"{raw.get('emoji', '')} {raw.get('value', '')}".strip(),
-    **dict.fromkeys(
-        ("game", "story", "paid_media", "invoice", "giveaway", "checklist"), lambda _raw: ""
-    ),
-}
+def _inside(name: str, raw: Raw) -> Iterable[Media]:
+    """Yield the attachments that an attachment has itself."""
+    holders: Iterable[Raw] = ()
+    if name == "poll":
+        holders = poll_attachments(raw)
+    elif name == "paid_media":
+        holders = parts(raw, "paid_media")
+    elif name == "game":
+        holders = ({"photo": raw.get("photo")},)
+    for one in holders:
+        yield from media_of(one)

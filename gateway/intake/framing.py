@@ -26,6 +26,7 @@ from tape.entry import parse_date
 from tape.excerpts import IN_IT, LEFT_OUT, MARK
 
 MAX_QUOTE: Final = 500
+MAX_DETAIL: Final = 4_000  # a poll or a checklist with all that stands in it
 
 _BREAKS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -109,7 +110,7 @@ def describe(media: Media) -> str:
     if media.size:
         parts.append(_size(media.size))
     if media.detail:
-        parts.append(fit(media.detail, MAX_QUOTE))
+        parts.append(fit(media.detail, MAX_DETAIL))
     return ", ".join(parts)
 
 

@@ -90,8 +90,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "channel.stop_failed": "A channel could not be stopped in order.",
     "channel.unfit": "A channel cannot work with its settings and stays off; `remedy` says what to"
     " change.",
-    "chat.changed": "The agent was added to a chat, was removed from it, or the chat got another"
-    " ID.",
+    "chat.changed": "The agent was added to a chat or removed from it, the chat got another ID, or"
+    " there was a message without content, such as a pin.",
     "command.failed": "A command in a chat failed; the chat was shown the same `error_id`.",
     "delivery.failed": "Sending a message ended with an unknown error; whether it arrived is being"
     " found out.",

@@ -274,7 +274,7 @@ def test_a_topic_may_be_followed_but_not_general_and_not_what_is_for_others() ->
 def test_a_quote_is_what_the_person_chose_or_the_whole_and_bounded() -> None:
     replied = {"message_id": 3, "from": BOB, "text": "x" * 5000}
     assert read(said(reply_to_message=replied)).quote == Quote("Bob", "8", "x" * 1000)
-    chosen = read(said(reply_to_message=replied, quote={"text": "xx"}))
+    chosen = read(said(reply_to_message=replied, quote={"text": "xx", "is_manual": True}))
     assert chosen.quote == Quote("Bob", "8", "xx", chosen=True)
     elsewhere = {"origin": {"type": "hidden_user", "sender_user_name": "X"}, "text": "far"}
     assert read(said(external_reply=elsewhere)).quote == Quote("X", "", "far")
@@ -352,13 +352,6 @@ def test_a_migration_names_the_new_chat() -> None:
         message.chat_id,
         message.to_chat,
     )
-
-
-def test_service_messages_are_told_or_silent() -> None:
-    assert read(said(None, new_chat_title="New")).text == "The chat has a new name: New."
-    assert read(said(None, FORUM, **TOPIC, forum_topic_closed={})).change == "forum_topic_closed"
-    for name in ("new_chat_members", "pinned_message", "boost_added"):
-        assert parse({"message": {**said(None)["message"], name: [BOB]}}, ME) is None
 
 
 def test_the_stop_of_a_draft_is_the_command() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from channels.message import Media
+from channels.telegram.details import MAX_DETAIL
 from channels.telegram.media import media_of
 from tests.channels.telegram.raw import Json
 
@@ -62,7 +63,7 @@ def test_a_file_has_its_name_type_and_duration() -> None:
         ({"contact": {"first_name": "Bob", "phone_number": "1"}}, "contact", "Bob 1"),
         ({"poll": {"question": "Go?", "options": [{"text": "yes"}]}}, "poll", "Go? (yes)"),
         ({"dice": {"emoji": "🎲", "value": 3}}, "dice", "🎲 3"),
-        ({"paid_media": {"star_count": 1}}, "paid media", ""),
+        ({"paid_media": {"star_count": 1}}, "paid media", "1 star"),
     ],
 )
 def test_what_has_no_file_is_named_and_told(raw: Json, label: str, detail: str) -> None:
@@ -71,5 +72,5 @@ def test_what_has_no_file_is_named_and_told(raw: Json, label: str, detail: str) 
 
 def test_a_detail_is_bounded_and_nothing_is_nothing() -> None:
     (poll,) = media_of({"poll": {"question": "x" * 9000}})
-    assert len(poll.detail) == 500
+    assert len(poll.detail) == MAX_DETAIL
     assert media_of({"text": "hi", "photo": []}) == ()

@@ -104,6 +104,30 @@ class People(PartPeople):
         voice = file.as_json() | {"duration": duration, "mime_type": "audio/ogg"}
         return self._post(chat, user, {"voice": voice})
 
+    def send(
+        self,
+        chat: Chat | int,
+        user: User,
+        content: JsonObject,
+        *,
+        reply_to: int | None = None,
+        topic: int | None = None,
+    ) -> JsonObject:
+        """Have someone send a message with these fields: rich text, a poll, a place, a pin."""
+        return self._post(chat, user, content, reply_to, topic)
+
+    def change(self, chat: Chat | int, message_id: int, content: JsonObject) -> JsonObject:
+        """Have someone edit a message so that it has these fields; None takes a field away."""
+        chat = self.chat(chat)
+        message = chat.messages[message_id]
+        message.json |= content | {"edit_date": self.now}
+        for name in [name for name, value in content.items() if value is None]:
+            del message.json[name]
+        message.edits += 1
+        message.history.append(message.text)
+        self._tell(chat, message, "edited_message")
+        return message.json
+
     def edit(self, chat: Chat | int, message_id: int, text: str) -> JsonObject:
         """Have someone change the text or the caption of a message."""
         chat = self.chat(chat)

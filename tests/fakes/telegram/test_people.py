@@ -269,3 +269,34 @@ def test_ids_run_per_supergroup_and_over_all_other_chats() -> None:
     large, other = people.group(GROUP), people.group(GROUP - 1)
     ids = [people.say(chat, ann, "x")["message_id"] for chat in (private, small, large, other)]
     assert ids == [1, 2, 2, 2]
+
+
+async def test_an_answer_to_another_topic_names_what_it_answers_without_its_text(
+    bot: ptb.Bot, telegram: FakeTelegram, ann: User
+) -> None:
+    forum = telegram.group(GROUP, "Team", forum=True)
+    one, two = (telegram.topic(forum, name, ann) for name in ("one", "two"))
+    photo = telegram.send_photo(forum, ann, data=b"x", caption="the pond", topic=one.id)
+    near = telegram.say(forum, ann, "nice", topic=one.id, reply_to=photo["message_id"])
+    assert "external_reply" not in near
+    await read(bot)
+    telegram.say(forum, ann, "look", topic=two.id, reply_to=photo["message_id"])
+    far = await message(bot)
+    assert far.reply_to_message is None
+    assert far.external_reply is not None
+    assert (far.external_reply.message_id, far.external_reply.photo) != (None, ())
+    assert far.external_reply.origin.to_dict()["sender_user"]["id"] == ann.id
+    assert far.quote is not None
+    assert (far.quote.text, far.quote.is_manual) == ("the pond", None)
+
+
+async def test_somebody_sends_any_content_and_changes_it(
+    bot: ptb.Bot, telegram: FakeTelegram, group: Chat, ann: User
+) -> None:
+    place = {"latitude": 1.0, "longitude": 2.0, "live_period": 60}
+    sent = telegram.send(group, ann, {"location": place})
+    assert (await message(bot)).location is not None
+    telegram.change(group, sent["message_id"], {"location": None, "text": "here"})
+    (update,) = await read(bot)
+    assert update.edited_message is not None
+    assert (update.edited_message.text, update.edited_message.location) == ("here", None)

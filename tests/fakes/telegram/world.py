@@ -81,6 +81,20 @@ class Message:
         """Return the message as it stands in an answer to it, without what it answers itself."""
         return {name: value for name, value in self.json.items() if name != "reply_to_message"}
 
+    def quoted_elsewhere(self) -> JsonObject:
+        """Return what an answer in another topic says of the message: no text, but an origin.
+
+        https://core.telegram.org/bots/api#externalreplyinfo
+        """
+        origin = self.json.get("forward_origin") or {
+            "type": "user",
+            "date": self.json["date"],
+            "sender_user": self.json["from"],
+        }
+        files = {name: value for name, value in self.json.items() if name in _EXTERNAL}
+        place = {"chat": self.json["chat"], "message_id": self.message_id}
+        return {"origin": origin} | place | files
+
 
 @dataclass(slots=True)
 class Chat:
@@ -248,6 +262,11 @@ class World:
         answered = chat.messages.get(reply_to) if reply_to is not None else None
         if answered is None:
             return place
+        if chat.forum and _topic_of(answered) != (topic or 1):
+            # The server quotes by itself what cannot be seen from there.
+            found = place | {"external_reply": answered.quoted_elsewhere()}
+            start = {"text": answered.text[:1024], "position": 0}
+            return found | ({"quote": start} if answered.text else {})
         if chat.kind == "supergroup" and not chat.forum:
             root = answered.json.get("message_thread_id", answered.message_id)
             place["message_thread_id"] = root
@@ -295,6 +314,22 @@ class World:
             return self.bot, chat.bot_status
         user = self.users.get(user_id) or User(user_id, "Deleted Account")
         return chat.members.get(user_id, (user, "left"))
+
+
+_EXTERNAL: Final = frozenset(
+    (
+        *("animation", "audio", "document", "live_photo", "photo", "sticker", "story", "video"),
+        *("video_note", "voice", "contact", "dice", "game", "giveaway", "giveaway_winners"),
+        *("invoice", "location", "paid_media", "poll", "checklist", "venue", "widget"),
+    )
+)
+"""Fields that an answer from another topic or chat tells of a message."""
+
+
+def _topic_of(message: Message) -> int:
+    """Return the topic of a message in a forum; that which makes a topic belongs to it."""
+    made = "forum_topic_created" in message.json
+    return message.message_id if made else message.topic or 1
 
 
 def _given(**fields: object) -> JsonObject:

@@ -97,10 +97,9 @@ async def view_entries(
     """Return the entries of a view in the order in which the view shows them.
 
     With a lane, the view has only the lane's entries and starts at the later of the lane's own
-    anchor and the latest tape-wide one; without, a view from the latest anchor on leaves out what
-    is apart (see `tape.lanes`). With the id of a running turn, the view starts at an anchor
-    from before that turn (or before its retake after an overflow), so that the turn still sees its
-    own question and calls.
+    anchor and the latest tape-wide one; without, one from the latest anchor on leaves out what is
+    apart (`tape.lanes`). With the id of a running turn, the view starts at an anchor from before
+    that turn (or before its retake after an overflow), so that it still sees its own calls.
     """
     own = sound(tape.name, await tape.find(turn=turn)) if turn else []
     opened = max(
@@ -185,17 +184,15 @@ async def _entries_after(
     # A store answers a bounded query without its reader thread.
     conditions: dict[str, Any] = {"kinds": SHOWN_KINDS, "lane": lane, "unauthored": unauthored}
     first = await tape.find(after=after, limit=FIRST_PAGE_SIZE, **conditions)
-    if len(first) < FIRST_PAGE_SIZE:
-        return first
-    return first + await tape.find(after=first[-1].id, **conditions)
+    whole = len(first) < FIRST_PAGE_SIZE
+    return first if whole else first + await tape.find(after=first[-1].id, **conditions)
 
 
 async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
     if any(is_take(entry) for entry in listed):
         return True
-    if not any(is_inbox_message(entry) for entry in listed):
-        return False
-    return bool(await tape.find(kinds=(EVENT,), name=TURN_START, limit=1, newest=True))
+    said = any(is_inbox_message(entry) for entry in listed)
+    return said and bool(await tape.find(kinds=(EVENT,), name=TURN_START, limit=1, newest=True))
 
 
 def arrange(

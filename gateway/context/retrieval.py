@@ -9,11 +9,14 @@ from channels.message import InboundMessage
 from gateway.context.room_memory import RoomMemories, room_key
 from gateway.context.selection import Nearby
 from gateway.logs import get_log
+from gateway.pipeline.turn import Question
+from gateway.services import Services
 from tape.construct.keywords import words_of_task
 from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.rewind import out_of_view
+from tape.turn_events import is_take, read_take
 
 EVIDENCE_WORDS: Final = 3  # how many rare words an old entry must contain
 MIN_WORD_LETTERS: Final = 4
@@ -63,6 +66,23 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
     others = (entry for entry in hits if entry.meta.get("lane") != lane)
     found = [entry.id for entry in others if not {"command", "hint"} & entry.meta.keys()]
     return sorted(found[:most])
+
+
+async def opened_on(services: Services, question: Question) -> tuple[int, ...]:
+    """Return the entries that a question's topic was opened on: a message, and its answer."""
+    said, row = question.message, question.rows[-1]
+    channel = services.router.channels.get(said.channel)
+    if said.thread_id is None or channel is None or not channel.traits.answers_open_threads:
+        return ()
+    place = (row.account_id, said.chat_id, said.thread_id)
+    entry, turn = await services.ledger.inbox.place_of(*place)
+    if not turn:
+        return (entry,) if entry else ()
+    own = await services.tapes.tape(question.tape).find(turn=turn)
+    takes = [read_take(one) for one in own if is_take(one)]
+    asked = [entry] if entry else [number for take in takes for number in take.takes[-1:]]
+    finals = [one.id for one in own if one.kind == MESSAGE and one.meta.get("final")]
+    return tuple(dict.fromkeys([*asked[:1], *finals]))
 
 
 def _is_distinctive(word: str) -> bool:

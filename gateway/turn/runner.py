@@ -20,10 +20,9 @@ from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.access.roles import Roles
 from gateway.context.images import load_images
-from gateway.context.retrieval import find_nearby
+from gateway.context.retrieval import find_nearby, opened_on
 from gateway.context.room_memory import RoomMemories
 from gateway.context.selection import Nearby, Selection, select_messages
-from gateway.context.topics import opened_on
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of
 from gateway.logs import get_log

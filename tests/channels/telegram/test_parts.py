@@ -6,12 +6,14 @@ import pytest
 
 from channels.message import MessageLink
 from channels.telegram.address import Address, address_of, moved
+from channels.telegram.api import BotApi
+from channels.telegram.outbound import TelegramSender
 from channels.telegram.permalink import write_link
+from channels.telegram.settings import TelegramSettings
 from tape.entry import Entry
 from tests.channels.telegram.bots import GROUP, Bot, Running
 from tests.fakes.openai.script import Text
 from tests.fakes.telegram.part_methods import EPHEMERAL_SECONDS
-from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import Chat, User
 from tests.kit.gateways import names, tape_of
 
@@ -256,13 +258,17 @@ def test_there_is_no_link_to_what_not_everybody_sees() -> None:
 
 
 async def test_a_removed_draft_is_deleted_where_it_was_shown(app: Running) -> None:
-    fake: FakeTelegram = app.fake
+    fake = app.fake
     fake.group(GROUP, "Lab", admin=True)
     fake.user(7, "Ada")
-    sender = app.channel._sender
+    values = {"token": fake.token, "base_url": fake.base_url}
+    api = BotApi(TelegramSettings.model_validate(values))
+    await api.open()
+    sender = TelegramSender(api)
     shown = await sender.show(f"{GROUP}.E7", None, None, None, "half a")
     assert shown == "o1"
     assert await sender.show(f"{GROUP}.E7", None, None, shown, "half an answer") == shown
     await sender.delete(f"{GROUP}.E7", shown)
+    await api.close()
     assert fake.chat(GROUP).ephemerals == {}
     assert app.channel.link_to(MessageLink("o1", f"{GROUP}.E7")) == ""

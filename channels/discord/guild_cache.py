@@ -78,7 +78,7 @@ class GuildCache:
 
     recorded  the chats that have messages on a tape
     suspects  the channels where a missed message caused a reconnect, until their next event
-    titled    for each thread, the first message that asked the bot there: it tells the title
+    titled    for each thread, the first message that asked the bot there, which has its title
     complete  set while every expected guild has arrived
     facts     where the places are for processes without a connection, which hear no events
     """

@@ -48,7 +48,7 @@ def media_of(raw: Raw) -> tuple[Media, ...]:
 
 
 def type_of_file(name: str, mime: str) -> str:
-    """Return the type of a file by its name if it has none, or "" if nobody knows it."""
+    """Return the type of a file by its name if it has none, or "" if it is not known."""
     found = mime.partition(";")[0].strip().lower()
     if found not in _UNTYPED:
         return found

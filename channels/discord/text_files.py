@@ -137,7 +137,7 @@ class TextFiles:
 def _is_candidate(media: Media) -> bool:
     if media.kind != "file" or not media.file:
         return False
-    if not media.mime:  # nobody knows what it is: its first bytes say whether it is an image
+    if not media.mime:  # its first bytes say whether it is an image
         return True
     has_text = not media.mime.startswith(_NO_TEXT) and media.mime not in _NO_TEXTS
     return has_text and media.size <= MAX_BYTES

@@ -69,16 +69,16 @@ async def test_a_forward_in_private_is_a_question(bot: Bot) -> None:
 async def test_a_reply_shows_a_message_that_the_bot_has_not_seen(
     bot: Bot, more: Any, words: str
 ) -> None:
-    told = {"id": "98", "channel_id": str(bot.general.id), "author": bot.bob.as_json()}
+    old_one = {"id": "98", "channel_id": str(bot.general.id), "author": bot.bob.as_json()}
     old = {
-        **told,
+        **old_one,
         "type": 0,
         "content": "",
         "mentions": [],
         "timestamp": "2025-01-01T09:00:00+00:00",
         **more,
     }
-    reference = {"type": 0, "channel_id": told["channel_id"], "message_id": "98"}
+    reference = {"type": 0, "channel_id": old_one["channel_id"], "message_id": "98"}
     reply = {"type": 19, "message_reference": reference, "referenced_message": old}
     prompt = await shown(bot, "what is it?", extra=reply)
     assert words in prompt.partition(", replying to #2 Bob: ")[2].partition("what is it?")[0]

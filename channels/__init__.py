@@ -13,7 +13,8 @@ testing               test kits for authors of channels
 cli discord slack telegram web   the adapters
 """
 
-from channels.base import ALL_FEATURES, Capability, Channel, Feature
+from channels.base import Channel
+from channels.capabilities import ALL_FEATURES, Capability, Feature
 from channels.clock import Clock, SystemClock
 from channels.draft import DraftJournal, DraftReference
 from channels.errors import (

@@ -2,19 +2,6 @@
 
 A channel implements `run`, `stop` and `deliver`, and declares what else it can do as capabilities.
 Sending needs only `attach`; of several processes of one gateway, only one listens (`run`).
-
-    edit             a draft is edited into the answer; otherwise only the answer is sent
-    typing           typing is shown once a message is accepted; otherwise it is never shown
-    native_stream    partial text costs nothing and needs no edits (see `streams`)
-    media            a message's files can be fetched; otherwise only their names are known
-    idempotent_send  a second send with the same `idem` returns the first receipt, for
-                     `Traits.idempotent_for` seconds; otherwise an unknown outcome is checked or
-                     handled as the settings say
-    lookup           a sent message can be found by its `idem`
-    backfill         messages missed in an outage can be read; otherwise the platform resends them
-    routes           the channel serves HTTP routes of its own
-    buttons          messages can have buttons; otherwise the gateway writes commands in their place
-    admins           the platform says who administers a chat (see `administers`)
 """
 
 from __future__ import annotations
@@ -22,8 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final, Literal, get_args
+from typing import ClassVar, Final
 
+from channels.capabilities import ALL_FEATURES, Capability, Feature
 from channels.draft import DraftEditor, DraftReference, Pace
 from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
 from channels.host import ChannelEvent, Cursors, FullHost
@@ -32,51 +20,6 @@ from channels.pacing import Budget, OwnGates, Pacing, Priority
 from channels.tally import Tally
 from channels.traits import Traits
 from channels.typing_indicator import TypingIndicator
-
-Capability = Literal[
-    "edit",
-    "typing",
-    "native_stream",
-    "media",
-    "idempotent_send",
-    "lookup",
-    "backfill",
-    "routes",
-    "buttons",
-    "admins",
-]
-Feature = Literal[
-    "groups",
-    "private",
-    "threads",
-    "names",
-    "rules",
-    "bursts",
-    "bots",
-    "strangers",
-    "edits",
-    "deletions",
-    "pings",
-    "remote",
-    "exclusive",
-]
-"""Features of a platform; they decide which tests the conformance suite runs for a channel.
-
-groups, private  people can write in chats of several people, or in private to the agent
-threads          a chat can have topics or threads
-names            people may call the agent by name, without a mention
-rules            a setting chooses which messages the agent answers
-bursts           people spread one thought over several messages
-bots             other bots write too
-strangers        anybody who finds the agent may write to it
-edits, deletions the platform reports them
-pings            a message can alert people whom it does not answer
-remote           a network lies in between; the platform refuses requests or asks to wait
-exclusive        a second reader with the same token is reported
-"""
-
-ALL_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
-
 
 _NEEDS: Final[Mapping[Capability, str]] = {
     "edit": "show",
@@ -288,10 +231,9 @@ class Channel(ABC):
         raise NotImplementedError
 
     async def complete(self, message: InboundMessage) -> InboundMessage:
-        """Return an incomplete message with what its delivery lacked, and `incomplete` unset.
+        """Return an accepted message with what its delivery lacked, `incomplete` unset.
 
-        Called after the message was accepted, before it is on its tape; again after a crash. What
-        cannot be looked up is named in the message; raises ChannelDown if it is worth another try.
+        What cannot be had is named in it; raises ChannelDown if that is worth another try.
         """
         return replace(message, incomplete=False)
 

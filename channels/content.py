@@ -60,7 +60,7 @@ class Content:
             replace(one, text=left.words(one.text), media=left.files(one.media))
             for one in self.excerpts[:MAX_EXCERPTS]
         )
-        omitted = (*self.omitted, *left.told(), *_counted(self.excerpts[MAX_EXCERPTS:]))
+        omitted = (*self.omitted, *left.omitted(), *_counted(self.excerpts[MAX_EXCERPTS:]))
         return replace(self, text=text, media=media, excerpts=excerpts, omitted=omitted)
 
 
@@ -89,7 +89,7 @@ class _Left:
         self.dropped += len(media) - len(kept)
         return kept
 
-    def told(self) -> Iterable[str]:
+    def omitted(self) -> Iterable[str]:
         if self.cut:
             yield f"the last {self.cut} characters"
         if self.dropped:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from starlette.routing import Route
 
-from channels.base import Feature
+from channels.capabilities import Feature
 from channels.cli.inbound import parse
 from channels.cli.settings import CliSettings
 from channels.host import ChannelEvent

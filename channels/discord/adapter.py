@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final
 
 import anyio
 
-from channels.base import ALL_FEATURES, Capability, Channel, Feature
+from channels.base import Channel
+from channels.capabilities import ALL_FEATURES, Capability, Feature
 from channels.connection_state import ConnectionState
 from channels.content import MAX_BYTES
 from channels.discord.administrators import is_administrator, is_in_thread

@@ -13,7 +13,8 @@ from typing import ClassVar, Final
 
 import anyio
 
-from channels.base import Capability, Channel
+from channels.base import Channel
+from channels.capabilities import Capability
 from channels.draft import DraftReference
 from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage

@@ -11,7 +11,8 @@ from typing import ClassVar, Final
 import anyio
 from starlette.routing import Route
 
-from channels.base import Capability, Channel
+from channels.base import Channel
+from channels.capabilities import Capability
 from channels.draft import DraftReference
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import Cursors

@@ -14,7 +14,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from telegram.error import TelegramError
 
-from channels.base import ALL_FEATURES, Capability, Channel, Feature
+from channels.base import Channel
+from channels.capabilities import ALL_FEATURES, Capability, Feature
 from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,

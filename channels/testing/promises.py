@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from channels.base import Capability, Channel, Feature
+from channels.base import Channel
+from channels.capabilities import Capability, Feature
 
 Need: TypeAlias = Capability | Feature
 

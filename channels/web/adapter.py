@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from channels.base import Feature
+from channels.capabilities import Feature
 from channels.errors import MediaRefused
 from channels.host import ChannelEvent
 from channels.message import InboundMessage, Media, MessageLink

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from channels.base import Capability, Channel
+from channels.base import Channel
+from channels.capabilities import Capability
 from channels.registry import CHANNELS, make_channel
 
 ROOMS = ("adapter", "inbound", "outbound", "format", "settings")

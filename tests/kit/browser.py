@@ -12,10 +12,11 @@ import subprocess
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import playwright
 import pytest
-from playwright._impl._driver import compute_driver_executable
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from tests.kit.needs import HIDDEN, needs
@@ -69,7 +70,7 @@ def _missing() -> str:
     """Return why the tests can have no browser, or "": the browser, or what its driver needs."""
     if CHROMIUM is None:
         return needs("a browser", "sudo apt install chromium-headless-shell")
-    library = missing_library(compute_driver_executable()[0])
+    library = missing_library(str(Path(playwright.__file__).with_name("driver") / "node"))
     # Debian names the package of `libatomic.so.1` libatomic1.
     package = re.sub(r"\.so\.?", "", library)
     return needs(f"{library}, for the browser", f"sudo apt install {package}") if library else ""

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import anyio
 
-from channels.base import Capability, Channel
+from channels.base import Channel
+from channels.capabilities import Capability
 from channels.draft import DraftReference
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from channels.traits import Traits

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import anyio
 from PIL import Image
 
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.message import Media
 from tests.kit.plain_channels import PlainChannel
 

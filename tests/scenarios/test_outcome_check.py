@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import anyio
 import httpx2
 
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import InboundMessage
 from gateway.access.administrators import Administrators

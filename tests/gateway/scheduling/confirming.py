@@ -12,7 +12,7 @@ import orjson
 
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_decorator import tool
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from channels.testing import Chat
 from gateway.app import Gateway

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.message import Author, InboundMessage, OutboundMessage
 from gateway.app import Gateway
 from gateway.storage.ledger.access import AccessRule

@@ -11,7 +11,7 @@ from typing import ClassVar
 import anyio
 import pytest
 
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.errors import ChannelDown
 from channels.host import Cursors
 from channels.message import InboundMessage

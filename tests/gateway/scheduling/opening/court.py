@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import anyio
 
-from channels.base import Capability
+from channels.capabilities import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway

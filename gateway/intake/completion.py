@@ -15,6 +15,7 @@ import anyio
 
 from channels.errors import ChannelDown, ChannelError, SendDelayed
 from channels.message import InboundMessage
+from gateway.access.access import Access
 from gateway.access.pairing import Pairing
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.reassembly import Reassembler
@@ -24,11 +25,11 @@ from gateway.storage.ledger.rows import InboxRow
 from tape.errors import TapeError
 from tape.unit_of_work import Unit
 
-PAUSES_SECONDS: Final = (1.0, 4.0, 10.0)
+PAUSES_SECONDS: Final = (1.0, 4.0)
 """Seconds before each further try; after the last one, the message goes on as it is."""
 
-MAX_PAUSE_SECONDS: Final = 30.0  # if the platform asks for a longer one
-MAX_LOOKUP_SECONDS: Final = 30.0
+MAX_PAUSE_SECONDS: Final = 10.0  # if the platform asks for a longer one
+MAX_LOOKUP_SECONDS: Final = 10.0
 NOT_GIVEN: Final = "what the platform did not give"
 
 _Chat = tuple[str, str]
@@ -40,6 +41,7 @@ class Completion:
     """Passes the rows of each chat on in order, each once its message is complete."""
 
     _services: Services
+    _access: Access
     _pairing: Pairing
     _next: Reassembler
     _chats: dict[_Chat, deque[InboxRow]] = field(default_factory=dict)
@@ -77,6 +79,8 @@ class Completion:
     async def _completed(self, row: InboxRow) -> InboxRow:
         if not row.message.incomplete or not self._services.claims.holds(row.session_id):
             return row
+        if not self._access.decide(row.message).allowed:  # nothing is fetched for who is refused
+            return replace(row, message=replace(row.message, incomplete=False))
         found = await self._look_up(row)
         found = self._pairing.screened(cleaned(found, self._services.redactor.clean))
         keys = {name: getattr(row.message, name) for name in _KEYS}

@@ -88,7 +88,7 @@ class Intake:
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         release, expects = self._messages.put_nowait, self._sink.expects
         parts = Reassembler(services.clock, services.router, release, services.spawn, expects)
-        self._line = Completion(services, self._pairing, parts)
+        self._line = Completion(services, self._access, self._pairing, parts)
         self._early: list[InboxRow] | None = []
         self._under_way = UnderWay()
 

@@ -51,7 +51,8 @@ async def take_edit(
     subject = await _unfolded(services, subject) if subject.folded else subject
     before, after = revised(subject.message, message)
     parts = dict(subject.message.parts)
-    if is_same(before, after) or (parts and message.message_id not in parts):
+    late_preview = not message.edited and versions.asked is not None and subject.status != "waiting"
+    if is_same(before, after) or late_preview or (parts and message.message_id not in parts):
         await end_row(services, row, "taped", why)
         return None
     edited = replace(subject, message=with_edit(subject.message, message))

@@ -57,6 +57,14 @@ async def test_a_complete_message_is_not_looked_up(tmp_path: Path) -> None:
     assert channel.asked == []
 
 
+async def test_b7_nothing_is_looked_up_for_who_is_refused(tmp_path: Path) -> None:
+    channel = LookingUp()
+    async with open_group(tmp_path, channel=channel, ACCESS__MODE="paired") as group:
+        await group.accept(STUB)
+        await group.settled()
+    assert channel.asked == []
+
+
 async def test_c2_later_messages_of_the_chat_wait_and_other_chats_do_not(tmp_path: Path) -> None:
     channel = LookingUp()
     channel.gate = anyio.Event()

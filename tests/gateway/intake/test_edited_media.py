@@ -78,13 +78,20 @@ async def test_an_edit_that_changes_nothing_is_not_told(group: GroupChat, text: 
 
 
 async def test_an_edit_that_only_brings_a_preview_removes_nothing(group: GroupChat) -> None:
-    asked = replace(MESSAGE, text="look", media=(SMALL,))
-    preview = replace(edit(asked, media=(), excerpts=(CARD,)), edited="")
-    entries = await group.hear_each(asked, preview, WELL)
+    aside = replace(MESSAGE, addressed=False, text="look", media=(SMALL,))
+    preview = replace(edit(aside, media=(), excerpts=(CARD,)), edited="")
+    entries = await group.hear_each(aside, preview, WELL)
     assert told(entries) == ["link preview"]
-    shown = last_prompt(group).partition("was changed. It now reads:]")[2]
+    shown = last_prompt(group)
     assert "[photo, 640x480" in shown
     assert ">> Plums for all" in shown
+
+
+async def test_a_preview_that_comes_after_the_answer_is_no_news(group: GroupChat) -> None:
+    asked = replace(MESSAGE, text="look", media=(SMALL,))
+    preview = replace(edit(asked, media=(), excerpts=(CARD,)), edited="")
+    assert told(await group.hear_each(asked, preview, WELL)) == []
+    assert "Plums for all" not in last_prompt(group)
 
 
 async def test_words_and_pictures_that_change_together_are_told_as_the_edit(

@@ -82,7 +82,8 @@ class TextFiles:
 
     async def read(self, message: InboundMessage) -> InboundMessage:
         """Return a message with the text of its files; raises ChannelDown."""
-        media, texts = await self._look(message.media)
+        by = message.sender
+        media, texts = await self._look(Excerpt("", "", by.name, by.id, media=message.media))
         excerpts = [one for given in message.excerpts for one in await self._excerpts(given)]
         found = Content(
             text="\n".join(part for part in (message.text, self.words) if part),
@@ -101,21 +102,20 @@ class TextFiles:
         )
 
     async def _excerpts(self, given: Excerpt) -> list[Excerpt]:
-        media, texts = await self._look(given.media)
+        media, texts = await self._look(given)
         if not given.text and len(texts) == 1:  # a forwarded paste
             return [replace(given, text=texts[0].text, media=media)]
         return [replace(given, media=media), *texts]
 
     async def _quote(self, quote: Quote) -> Quote:
-        media, texts = await self._look(quote.media)
+        media, texts = await self._look(Excerpt("", media=quote.media))
         text = "\n".join(part for part in (quote.text, *(one.text for one in texts)) if part)
-        kept = (*media, *(one for text in texts for one in text.media))
-        return replace(quote, text=text[:MAX_QUOTE], media=kept)
+        return replace(quote, text=text[:MAX_QUOTE], media=(*media, *(it.media[0] for it in texts)))
 
-    async def _look(self, media: Sequence[Media]) -> tuple[tuple[Media, ...], list[Excerpt]]:
-        """Return the files that are no texts, and an excerpt for each that is one."""
+    async def _look(self, sent: Excerpt) -> tuple[tuple[Media, ...], list[Excerpt]]:
+        """Return the files that are no texts, and an excerpt of its author for each that is."""
         kept, texts = list[Media](), list[Excerpt]()
-        for one in media:
+        for one in sent.media:
             data = await self._bytes(one) if _is_candidate(one) else None
             text = text_of(data) if data is not None and len(data) <= MAX_BYTES else None
             if data is None or text is None:
@@ -123,7 +123,7 @@ class TextFiles:
             elif one.file == self.own:
                 self.words = text
             else:
-                texts.append(Excerpt(TEXT_FILE, text, media=(one,)))
+                texts.append(replace(sent, label=TEXT_FILE, text=text, media=(one,)))
         return tuple(kept), texts
 
     async def _bytes(self, media: Media) -> bytes | None:

@@ -46,11 +46,12 @@ OWN: Final = {
     "stop": "stop the answer that I'm writing for you (`,stop all`: every one in this chat)",
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
     "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
-    "forget": "erase what you wrote (`,forget me`: I'll ask once more first)",
+    "forget me": "erase what you wrote, after I've asked once more",
     "console": "a link to the console, where owners and admins see what I heard, did and spent",
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
+NAMES: Final = frozenset(usage.split()[0] for usage in OWN)
 RULED: Final = ("open", "grant")  # the commands that set rules of access
 CONSOLE: Final = ",console"
 DENIED: Final = {
@@ -180,9 +181,7 @@ class Commands:
         message = question.message
         offered = await commands_for(self._services, question.role, message)
         whole = command.words == ("all",) or question.role >= Role.ADMIN
-        listed = {
-            usage: what for usage, what in offered.items() if whole or not usage.startswith(TAPE)
-        }
+        listed = {it: what for it, what in offered.items() if whole or not it.startswith(TAPE)}
         hint = self._hint(message)
         lines = [as_written(f"- `,{usage}`: {what}", hint) for usage, what in listed.items()]
         more = [] if len(listed) == len(offered) else ["", as_written(MORE, hint)]
@@ -267,10 +266,10 @@ async def commands_for(services: Services, role: Role, asked: InboundMessage) ->
     """Return the commands of a role in a message's chat, as they are written, with what they do."""
     shared = asked.chat_kind == "group"
     toolbox = Toolbox(await services.hooks.tools(), role, shared=shared)
-    own = {name: what for name, what in OWN.items() if may(f",{name}", role, shared=shared)}
+    own = {it: what for it, what in OWN.items() if may(f",{it.split()[0]}", role, shared=shared)}
     if asked.owner or asked.invited:  # the channel itself lets people in, whatever a rule says
         own = {name: what for name, what in own.items() if name not in RULED}
-    tools = [tool for tool in toolbox.known.values() if tool.name not in OWN]
+    tools = [tool for tool in toolbox.known.values() if tool.name not in NAMES]
     return own | {f"{tool.name}{_usage(tool)}": tool.description for tool in tools}
 
 

@@ -10,7 +10,7 @@ from agent.powers import POWERS, by_the_table, may
 from agent.tool import Chats, Role, Tool
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
-from gateway.scheduling.commands import OWN
+from gateway.scheduling.commands import NAMES
 
 
 @pytest.mark.parametrize("tool", BUILTIN_TOOLS, ids=lambda tool: tool.name)
@@ -18,7 +18,7 @@ def test_every_builtin_tool_is_in_the_table(tool: Tool) -> None:
     assert tool.name in POWERS
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_every_command_of_the_gateway_is_in_the_table(name: str) -> None:
     assert f",{name}" in POWERS
 

@@ -79,3 +79,8 @@ async def test_help_writes_commands_as_they_are_typed_there(platform: Play) -> N
     assert f" {form}: " in usual
     assert f"({form} all: " in usual
     assert "tape.search query=..." in whole
+    (erasing,) = [line for line in usual.splitlines() if "erase" in line]
+    asked = "/tapeway forget me" if platform.channel == "slack" else "/forget me"
+    asked = "/forget" if platform.channel == "discord" else asked
+    assert erasing.endswith(f" {asked}: erase what you wrote, after I've asked once more")
+    assert erasing.count("forget") == 1

@@ -89,9 +89,7 @@ _COMMANDS: Final = {
     "go back to an earlier checkpoint (`,rewind` lists them)": (
         "回到之前的检查点（`,rewind` 列出它们）"
     ),
-    "erase what you wrote (`,forget me`: I'll ask once more first)": (
-        "抹除您写的内容（`,forget me`：我会先再确认一次）"
-    ),
+    "erase what you wrote, after I've asked once more": "再确认一次后，抹除您写的内容",
     "a link to the console, where owners and admins see what I heard, did and spent": (
         "控制台的链接，所有者和管理员可在其中查看我听到、做过和花费了什么"
     ),

@@ -51,7 +51,7 @@ async def completed(
 async def test_a_text_file_becomes_an_excerpt_that_names_it() -> None:
     found = await completed(heard(file(), text="why?"))
     assert (found.text, found.media, found.incomplete) == ("why?", (), False)
-    assert found.excerpts == (Excerpt("text file", "the words", media=(file(),)),)
+    assert found.excerpts == (Excerpt("text file", "the words", "Ada", "7", media=(file(),)),)
 
 
 async def test_a_paste_becomes_the_messages_own_text() -> None:
@@ -63,14 +63,14 @@ async def test_a_paste_becomes_the_messages_own_text() -> None:
 async def test_files_of_quotes_and_forwards_are_read_as_well() -> None:
     quote = Quote("Bob", "8", media=(file(),))
     forwarded = Excerpt("forwarded message", author="Bob", media=(file("message.txt"),))
-    both = Excerpt("forwarded message", "look", media=(file(),))
+    both = Excerpt("forwarded message", "look", "Zed", media=(file(),))
     found = await completed(heard(text="and?", quote=quote, excerpts=(forwarded, both)))
     assert found.quote is not None
     assert (found.quote.text, len(found.quote.media)) == ("the words", 1)
-    assert [(one.label, one.text) for one in found.excerpts] == [
-        ("forwarded message", "the words"),
-        ("forwarded message", "look"),
-        ("text file", "the words"),
+    assert [(one.label, one.text, one.author) for one in found.excerpts] == [
+        ("forwarded message", "the words", "Bob"),
+        ("forwarded message", "look", "Zed"),
+        ("text file", "the words", "Zed"),
     ]
 
 

@@ -30,6 +30,7 @@ from tests.kit.visitor import visit
     ("line", "told"),
     [
         (",help", "`/tape.search query=...`"),
+        (",help", "`/forget me`: erase what you wrote"),
         (",tape.info", "The tape of this chat has"),
         (",tape.search query=deploy", "I found nothing about “deploy”"),
         (",tape.search deploy", "I found nothing about “deploy”"),

@@ -194,8 +194,9 @@ class IntakePlanner:
         """Decide whether a message asks the agent; return the message, and whether it is stale."""
         message = await self._followed(message, session_id, assignment.lane)
         message = self._guard.judge(message)
-        if assignment.replied and message.quote is not None and not message.quote.chosen:
-            message = replace(message, quote=None)  # the quoted message is on the tape
+        quote = message.quote
+        if assignment.replied and quote is not None and not (quote.chosen or quote.media):
+            message = replace(message, quote=None)  # its words are on the tape
         stale = message.addressed and self._is_stale(message)
         if stale:
             message = replace(message, addressed=False, why="asked too long ago, while I was away")

@@ -55,3 +55,17 @@ async def test_e8_an_image_of_others_is_shown_after_the_message_s_own(
     found, said = await seen(model, tmp_path, replace(MESSAGE, **change))
     assert said == whose
     assert found == (len(whose) or 4)
+
+
+async def test_a_reply_to_one_of_two_photos_shows_which(model: FakeOpenAI, tmp_path: Path) -> None:
+    first = replace(MESSAGE, media=photos("a"), text="one hall")
+    second = replace(first, message_id="2", ext_id="-100/2", media=photos("b"), text="another")
+    asked = replace(first, message_id="3", ext_id="-100/3", media=(), text="how old is it?")
+    asked = replace(asked, reply_to="1", quote=Quote("Ann", "7", "one hall", media=photos("a")))
+    async with open_group(tmp_path, model, channel=MediaChannel(dict(FILES))) as group:
+        entries = await group.hear_each(first, second, asked)
+    said = [one for one in entries if one.meta.get("message_id") == "3"]
+    assert "replying to" in said[0].text
+    assert "[photo" in said[0].text
+    content = model.requests[-1].body["messages"][-1]["content"]
+    assert [part["type"] for part in content].count("image_url") == 1

@@ -16,7 +16,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.chats import GroupChat, open_group
 from tests.kit.gateways import names
-from tests.kit.plain_channels import MESSAGE
+from tests.kit.plain_channels import MESSAGE, PlainChannel
 
 OVERHEARD = replace(MESSAGE, addressed=False, why="said to the group")
 
@@ -141,6 +141,22 @@ async def test_a_channel_that_knows_no_form_has_its_commands_in_what_asks(group:
     await group.hear(replace(OVERHEARD, text=",tape.info", ext_id="-100/2"))
     assert len(group.posts) == 1
     assert (await stored(group)).why == MESSAGE.why
+
+
+class Reading(PlainChannel):
+    """A channel that says itself which line is a command's."""
+
+    capabilities = PlainChannel.capabilities | {"commands"}
+
+
+async def test_what_a_channel_with_a_form_read_as_no_command_is_none(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(Text(("It starts over.",)))
+    async with open_group(tmp_path, model, channel=Reading()) as group:
+        entries = await group.hear(replace(MESSAGE, text="/reset"))  # in code, or in a title
+    assert len(model.requests) == 1
+    assert "session/reset" not in names(entries)
 
 
 def former(text: str, **more: object) -> InboundMessage:

@@ -175,3 +175,10 @@ async def test_what_a_former_version_accepted_is_decided_as_today(group: GroupCh
     await group.hear_each(lol, replace(info, ext_id="-100/2"))
     assert len(group.posts) == 1
     assert group.model.requests == []
+
+
+@pytest.mark.parametrize("text", [",", ", "])
+async def test_a_comma_alone_is_no_command_of_any_version(group: GroupChat, text: str) -> None:
+    old = former(text)
+    await group.hear_each(old, replace(MESSAGE, text=text, command=text, ext_id="-100/2"))
+    assert len(group.model.requests) == 2

@@ -14,6 +14,8 @@ Each capability, and what happens without it:
     routes           the channel serves HTTP routes of its own
     buttons          messages can have buttons; otherwise the gateway writes commands in their place
     admins           the platform says who administers a chat (see `administers`)
+    commands         the channel itself says which line of a message is a command's (see
+                     `InboundMessage.command`); otherwise the text of what asks the agent is read
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ Capability = Literal[
     "routes",
     "buttons",
     "admins",
+    "commands",
 ]
 Feature = Literal[
     "groups",

@@ -6,18 +6,23 @@ redelivery alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
-from channels.message import Excerpt, Media
+from channels.message import Excerpt, InboundMessage, Media
 
 MAX_BYTES: Final = 65_536
 """UTF-8 bytes of words that are kept of a message, its excerpts included."""
 
 MAX_MEDIA: Final = 20
 MAX_EXCERPTS: Final = 10
+
+UNREADABLE: Final = "a part that cannot be read"
+_MALFORMED: Final = (
+    *(AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,25 @@ class Content:
         )
         omitted = (*self.omitted, *left.omitted(), *_counted(self.excerpts[MAX_EXCERPTS:]))
         return replace(self, text=text, media=media, excerpts=excerpts, omitted=omitted)
+
+
+def with_or_without(
+    beside: Collection[str],
+    read: Callable[[Mapping[str, Any]], InboundMessage | None],
+    raw: Mapping[str, Any],
+) -> InboundMessage | None:
+    """Read a message, or, if that fails, what it says without the fields `beside` its words.
+
+    A person's question must not be lost because of a malformed card or file. Raises the error if
+    nothing is left without these fields.
+    """
+    try:
+        return read(raw)
+    except _MALFORMED:
+        found = read({name: value for name, value in raw.items() if name not in beside})
+        if found is None or found.kind not in ("message", "edit"):
+            raise
+        return replace(found, omitted=(*found.omitted, UNREADABLE))
 
 
 @dataclass(slots=True)

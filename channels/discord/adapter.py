@@ -51,7 +51,10 @@ class DiscordChannel(Channel):
     name: ClassVar[str] = "discord"
     joins: ClassVar[str] = "server"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"edit", "typing", "media", "idempotent_send", "lookup", "backfill", "buttons", "admins"}
+        {
+            *("edit", "typing", "media", "idempotent_send", "lookup", "backfill", "buttons"),
+            *("admins", "commands"),
+        }
     )
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"exclusive"}
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from channels.commands import after_mention, command_line
-from channels.content import Content
+from channels.content import Content, with_or_without
 from channels.discord.content import (
     digest_of,
     own_words,
@@ -53,6 +53,15 @@ OWN_FILE: Final = "own_file"
 LOADING: Final = 1 << 7
 """The message flag of an app's answer that it has only announced; an update brings its words."""
 
+BESIDE: Final = frozenset(
+    (
+        *("activity", "application", "attachments", "components", "embeds", "flags"),
+        *("message_reference", "message_snapshots", "poll", "referenced_message"),
+        *("sticker_items", "stickers"),
+    )
+)
+"""Fields beside the words of a message; none of them says whose words these are."""
+
 _UNASKED: Final = {STARTER: "first message of a thread", POLL_RESULT: "result of a poll"}
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|``.*?``|`[^`\n]*`", re.DOTALL)
 _CHUNK: Final = re.compile(r"\S+")
@@ -65,7 +74,7 @@ def parse(name: str, data: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMe
     if name == "MESSAGE_CREATE":
         return message_of(data, me, cache)
     if name == "MESSAGE_UPDATE":
-        return _edit(data, me, cache)
+        return with_or_without(BESIDE, lambda raw: _edit(raw, me, cache), data)
     if name == "MESSAGE_DELETE":
         return _deleted(data, cache)
     return None
@@ -77,6 +86,10 @@ def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage |
     None for the bot's own, and for an app's answer that is only announced. What says nothing, and
     what Discord says of a channel, is a `change` with the name of its type.
     """
+    return with_or_without(BESIDE, lambda one: _read(one, me, cache), raw)
+
+
+def _read(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
     sender = _sender(raw, me, cache)
     if is_own(raw, sender, me) or int(raw.get("flags") or 0) & LOADING:
         return None
@@ -180,7 +193,7 @@ def _edit(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None
     """
     if raw.get("content") is None or not raw.get("author") or type_of(raw) not in WRITTEN:
         return None  # only a part of the message, or nobody's words
-    found = message_of(raw, me, cache)
+    found = _read(raw, me, cache)
     stamp = utc_of(raw.get("edited_timestamp"))
     if found is None or (not stamp and _is_answer_of_app(raw)):
         return found

@@ -70,7 +70,7 @@ def as_image(media: Media, mime: str) -> Media:
 def linked(kind: MediaKind, label: str, item: Raw) -> Media:
     """Return a picture or film that an address leads to; only Discord's own files are fetched."""
     url = str(item.get("url") or "")
-    is_own = urlsplit(url).hostname in _OWN_HOSTS
+    is_own = _host(url) in _OWN_HOSTS
     words = [str(item.get("description") or ""), "" if is_own else url]
     return Media(
         kind,
@@ -83,6 +83,13 @@ def linked(kind: MediaKind, label: str, item: Raw) -> Media:
         height=count(item.get("height")),
         detail=", ".join(part for part in words if part)[:MAX_DETAIL],
     )
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:  # such as "http://[": a page may name any picture
+        return None
 
 
 def address(url: str) -> str:

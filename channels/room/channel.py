@@ -34,7 +34,7 @@ class RoomChannel(Channel):
     """The base class of the web channel and the terminal channel."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"edit", "typing", "native_stream", "idempotent_send", "routes"}
+        {"edit", "typing", "native_stream", "idempotent_send", "routes", "commands"}
     )
     runs_everywhere: ClassVar[bool] = True
     traits: Traits = Traits(edit_interval=0.06, edit_rest=5.0)

@@ -69,6 +69,7 @@ class SlackChannel(Channel):
             "routes",
             "buttons",
             "admins",
+            "commands",
         }
     )
 

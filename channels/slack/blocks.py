@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+from channels.content import MAX_BYTES
 from channels.slack.mrkdwn import decode, escape, unescape
 from channels.slack.rich_text import link, write_rich_text
 
@@ -80,7 +81,9 @@ def said_once(text: str, more: Sequence[str]) -> str:
         text, said = "", ""
     found = [text] if text.strip() else []
     for one, bare in others:
-        if bare and f" {bare} " not in f" {said} ":
+        if len(said) > MAX_BYTES:  # what follows is cut, and need not be compared
+            found.append(one)
+        elif bare and f" {bare} " not in f" {said} ":
             found.append(one)
             said = f"{said} {bare}"
     return "\n".join(found)
@@ -160,7 +163,8 @@ def _video(block: Raw, depth: int) -> list[str]:
 
 def _table(block: Raw, depth: int) -> list[str]:
     rows = block.get("rows")
-    lines = [_row(row, depth) for row in rows if isinstance(row, list)] if rows else []
+    given = rows if isinstance(rows, list) else []
+    lines = [_row(row, depth) for row in given if isinstance(row, list)]
     return [*_write(block.get("caption"), depth), "\n".join(lines)]
 
 

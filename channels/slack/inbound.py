@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from channels.commands import after_mention, command_line
-from channels.content import Content
+from channels.content import Content, with_or_without
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, unreadable_message
 from channels.slack.chat_changes import change_of, notice_of, pressed
@@ -48,6 +48,9 @@ TWIN: Final = "twin"
 
 PENDING: Final = "files"
 """The field of `raw` with the ids of the files that are yet to be looked up."""
+
+BESIDE: Final = ("attachments", "blocks", "files", "root")
+"""Fields beside the text of a message; none of them says whose words it has."""
 
 _NAMES: Final = "console forget handoff help open pair reset rewind start stop"
 COMMANDS: Final = {"status": ",tape.info"} | {name: f",{name}" for name in _NAMES.split()}
@@ -141,6 +144,12 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
 
 
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
+    found = with_or_without(BESIDE, lambda one: _read(one, me, event_id), event)
+    assert found is not None
+    return found
+
+
+def _read(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     """Parse a message; one that says nothing asks nothing, and is recorded by its kind."""
     raw = own_words(event)
     content = read_with(raw, event, me)
@@ -178,10 +187,17 @@ def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
     # An app may go on with its message without a mark that it was edited.
     may_be_edit = now.get("edited") or (now.get("bot_id") and before)
     # A preview that Slack adds is no change by the author.
-    is_same = bool(before) and of_author(now) == of_author(before)
+    is_same = bool(before) and _is_same(now, before)
     if is_same or not (_is_written(now, me) and may_be_edit):
         return None
     return _edit(now, event, me, event_id)
+
+
+def _is_same(now: Raw, before: Raw) -> bool:
+    try:
+        return of_author(now) == of_author(before)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return False  # what is malformed is not known to be the same
 
 
 def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:

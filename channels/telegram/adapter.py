@@ -55,7 +55,7 @@ class TelegramChannel(Channel):
 
     name: ClassVar[str] = "telegram"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"edit", "typing", "native_stream", "media", "routes", "buttons", "admins"}
+        {"edit", "typing", "native_stream", "media", "routes", "buttons", "admins", "commands"}
     )
     # Telegram does not report deleted messages to bots.
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"deletions"}

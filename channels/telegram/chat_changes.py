@@ -81,7 +81,12 @@ def stopped(raw: Raw, update: Raw) -> InboundMessage:
     identity["ext_id"] = f"{identity['chat_id']}/stop/{number}"
     identity["message_id"] = ""
     return InboundMessage(
-        **identity, sender=sender, text=",stop", addressed=True, why="the Stop of a draft"
+        **identity,
+        sender=sender,
+        text=",stop",
+        command=",stop",
+        addressed=True,
+        why="the Stop of a draft",
     )
 
 

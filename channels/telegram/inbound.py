@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from channels.content import Content
+from channels.content import Content, with_or_without
 from channels.message import REST, Author, InboundMessage, Quote, unreadable_message
 from channels.telegram.addressing import (
     FOR_ANOTHER,
@@ -43,6 +43,9 @@ ALLOWED_UPDATES: Final = (
     "stopped_message_generation",
 )
 
+BESIDE: Final = ("reply_to_message", "external_reply", "quote", "reply_markup")
+"""Fields beside the words of a message; none of them says whose words these are."""
+
 MIN_PASTE_LENGTH: Final = 2048
 """Minimum UTF-16 units of a part that others follow: apps cut at a good place in the second half
 of 4096 units."""
@@ -52,10 +55,10 @@ def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
     """Parse an update, or return None if no tape needs it; raises any error if it is malformed."""
     for kind in MESSAGES:
         if kind in update:
-            return _message(update[kind], me, update)
+            return with_or_without(BESIDE, lambda raw: _message(raw, me, update), update[kind])
     for kind in EDITS:
         if kind in update:
-            return _edit(update[kind], me, update)
+            return with_or_without(BESIDE, lambda raw: _edit(raw, me, update), update[kind])
     if "callback_query" in update:
         return pressed(update["callback_query"], update)
     if "my_chat_member" in update:

@@ -12,7 +12,7 @@ from gateway.explain.quotes import repeats, word_runs
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import ANCHOR, EVENT, FORK_OPEN, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, is_start
 from tape.erasing import erased_on, tombstone
-from tape.excerpts import EXCERPTS, without
+from tape.excerpts import EXCERPTS, OMITTED, split, without
 from tape.fork import DISCARDED, MERGED, MERGING
 from tape.query import subject_of
 from tape.turn_events import TAKES, TURN_END
@@ -64,6 +64,7 @@ class Doomed:
             left = self._without_others(entry)
             if left != entry:
                 self._stripped.add(entry.id)
+                left = _without_omitted(left)
         elif entry.name == MESSAGE_MEDIA:
             left = self._without_images(entry)
         elif entry.kind == TOOL_RESULT:
@@ -165,6 +166,15 @@ def _unquoted(entry: Entry) -> Entry:
     lines[0] = _QUOTE.sub(r"\1]", lines[0])
     meta = {name: value for name, value in entry.meta.items() if name != "quote"}
     return _with_content(entry, "\n".join(lines), meta)
+
+
+def _without_omitted(entry: Entry) -> Entry:
+    """Return a message without what it says was left out: that may name a file of theirs."""
+    content = _content(entry)
+    if content is None or not entry.meta.get(OMITTED):
+        return entry
+    meta = {name: value for name, value in entry.meta.items() if name != OMITTED}
+    return _with_content(entry, replace(split(content), left_out=()).content, meta)
 
 
 def _content(entry: Entry) -> str | None:

@@ -82,7 +82,6 @@ class Completion:
         if not self._access.decide(row.message).allowed:  # nothing is fetched for who is refused
             return replace(row, message=replace(row.message, incomplete=False))
         found = await self._look_up(row)
-        found = self._pairing.screened(cleaned(found, self._services.redactor.clean))
         keys = {name: getattr(row.message, name) for name in _KEYS}
         row = replace(row, message=replace(found, **keys, incomplete=False))
         unit = Unit()
@@ -101,7 +100,7 @@ class Completion:
                 why = f"no answer within {MAX_LOOKUP_SECONDS:g} s"
                 try:
                     if channel is not None:
-                        return await channel.complete(row.message)
+                        return self._fit(await channel.complete(row.message))
                 except Exception as cause:
                     pause = _pause(cause, pause)
                     why = str(cause)
@@ -112,6 +111,9 @@ class Completion:
             await self._services.clock.sleep(pause)
         get_log().warning("intake.incomplete", inbox=row.id, why=why)
         return replace(row.message, omitted=(*row.message.omitted, NOT_GIVEN))
+
+    def _fit(self, found: InboundMessage) -> InboundMessage:
+        return self._pairing.screened(cleaned(found, self._services.redactor.clean))
 
 
 def _pause(cause: Exception, pause: float | None) -> float | None:

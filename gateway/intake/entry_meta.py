@@ -114,7 +114,8 @@ def is_command(message: InboundMessage) -> bool:
 
 def word_of(message: InboundMessage) -> str:
     """Return the name of the command that a message has the form of, or ""."""
-    return message.command.removeprefix(",").split(maxsplit=1)[0] if message.command else ""
+    words = message.command.removeprefix(",").split(maxsplit=1)
+    return words[0] if words else ""  # a former version took a comma alone for a command
 
 
 def closed_command(message: InboundMessage) -> str:

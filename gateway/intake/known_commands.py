@@ -13,6 +13,7 @@ from gateway.access.access import Decision
 from gateway.access.roles import Roles
 from gateway.hooks.runtime import HookRuntime
 from gateway.intake.entry_meta import COMMAND, word_of
+from gateway.pipeline.router import OutboundChannelRouter
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class KnownCommands:
 
     _hooks: HookRuntime
     _roles: Roles
+    _router: OutboundChannelRouter
 
     async def decided(self, message: InboundMessage, decision: Decision) -> InboundMessage:
         """Return a message that asks with its command, or whose `command` is empty: a sentence.
@@ -29,7 +31,7 @@ class KnownCommands:
         that. So are plugins' tools where the agent is asked anyway. What is said to a group is
         meant for one only if its author may use it there, or may be an administrator who may.
         """
-        line = _line_of(message)
+        line = self._line_of(message)
         if line and await self._knows(replace(message, command=line), decision):
             # What has no command of its own was read by a channel that has no other form for it.
             why = COMMAND if message.command or not message.addressed else message.why
@@ -61,12 +63,16 @@ class KnownCommands:
         chat = Chats.GROUP if group else Chats.PRIVATE
         return any(tool.role <= role and chat in tool.chats for tool in named)
 
+    def _line_of(self, message: InboundMessage) -> str:
+        """Return the command line that a message has the form of; a forwarded one has none.
 
-def _line_of(message: InboundMessage) -> str:
-    """Return the command line that a message has the form of, or ""; a forwarded one has none.
-
-    A channel that recognizes no commands has them in the text of what asks the agent.
-    """
-    if message.forwarded is not None:
-        return ""
-    return message.command or (command_line(message.text) if message.addressed else "")
+        Only of a channel that recognizes no commands is the text read, if it asks the agent: the
+        others know better what in it is code, a title, or somebody else's.
+        """
+        if message.forwarded is not None:
+            return ""
+        channel = self._router.channels.get(message.channel)
+        reads = channel is not None and "commands" in channel.capabilities
+        if message.command or reads or not message.addressed:
+            return message.command
+        return command_line(message.text)

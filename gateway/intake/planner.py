@@ -107,7 +107,7 @@ class IntakePlanner:
         self._services = services
         self._access = access
         self._lanes = lanes
-        self._commands = KnownCommands(services.hooks, roles)
+        self._commands = KnownCommands(services.hooks, roles, services.router)
         self._guard = BotGuard(services.clock, services.settings.access.bots)
 
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:

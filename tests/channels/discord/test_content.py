@@ -6,7 +6,9 @@ from typing import Any, Final
 
 import pytest
 
+from channels.content import UNREADABLE
 from channels.discord.content import digest_of, read_content
+from channels.discord.inbound import parse
 from channels.message import Excerpt
 from tests.channels.discord.raw import ADA, BOB, BOT, GENERAL, ME, Json, guild_cache, message
 
@@ -250,3 +252,30 @@ def test_a_digest_stays_when_discord_signs_an_address_again() -> None:
 
 def test_mentions_are_listed_by_id() -> None:
     assert read(message("<@7>", mentions=[ADA], channel=GENERAL)).mentions == ("@7",)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"embeds": [{"type": "rich", "provider": "e.org"}]},
+        {"embeds": [{"type": "link", "image": "https://e.org/a.png"}]},
+        {"poll": {"question": {"text": 5}, "answers": [{"answer_id": []}]}},
+        {"components": [{"type": 2, "label": "a", "emoji": 5}]},
+        {"message_snapshots": [{"message": {"content": "a", "timestamp": "never"}}]},
+        {"attachments": [None], "flags": "none"},
+    ],
+)
+@pytest.mark.parametrize("name", ["MESSAGE_CREATE", "MESSAGE_UPDATE"])
+def test_a_malformed_part_takes_no_question_with_it(name: str, beside: Json) -> None:
+    stamp = "2026-01-01T00:01:00+00:00" if name == "MESSAGE_UPDATE" else None
+    raw = message("<@1> when?", mentions=[BOT], edited_timestamp=stamp, **beside)
+    found = parse(name, raw, ME, guild_cache())
+    assert found is not None
+    assert (found.kind, found.addressed) == ("edit" if stamp else "message", True)
+    assert (found.text, found.omitted) == ("@Tapeway when?", (UNREADABLE,))
+
+
+def test_a_picture_of_a_page_may_have_any_address() -> None:
+    page = {"type": "link", "description": "a page", "image": {"url": "http://["}}
+    found = excerpt(message("https://e.org", embeds=[page]))
+    assert (found.text, found.media[0].file) == ("a page", "")

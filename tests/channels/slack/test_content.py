@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
 
-from channels.content import Content
+from channels.content import MAX_BYTES, UNREADABLE, Content
 from channels.message import Excerpt, InboundMessage
 from channels.slack.content import read_content
 from channels.slack.inbound import of_event
 from tests.channels.slack.events import event, me
+
+DEEP: list[Any] = []
+for _level in range(900):
+    DEEP = [{"type": "rich_text_list", "elements": DEEP}]
 
 APP: dict[str, Any] = {"user": None, "bot_id": "B2", "subtype": "bot_message", "username": "CI"}
 
@@ -327,3 +332,37 @@ def test_an_app_that_goes_on_with_its_message_edits_it_without_saying_so() -> No
     found = of_event(notice | {"ts": "1700000009.000200"}, me())
     assert found is not None
     assert (found.kind, found.text) == ("edit", "thinking\nthe answer")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"blocks": [{"type": "table", "rows": 5}, {"type": "rich_text", "elements": DEEP}]},
+        {"files": [{"id": "F1", "mimetype": "image/png", "original_w": "wide"}]},
+        {"attachments": [{"text": "a", "files": [{"id": "F1", "size": "big"}]}]},
+        {"root": 5, "subtype": "thread_broadcast", "thread_ts": "1700000000.000050"},
+    ],
+)
+def test_a_malformed_part_takes_no_question_with_it(beside: dict[str, Any]) -> None:
+    found = of_event(event("<@UBOT> when?", **beside), me())
+    assert found is not None
+    assert (found.kind, found.addressed, found.text) == ("message", True, "@UBOT when?")
+    assert found.omitted == (UNREADABLE,)
+    now = event("<@UBOT> when?", edited={"ts": "1700000009.000000"}, **beside)
+    before = event("when?", **beside)
+    edit = of_event(event(subtype="message_changed", message=now, previous_message=before), me())
+    assert edit is not None
+    assert (edit.kind, edit.text) == ("edit", "@UBOT when?")
+
+
+def test_nothing_is_left_of_a_message_of_a_malformed_part_alone() -> None:
+    with pytest.raises(ValueError, match="wide"):
+        of_event(event("", files=[{"id": "F1", "original_w": "wide"}]), me())
+
+
+def test_very_many_parts_are_read_in_little_time() -> None:
+    words = [f"word{number}" for number in range(60_000)]
+    start = process_time()
+    content = read_content(event("hi", blocks=[{"type": "unheard_of", "words": words}]), me())
+    assert len(content.text) == MAX_BYTES
+    assert process_time() - start < 3.0

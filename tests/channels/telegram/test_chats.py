@@ -209,6 +209,15 @@ async def test_e7_an_empty_answer_of_the_model_is_told(bot: Bot) -> None:
     assert told.text.startswith("Sorry, I couldn't answer")
 
 
+@pytest.mark.parametrize("kind", ["code", "blockquote"])
+async def test_a_command_that_is_only_shown_is_the_model_s_to_answer(kind: str, bot: Bot) -> None:
+    ada = in_private(bot)
+    bot.model.enqueue(Text(("It starts over.",)))
+    bot.fake.say(7, ada, "/reset", entities=[{"type": kind, "offset": 0, "length": 6}])
+    assert "session/reset" not in names(await bot.settled(7))
+    assert len(bot.model.requests) == 1
+
+
 async def test_a_group_that_the_bot_is_added_to_is_greeted_once(bot: Bot) -> None:
     ada = bot.fake.user(7, "Ada")
     bot.fake.group(GROUP, "Ops", member=False)

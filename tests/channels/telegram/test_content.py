@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from channels.content import UNREADABLE
 from channels.message import Excerpt, InboundMessage, Media, Quote
 from channels.telegram.content import read_content
 from channels.telegram.entities import with_addresses
@@ -352,3 +353,18 @@ def test_an_edit_waits_for_no_other_part() -> None:
 def test_a_text_beyond_the_limit_says_where_it_was_cut() -> None:
     message = read(said("x" * 70_000, GROUP))
     assert (len(message.text), message.omitted) == (65_536, ("the last 4464 characters",))
+
+
+@pytest.mark.parametrize(
+    "beside", [{"reply_to_message": {"from": 5}}, {"reply_markup": {"inline_keyboard": 5}}]
+)
+def test_a_malformed_part_takes_no_question_with_it(beside: Json) -> None:
+    for update in (said("when?", PRIVATE, **beside), edited("when?", chat=PRIVATE, **beside)):
+        found = read(update)
+        assert (found.text, found.addressed, found.omitted) == ("when?", True, (UNREADABLE,))
+
+
+@pytest.mark.parametrize("forward", [{"sender_user": 5}, {"sender_user": {"first_name": "Bob"}}])
+def test_a_malformed_forward_never_becomes_its_sender_s_own_words(forward: Json) -> None:
+    with pytest.raises((AttributeError, KeyError)):
+        read(said("/reset", PRIVATE, forward_origin=forward))

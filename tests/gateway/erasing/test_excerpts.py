@@ -68,6 +68,24 @@ async def test_a_forgotten_person_s_words_go_from_the_messages_that_pass_them_on
     assert holding(tmp_path, *MARKS, ANN.name, "file-of-ann") == []
 
 
+@pytest.mark.parametrize(
+    "change", [{"excerpts": (HERS,)}, {"quote": Quote(ANN.name, ANN.id, SECRET, media=(PICTURE,))}]
+)
+async def test_what_was_left_out_of_a_forgotten_person_s_words_is_named_no_more(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    left_out = ('the text of "zyzzogeton.txt"',)
+    first = passed_on(**change, omitted=left_out, addressed=False)
+    edit = replace(first, kind="edit", ext_id="-100/2/edit", text="look here", edited=first.date)
+    async with open_group(tmp_path) as group:
+        await group.hear_each(first, edit)
+        await erase(group, what="person", channel="plain", person=ANN.id)
+        entries = await group.tape.read()
+        assert of_bob(entries).text == f"[00:00 #1 {BOB.name}] look at that"
+        await group.tape.full_context()
+    assert holding(tmp_path, *MARKS, ANN.name) == []
+
+
 async def test_erasing_a_message_takes_the_copies_that_others_passed_on(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:

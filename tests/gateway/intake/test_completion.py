@@ -123,6 +123,27 @@ async def test_d2_what_the_platform_does_not_give_is_named(
     assert len(channel.asked) == tries
 
 
+class Forgetful(LookingUp):
+    """A plugin's channel that looks a message up, and returns nothing."""
+
+    async def complete(self, message: InboundMessage) -> InboundMessage:
+        await super().complete(message)
+        return None  # type: ignore[return-value]
+
+
+async def test_d2_a_channel_that_returns_no_message_keeps_nothing_back(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_group(tmp_path, channel=Forgetful(), clock=clock) as group:
+        await group.accept(said(1, incomplete=True), said(2))
+        await clock.advance(60.0)
+        texts = asked(await group.settled())
+    assert [text.partition("] ")[2].split("\n")[0] for text in texts] == [
+        "question 1",
+        "question 2",
+    ]
+    assert NOT_GIVEN in texts[0]
+
+
 async def test_d1_a_lookup_that_a_stop_cut_off_is_made_at_the_next_start(tmp_path: Path) -> None:
     first, second = LookingUp(), LookingUp()
     first.gate = anyio.Event()

@@ -16,7 +16,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.chats import GroupChat, open_group
 from tests.kit.gateways import names
-from tests.kit.plain_channels import MESSAGE
+from tests.kit.plain_channels import MESSAGE, PlainChannel
 
 OVERHEARD = replace(MESSAGE, addressed=False, why="said to the group")
 
@@ -143,6 +143,22 @@ async def test_a_channel_that_knows_no_form_has_its_commands_in_what_asks(group:
     assert (await stored(group)).why == MESSAGE.why
 
 
+class Reading(PlainChannel):
+    """A channel that says itself which line is a command's."""
+
+    capabilities = PlainChannel.capabilities | {"commands"}
+
+
+async def test_what_a_channel_with_a_form_read_as_no_command_is_none(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.enqueue(Text(("It starts over.",)))
+    async with open_group(tmp_path, model, channel=Reading()) as group:
+        entries = await group.hear(replace(MESSAGE, text="/reset"))  # in code, or in a title
+    assert len(model.requests) == 1
+    assert "session/reset" not in names(entries)
+
+
 def former(text: str, **more: object) -> InboundMessage:
     """Return a message of a version that had the command in the text."""
     payload = replace(MESSAGE, text=text, **more).to_payload()  # type: ignore[arg-type]
@@ -159,3 +175,10 @@ async def test_what_a_former_version_accepted_is_decided_as_today(group: GroupCh
     await group.hear_each(lol, replace(info, ext_id="-100/2"))
     assert len(group.posts) == 1
     assert group.model.requests == []
+
+
+@pytest.mark.parametrize("text", [",", ", "])
+async def test_a_comma_alone_is_no_command_of_any_version(group: GroupChat, text: str) -> None:
+    old = former(text)
+    await group.hear_each(old, replace(MESSAGE, text=text, command=text, ext_id="-100/2"))
+    assert len(group.model.requests) == 2

@@ -93,7 +93,7 @@ UPDATE inbox SET
 WHERE id = ANY (id_list(:ids))
 
 -- name: wipe_quotes
-UPDATE inbox SET payload = json_with(payload, '{"quote": null, "excerpts": []}')
+UPDATE inbox SET payload = json_with(payload, '{"quote": null, "excerpts": [], "omitted": []}')
 WHERE id = ANY (id_list(:ids))
 
 -- name: wipe_outbox

@@ -93,7 +93,8 @@ WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: wipe_quotes
 UPDATE inbox SET
-    payload = json_set(payload, '$.quote', json('null'), '$.excerpts', json('[]'))
+    payload = json_set(payload, '$.quote', json('null'), '$.excerpts', json('[]'),
+        '$.omitted', json('[]'))
 WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: wipe_outbox

@@ -35,6 +35,9 @@ MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 PROMPT_SECONDS: Final = 2.0
 """Seconds in which a message comes before any edit of it."""
 
+EDITED_SECONDS: Final = 60.0
+"""Seconds after an edit in which each message of its chat is compared with it."""
+
 OVERTAKEN: Final = "an edit of it came first, and was taken in its place"
 
 MAX_ANSWERS: Final = 20  # maximum messages of a bot that are answered within WINDOW_SECONDS
@@ -109,10 +112,13 @@ class IntakePlanner:
         self._lanes = lanes
         self._commands = KnownCommands(services.hooks, roles, services.router)
         self._guard = BotGuard(services.clock, services.settings.access.bots)
+        self.edited: dict[tuple[str, str, str], float] = {}
 
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
         """Plan a message; `known` contains the earlier messages of its batch."""
         plan = await self._plan(parts, known)
+        if parts[0].message.kind == "edit":
+            self._note_edit(parts[0].message)
         for row in parts:
             known.add(row, plan.question.lane, asks=plan.row.message.addressed)
         self._lanes.collect(known, plan.question.session_id, plan.row.message, plan.question.lane)
@@ -213,17 +219,28 @@ class IntakePlanner:
 
     async def _is_overtaken(self, row: InboxRow) -> bool:
         """Return whether a message comes after an edit of it, which was taken in its place."""
-        if row.message.kind != "message" or not _is_late(row):
+        was_edited = _chat_of(row.message) in self.edited
+        if row.message.kind != "message" or not (was_edited or _is_late(row)):
             return False
         versions = await versions_of(self._services, row)
         by_edit = versions.known is not None and versions.known.message.kind == "edit"
         return by_edit and (versions.asked is not None or not row.message.addressed)
+
+    def _note_edit(self, message: InboundMessage) -> None:
+        """Remember for a while that an edit in this chat may have come before its message."""
+        now = self._services.clock.monotonic()
+        kept = {chat: at for chat, at in self.edited.items() if now - at < EDITED_SECONDS}
+        self.edited = {**kept, _chat_of(message): now}
 
     def _is_stale(self, message: InboundMessage) -> bool:
         if not message.backlog:  # a jump of the clock must not make live questions stale
             return False
         age = (self._services.clock.now() - parse_date(message.date)).total_seconds()
         return self._services.settings.delivery.replay_hours * 3600 < age < MAX_AGE_SECONDS
+
+
+def _chat_of(message: InboundMessage) -> tuple[str, str, str]:
+    return message.channel, message.account, message.chat_id
 
 
 def _is_late(row: InboxRow) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,13 @@ async def test_a4_a_message_that_comes_after_its_edit_asks_nothing_more(group: G
     entries = await group.hear_each(edit("@bot when?", late, backlog=False), late)
     assert len(group.posts) == 1
     assert "message.dropped" in names(entries)
+
+
+async def test_a4_an_edit_may_come_first_at_once(group: GroupChat) -> None:
+    now = datetime.now(UTC).isoformat()
+    prompt = replace(MESSAGE, text="@bot wehn?", date=now)
+    await group.hear_each(edit("@bot when?", prompt, edited=now), prompt)
+    assert len(group.posts) == 1
 
 
 async def test_a4_a_question_that_comes_after_its_edit_is_asked_if_the_edit_asked_nothing(

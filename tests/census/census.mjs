@@ -3,11 +3,11 @@
 //
 // `kinds`: every kind of update or event, and every subtype or type of a message.
 // `paths`: every path in a message to a string, a file, or an object that has neither inside, and
-// after it the type that has the field. `{bold}` behind a part of a path says which `type` the
+// after it the type that has the field, and `file` or `object` if it is no string. `{bold}` behind a part of a path says which `type` the
 // object there has. A path ends where it would enter a type in which it already is: a quoted
 // message, a nested block, and a bold text in an italic one, are not followed again. Slack's types
 // nest all blocks in all blocks of all attachments: each of them is entered once, on a shortest path,
-// and every other path to it ends there. Their names say nothing, so they are left out.
+// and every other path to it ends there. A path that ends so has `again` behind it. Their names say nothing, so they are left out.
 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -116,7 +116,7 @@ class Walk {
     if (type.isIntersection() && type.types.some((one) => is(one, F.String))) return this.put(path, owner);
     const name = this.nameOf(type);
     if (!this.once && name !== "" && inside.includes(name)) {
-      return this.put(path, owner);
+      return this.put(path, owner, members(type).some((one) => is(one, F.String)) ? "" : "again");
     }
     const within = name === "" ? inside : [...inside, name];
     if (type.isUnion()) {
@@ -129,7 +129,7 @@ class Walk {
         .some(Boolean);
     }
     if (!this.once) return this.object(type, path, owner, within);
-    if (name !== "" && this.seen.has(name)) return this.put(path, owner);
+    if (name !== "" && this.seen.has(name)) return this.put(path, owner, "again");
     this.seen.add(name);
     this.next.push([type, path, owner, [name || this.titleOf(type, inside)]]);
     return true;
@@ -139,7 +139,7 @@ class Walk {
     const fields = this.fieldsOf(type);
     const names = fields.map(([name]) => name);
     const isFile = names.includes("file_id");
-    if (isFile) this.put(path, owner);
+    if (isFile) this.put(path, owner, "file");
     const kind = this.kindOf(fields);
     const at = kind === "" || path === "" ? path : `${path}{${kind}}`;
     const said = fields.map(([name, of]) => {
@@ -149,7 +149,7 @@ class Walk {
     for (const info of this.checker.getIndexInfosOfType(type)) {
       said.push(this.enter(info.type, `${at}.*`, `${this.titleOf(type, inside)}.*`, inside));
     }
-    return said.some(Boolean) || this.put(at, owner);
+    return said.some(Boolean) || this.put(at, owner, "object");
   }
 
   titleOf(type, inside) {
@@ -163,8 +163,8 @@ class Walk {
     return values.length === 1 && values[0] !== undefined ? String(values[0]) : "";
   }
 
-  put(path, owner) {
-    if (path !== "") this.lines.add(this.once ? path : `${path} ${owner}`.trim());
+  put(path, owner, what = "") {
+    if (path !== "") this.lines.add(`${path} ${this.once ? "-" : owner || "-"} ${what}`.replace(/ -$/, "").trim());
     return true;
   }
 }

@@ -33,11 +33,14 @@ class Line:
     """A path of the census.
 
     steps  the path; `{bold}` behind a part says of which `type` the object there is
-    owner  the type that has the field, and the field: "RichTextBold.text"; or ""
+    owner  the type that has the field, and the field: "RichTextBold.text"; or "-"
+    what   "" for a string; "file"; "object" for one without strings; "again" for an object of a type
+           that is on another path; "kind" for a kind of update, event or message
     """
 
     steps: str
     owner: str
+    what: str = ""
 
     @property
     def path(self) -> str:
@@ -67,8 +70,7 @@ def census_of(platform: str) -> list[Line]:
     """Return the paths of the package's types, of its kinds, and of what is newer."""
     found = json.loads((HERE / f"{platform}.json").read_text())
     newer = json.loads((HERE / "newer.json").read_text())[platform]
-    lines = [*found["paths"], *map(_of_kind, found["kinds"]), *newer]
-    return [_line(one) for one in lines]
+    return [_line(one) for one in (*found["paths"], *map(_of_kind, found["kinds"]), *newer)]
 
 
 def rows_of(platform: str) -> list[Row]:
@@ -82,8 +84,8 @@ def row_of(line: Line, rows: list[Row]) -> Row | None:
 
 
 def _line(text: str) -> Line:
-    steps, owner, *_source = [*text.split(" "), ""]
-    return Line(steps, owner)
+    steps, owner, what = [*text.split(" ", 2), "", ""][:3]
+    return Line(steps, owner, "" if what.startswith("(") else what)
 
 
 def _row(line: str) -> Row:
@@ -104,4 +106,6 @@ def _fits(pattern: str, line: Line) -> bool:
 def _of_kind(kind: str) -> str:
     """Return a kind as a path: `update.poll`, `event.MESSAGE_CREATE`, `type.46`, `subtype.x`."""
     title, name, *value = kind.split(" ")
-    return f"{name} Message.{name}" if title == "message" else f"{title}.{(value or [name])[0]}"
+    if title == "message":
+        return f"{name} Message.{name} kind"
+    return f"{title}.{(value or [name])[0]} - kind"

@@ -3,7 +3,7 @@
 //
 // `kinds`: every kind of update or event, and every subtype or type of a message.
 // `paths`: every path in a message to a string, a file, or an object that has neither inside, and
-// after it the type that has the field, and `file` or `object` if it is no string. `{bold}` behind a part of a path says which `type` the
+// after it the type that has the field, and `file`, `object` or `any` if it is no string. `{bold}` behind a part of a path says which `type` the
 // object there has. A path ends where it would enter a type in which it already is: a quoted
 // message, a nested block, and a bold text in an italic one, are not followed again. Slack's types
 // nest all blocks in all blocks of all attachments: each of them is entered once, on a shortest path,
@@ -112,7 +112,8 @@ class Walk {
   enter(type, path, owner, inside) {
     if (is(type, F.StringLiteral | F.EnumLike | F.NumberLike | F.BooleanLike | F.BigIntLike)) return false;
     if (is(type, F.Null | F.Undefined | F.Never | F.Void)) return false;
-    if (is(type, F.String | F.TemplateLiteral | F.StringMapping | F.Any | F.Unknown)) return this.put(path, owner);
+    if (is(type, F.String | F.TemplateLiteral | F.StringMapping)) return this.put(path, owner);
+    if (is(type, F.Any | F.Unknown)) return this.put(path, owner, "any");
     if (type.isIntersection() && type.types.some((one) => is(one, F.String))) return this.put(path, owner);
     const name = this.nameOf(type);
     if (!this.once && name !== "" && inside.includes(name)) {
@@ -138,7 +139,7 @@ class Walk {
   object(type, path, owner, inside) {
     const fields = this.fieldsOf(type);
     const names = fields.map(([name]) => name);
-    const isFile = names.includes("file_id");
+    const isFile = names.includes("file_unique_id");
     if (isFile) this.put(path, owner, "file");
     const kind = this.kindOf(fields);
     const at = kind === "" || path === "" ? path : `${path}{${kind}}`;

@@ -16,12 +16,7 @@ PAGES: Final = {
     "slack": "content-slack.md",
 }
 HOWS: Final = ("read", "named", "left out")
-INSIDE: Final = (
-    "external_reply.",
-    "message_snapshots[].message.",
-    "attachments[].message_blocks[].message.",
-    "root.",
-)
+INSIDE: Final = ("external_reply.", "message_snapshots[].message.")
 """Where a message stands in another one: it is read as a message is."""
 
 _SPAN: Final = re.compile(r"`([^`]+)`")
@@ -34,8 +29,8 @@ class Line:
 
     steps  the path; `{bold}` behind a part says of which `type` the object there is
     owner  the type that has the field, and the field: "RichTextBold.text"; or "-"
-    what   "" for a string; "file"; "object" for one without strings; "again" for an object of a type
-           that is on another path; "kind" for a kind of update, event or message
+    what   "" for a string; "file"; "any"; "object" for one without strings; "again" for one of a
+           type that is on another path; "kind" for a kind of update, event or message
     """
 
     steps: str
@@ -84,7 +79,7 @@ def row_of(line: Line, rows: list[Row]) -> Row | None:
 
 
 def _line(text: str) -> Line:
-    steps, owner, what = [*text.split(" ", 2), "", ""][:3]
+    steps, owner, what = [*text.split(" "), "", ""][:3]
     return Line(steps, owner, "" if what.startswith("(") else what)
 
 

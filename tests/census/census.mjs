@@ -165,7 +165,7 @@ class Walk {
   }
 
   put(path, owner, what = "") {
-    if (path !== "") this.lines.add(`${path} ${this.once ? "-" : owner || "-"} ${what}`.replace(/ -$/, "").trim());
+    if (path !== "") this.lines.add(`${path} ${this.once ? "-" : owner || "-"} ${what}`.trim().replace(/ -$/, ""));
     return true;
   }
 }

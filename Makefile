@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference picture docs clean
+.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -192,6 +192,10 @@ env-example: $(VENV)/.run ## write .env.example from the settings
 
 reference: $(VENV)/.dev ## write the generated parts of docs/reference from the code
 	$(BIN)/python -m tests.reference
+
+# Needs npm; what it installs stays out of git. `make check` compares what is committed with the docs.
+census: ## write tests/census/*.json: every path in the messages of the platforms' own types
+	cd tests/census && npm install --silent --no-audit --no-fund --no-package-lock && node census.mjs
 
 picture: $(VENV)/.dev ## draw the pictures of the terminal chat and of the console in docs/images
 	$(BIN)/python -m tests.gateway.cli.chat.picture

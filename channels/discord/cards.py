@@ -133,8 +133,7 @@ def _words(node: Any, depth: int) -> Iterator[str]:
 
 def _of_component(node: Raw, depth: int) -> Iterator[str]:
     said = [str(node[key]) for key in _keys(node) if isinstance(node[key], str) and node[key]]
-    if said:
-        said[0] = labeled(said[0], str(node.get("url") or ""))
+    said = [labeled(next(iter(said), ""), str(node.get("url") or "")), *said[1:]]
     shown = " ".join(part for part in (_emoji(node.get("emoji")), *said[:1]) if part)
     yield from (part for part in (shown, *said[1:]) if part)
     for key, inner in node.items():

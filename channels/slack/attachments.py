@@ -60,7 +60,7 @@ def write_attachment(one: Raw, depth: int = MAX_DEPTH) -> str:
         *_fields(one.get("fields")),
         *_message_blocks(one.get("message_blocks")),
         *write_blocks(one.get("blocks")),
-        *(write_attachment(inner, depth - 1) for inner in listed(one.get("attachments")) if depth),
+        *(part for inner in listed(one.get("attachments")) if depth for part in _in(inner, depth)),
         *_preview(one.get("preview")),
         *(_action(action) for action in listed(one.get("actions"))),
         *(write_text(value) for name, value in one.items() if _is_unknown(name, value)),
@@ -71,6 +71,10 @@ def write_attachment(one: Raw, depth: int = MAX_DEPTH) -> str:
         return found
     fallback = str(one.get("fallback") or "")
     return "" if fallback == NO_PREVIEW else fallback
+
+
+def _in(inner: Raw, depth: int) -> tuple[str, str]:
+    return author_named(inner), write_attachment(inner, depth - 1)
 
 
 def author_named(one: Raw) -> str:
@@ -120,7 +124,10 @@ def _fields(fields: Any) -> list[str]:
 
 
 def _message_blocks(value: Any) -> list[str]:
-    return [part for one in listed(value) for part in write_blocks(_message_of(one).get("blocks"))]
+    found = []
+    for message in map(_message_of, listed(value)):
+        found += write_blocks(message.get("blocks")) or [_marked(message.get("text"))]
+    return found
 
 
 def _preview(value: Any) -> list[str]:

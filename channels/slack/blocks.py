@@ -25,7 +25,7 @@ NO_WORDS: Final = frozenset(
         *("name", "range", "size", "skin_tone", "source", "style", "type", "unicode"),
         *("verbatim", "video_html", "team", "channel", "user", "ts"),
         # what a press of a button opens or sends
-        *("confirm", "filter", "workflow", "trigger", "initial_value"),
+        *("confirm", "filter", "workflow", "trigger", "timezone"),
         # another form of words that are read
         *("fallback", "private_channel_prompt"),
     )
@@ -122,6 +122,8 @@ def _unknown(block: Raw, depth: int) -> list[str]:
 
 
 def _has_words(name: str, block: Raw) -> bool:
+    if name.startswith("initial_"):  # a choice that is among the others, or an id
+        return False
     if name in NO_WORDS or name == "url" or name.endswith(_NO_WORDS_END):
         # A mapping without a type has its words in any field: it is no block, but data.
         return name == "name" and "type" not in block

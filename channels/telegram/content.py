@@ -56,11 +56,10 @@ def read(raw: Raw) -> tuple[Content, MarkedText]:
         words = MarkedText()
         media = tuple(one for one in media if one.file)
         excerpts.append(made)
-    if words.text.strip() or media or excerpts:
+    # Of another chat's message, only what its text hides is here: the text itself is the quote.
+    if words.text.strip() or media or excerpts or "origin" in raw:
         excerpts += _hidden(raw, words)
-        kind = ""
-    else:
-        kind = kind_of(raw)
+    kind = "" if words.text.strip() or media or excerpts else kind_of(raw)
     content = Content(
         words.text,
         media,

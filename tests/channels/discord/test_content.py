@@ -279,3 +279,9 @@ def test_a_picture_of_a_page_may_have_any_address() -> None:
     page = {"type": "link", "description": "a page", "image": {"url": "http://["}}
     found = excerpt(message("https://e.org", embeds=[page]))
     assert (found.text, found.media[0].file) == ("a page", "")
+
+
+def test_the_address_of_a_link_button_that_shows_only_an_emoji_is_read() -> None:
+    button = {"type": 2, "style": 5, "emoji": {"id": None, "name": "🧾"}, "url": "https://e.org/7"}
+    found = read(message("", components=[{"type": 1, "components": [button]}]))
+    assert found.text == "🧾 https://e.org/7"

@@ -366,3 +366,25 @@ def test_very_many_parts_are_read_in_little_time() -> None:
     content = read_content(event("hi", blocks=[{"type": "unheard_of", "words": words}]), me())
     assert len(content.text) == MAX_BYTES
     assert process_time() - start < 3.0
+
+
+def test_the_text_of_a_shared_message_without_blocks_is_read() -> None:
+    inside = {"message": {"text": "*two* at noon", "ts": "1690000000.000100"}}
+    (found,) = content(attachments=[share("", message_blocks=[inside])]).excerpts
+    assert found.text == "*two* at noon"
+
+
+def test_a_card_inside_of_a_shared_message_keeps_its_author() -> None:
+    card = {"author_name": "CI", "title": "Build 812", "text": "failed"}
+    (found,) = content(attachments=[share("look", attachments=[card])]).excerpts
+    assert found.text == "look\nCI\nBuild 812\nfailed"
+
+
+def test_what_is_chosen_in_a_menu_before_anybody_chooses_is_no_word() -> None:
+    menu = {
+        "type": "multi_channels_select",
+        "placeholder": plain("Where?"),
+        "initial_channels": ["C7", "C8"],
+    }
+    times = {"type": "timepicker", "initial_time": "09:30", "timezone": "Europe/Rome"}
+    assert content(blocks=[{"type": "actions", "elements": [menu, times]}]).text == "Where?"

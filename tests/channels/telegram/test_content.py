@@ -368,3 +368,11 @@ def test_a_malformed_part_takes_no_question_with_it(beside: Json) -> None:
 def test_a_malformed_forward_never_becomes_its_sender_s_own_words(forward: Json) -> None:
     with pytest.raises((AttributeError, KeyError)):
         read(said("/reset", PRIVATE, forward_origin=forward))
+
+
+def test_the_address_that_another_chats_message_previews_is_read_beside_the_quote() -> None:
+    origin = {"type": "hidden_user", "sender_user_name": "Zed"}
+    preview = {"url": "https://e.org/menu"}
+    far = {"origin": origin, "link_preview_options": preview}
+    quote = read(said("this?", external_reply=far)).quote
+    assert quote == Quote("Zed", text="https://e.org/menu")

@@ -51,8 +51,13 @@ async def take_edit(
     subject = await _unfolded(services, subject) if subject.folded else subject
     before, after = revised(subject.message, message)
     parts = dict(subject.message.parts)
-    late_preview = not message.edited and versions.asked is not None and subject.status != "waiting"
-    if is_same(before, after) or late_preview or (parts and message.message_id not in parts):
+    is_answered = versions.asked is not None and subject.status != "waiting"
+    # The preview of a link that the platform made itself, and late: that is no edit.
+    is_preview = not message.edited and is_same(
+        replace(before, excerpts=()), replace(after, excerpts=())
+    )
+    is_late = is_answered and is_preview
+    if is_same(before, after) or is_late or (parts and message.message_id not in parts):
         await end_row(services, row, "taped", why)
         return None
     edited = replace(subject, message=with_edit(subject.message, message))

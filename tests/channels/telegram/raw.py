@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from channels.message import InboundMessage
 from channels.telegram.addressing import TelegramSelf
+from channels.telegram.inbound import parse
 
 Json = dict[str, Any]
 
@@ -14,6 +16,7 @@ BOB: Final = {"id": 8, "is_bot": False, "first_name": "Bob"}
 PRIVATE: Final = {"id": 7, "type": "private", "first_name": "Ada"}
 GROUP: Final = {"id": -100, "type": "supergroup", "title": "Ops"}
 FORUM: Final = {**GROUP, "is_forum": True}
+TOPIC: Final = {"message_thread_id": 40, "is_topic_message": True}
 
 ALL_RULES: Final = frozenset({"private", "mention", "reply", "name", "topic"})
 ME: Final = TelegramSelf(1, "tapeway_bot", ("Tapeway", "Robin"), ALL_RULES - {"topic"})
@@ -43,3 +46,10 @@ def units(text: str) -> int:
 
 def _given(raw: Json) -> Json:
     return {name: value for name, value in raw.items() if value is not None}
+
+
+def read(update: Json, me: TelegramSelf = ME) -> InboundMessage:
+    """Return what the adapter reads in an update."""
+    message = parse(update, me)
+    assert message is not None
+    return message

@@ -11,28 +11,21 @@ from channels.message import Excerpt, InboundMessage, Media, Quote
 from channels.telegram.content import read_content
 from channels.telegram.entities import with_addresses
 from channels.telegram.fields import covered
-from channels.telegram.inbound import parse
 from tests.channels.telegram.raw import (
     ADA,
     BOB,
     BOT,
     FORUM,
     GROUP,
-    ME,
     PRIVATE,
     Json,
     edited,
     entity,
+    read,
     said,
 )
 
 FAR = {"id": -200, "type": "supergroup", "title": "Far"}
-
-
-def read(update: Json) -> InboundMessage:
-    message = parse(update, ME)
-    assert message is not None
-    return message
 
 
 # -- labels with an address behind them

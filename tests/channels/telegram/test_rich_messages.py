@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from channels.message import InboundMessage, Media, Quote
+from channels.message import Media, Quote
 from channels.telegram.fields import covered
-from channels.telegram.inbound import parse
 from channels.telegram.rich_blocks import read_rich
-from tests.channels.telegram.raw import BOB, BOT, GROUP, ME, PRIVATE, Json, said
+from tests.channels.telegram.raw import BOB, BOT, GROUP, PRIVATE, Json, read, said
 
 MENTION = {"type": "mention", "text": "@tapeway_bot", "username": "tapeway_bot"}
 
@@ -22,12 +21,6 @@ def paragraph(*text: Any) -> Json:
 def rich(*blocks: Any, chat: Json = GROUP, **more: Any) -> Json:
     """Return the update of a rich message."""
     return said(None, chat, rich_message={"blocks": list(blocks)}, **more)
-
-
-def read(update: Json) -> InboundMessage:
-    message = parse(update, ME)
-    assert message is not None
-    return message
 
 
 ITEMS = [

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from channels.errors import ChannelDown
-from channels.message import Excerpt, InboundMessage, Media
-from channels.telegram.inbound import parse
+from channels.message import Excerpt, Media
 from channels.telegram.text_files import decoded, is_text_file
 from tests.channels.telegram.bots import Running
-from tests.channels.telegram.raw import BOB, ME, PRIVATE, Json, said
+from tests.channels.telegram.raw import BOB, PRIVATE, Json, read, said
 from tests.fakes.base.faults import LostAnswer
 
 
@@ -21,12 +20,6 @@ def document(app: Running, data: bytes, **fields: Any) -> Json:
     return {
         "document": {**file.as_json(), "file_name": "a.txt", "mime_type": "text/plain", **fields}
     }
-
-
-def read(update: Json) -> InboundMessage:
-    message = parse(update, ME)
-    assert message is not None
-    return message
 
 
 async def test_the_words_of_a_text_file_are_read_and_a_caption_stays_the_text(app: Running) -> None:

@@ -114,7 +114,7 @@ class LaneAssigner:
             link = _linked(room, heard, replied_lane)
             if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        meta = link_meta(link, people, said.chat_id)
+        meta = link_meta(link, people, said.chat_id, calls=heard.calls)
         return LaneAssignment(link.lane, replied, meta, said.sender.handle, (room, heard, link))
 
     def collect(

@@ -88,11 +88,9 @@ class RoomMemory:
         return self.alone or (heard is not None and heard.lane == self.filling)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
-        """Return the ids of the people a message mentions or names first, and the agent if
-        addressed."""
+        """Return the ids of the people a message mentions or names first; the agent is none."""
         mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
-        agent = [AGENT] if message.addressed else []
-        found = dict.fromkeys([*agent, *mentioned, self._begins_with(message.text)])
+        found = dict.fromkeys([*mentioned, self._begins_with(message.text)])
         people = (one for one in found if one and one != message.sender.id)
         return tuple(islice(people, MAX_ADDRESSEES))
 
@@ -213,13 +211,16 @@ def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) 
         mentions=tuple(people),
         reply_to=f"{message.chat_id}/{message.reply_to}" if message.reply_to else None,
         thread=message.thread_id,
+        calls=message.addressed,
     )
 
 
-def link_meta(link: LaneLink, people: Sequence[str], chat: str) -> dict[str, Any]:
+def link_meta(
+    link: LaneLink, people: Sequence[str], chat: str, *, calls: bool = False
+) -> dict[str, Any]:
     """Return a link for the meta of the message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
-    meta = {"parent": parent, "why": link.why, "to": list(people)}
+    meta = {"parent": parent, "why": link.why, "to": list(people), "calls": calls}
     return {name: value for name, value in meta.items() if value}
 
 
@@ -246,15 +247,18 @@ def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
     chat = str(meta.get("chat", ""))
     link = meta.get("link") or {}
     reply_to, parent = meta.get("reply_to"), link.get("parent")
+    to = [str(one) for one in link.get("to", ())]
     said = Utterance(
         key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
         author=str(meta.get("author", "")),
         name=str(meta.get("name", "")),
         text=str(meta.get("text", "")),
-        mentions=tuple(str(one) for one in link.get("to", ())),
+        mentions=tuple(one for one in to if one != AGENT),
         reply_to=f"{chat}/{reply_to}" if reply_to else None,
         thread=str(meta["thread"]) if meta.get("thread") else None,
+        # Former versions recorded a call as a mention of the agent.
+        calls=bool(link.get("calls")) or AGENT in to,
     )
     if parent and "/" not in parent and not parent.startswith(OURS):
         parent = f"{chat}/{parent}"
@@ -264,11 +268,11 @@ def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
 def _ours(
     room: LinkerRoom, lane: str, turn: str, text: str, at: float
 ) -> tuple[Utterance, LaneLink]:
-    # An answer is addressed to the last person who wrote in its lane.
+    # An answer continues the last call in its lane, or what was said last there if none is known.
     heard = room.lanes[lane].heard if lane in room.lanes else ()
-    asked = next((one for one in reversed(heard) if not one.agent), None)
-    to = (asked.author,) if asked else ()
-    said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
+    theirs = [one for one in reversed(heard) if not one.agent]
+    asked = next((one for one in theirs if one.calls), theirs[0] if theirs else None)
+    said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, agent=True)
     return said, LaneLink(lane, asked.key if asked else None, "an answer")
 
 

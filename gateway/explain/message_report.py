@@ -187,14 +187,16 @@ async def _lane(reads: StoreReads, facts: MessageFacts) -> list[ReportLine]:
         says += say(" in the lane {lane}", lane=lane)
     if isinstance(link, Mapping):
         says += say(" ({link})", link=translated(str(link["why"]))) if link.get("why") else ""
-        says += _addressees(link.get("to"), _own_mention(facts.payload))
+        says += _addressees(link, _own_mention(facts.payload))
     return [ReportLine(entry.date, "lane", says, data)]
 
 
-def _addressees(to: object, own: str) -> str:
+def _addressees(link: Mapping[str, Any], own: str) -> str:
+    to = link.get("to")
     people = [str(one) for one in to] if isinstance(to, list) else []
     others = [one for one in people if one not in (AGENT, own)]
-    named = [*([say("the agent")] if AGENT in people else []), *others]
+    calls = link.get("calls") or AGENT in people  # former versions recorded a call as a mention
+    named = [*([say("the agent")] if calls else []), *others]
     return say(", addressed to {people}", people=", ".join(named)) if named else ""
 
 

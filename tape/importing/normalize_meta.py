@@ -38,6 +38,7 @@ def _is_valid(name: str, value: object) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("parent"), str | None)
         and is_list_of(value.get("to", []), str)
+        and isinstance(value.get("calls", False), bool)
     )
 
 

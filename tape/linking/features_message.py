@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from math import log
 from typing import Final
 
@@ -51,7 +52,9 @@ class MessageFeatures:
 
 def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:
     parent = room.by_key.get(heard.parent) if heard.parent else None
-    return frozenset((*heard.mentions, parent.author) if parent else heard.mentions)
+    if parent is None or parent.agent:
+        return frozenset(heard.mentions)
+    return frozenset((*heard.mentions, parent.author))
 
 
 def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, int], dict[str, int]]:
@@ -121,12 +124,11 @@ def _own_past(room: LinkerRoom, new: MessageFeatures) -> Row:
 
 
 def _pace(room: LinkerRoom, new: MessageFeatures) -> Row:
-    """Return the pace of the room: times, authors, lanes and mentions of the last messages."""
+    """Return the pace of the room: times, authors, lanes, mentions of people's last messages."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None
-    for count, heard in enumerate(reversed(room.heard)):
-        if count == RECENT_MESSAGES:
-            break
+    said = (heard for heard in reversed(room.heard) if not heard.agent)
+    for heard in islice(said, RECENT_MESSAGES):
         newest = newest or heard
         oldest = heard
         authors.add(heard.author)

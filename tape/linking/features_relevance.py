@@ -113,7 +113,7 @@ class _View:
             sum(person in self.people for person in heard.mentions),
             len(heard.mentions),
             new.exchanges.get(them, 0),
-            room.lanes[heard.lane].authors[them],
+            room.lanes[heard.lane].authors.get(them, 0),
             room.answers.get(heard.key, 0),
             heard.parent is None,
             heard.length,

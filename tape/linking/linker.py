@@ -41,7 +41,7 @@ class Linker:
         link = given(room, utterance, replied_lane)
         if link is not None:
             return link
-        if _quiet(room, utterance.author):
+        if _quiet(room, utterance):
             return by_recency(room, utterance)
         return self.model.link(room, utterance) if self.model else by_rules(room, utterance)
 
@@ -58,6 +58,13 @@ class Linker:
         return chosen(room, key, most) or latest(room, key, min(most, MAX_AFTER_LULL))
 
 
-def _quiet(room: LinkerRoom, *more: str) -> bool:
-    # There are not enough people for two conversations at a time.
-    return len(room) >= MIN_KNOWN_MESSAGES and len(room.authors.keys() | set(more)) < MIN_CROWD
+def _quiet(room: LinkerRoom, *new: Utterance) -> bool:
+    """Return whether there are not enough people for two conversations at a time."""
+    if len(room) < MIN_KNOWN_MESSAGES:
+        return False
+    people = room.authors.keys() | {one.author for one in new}
+    if len(people) >= MIN_CROWD:
+        return False
+    # Two people who both ask the agent may each have a conversation of their own with it.
+    said = (*room.heard, *new)
+    return len(people) < 2 or len({one.author for one in said if one.calls}) < 2

@@ -29,6 +29,7 @@ class Heard:
         "asks",
         "author",
         "called",
+        "calls",
         "holds",
         "key",
         "lane",
@@ -52,6 +53,7 @@ class Heard:
         self.called = intern(called(utterance.name))
         self.mentions = tuple(map(intern, utterance.mentions))
         self.agent = utterance.agent
+        self.calls = utterance.calls
         self.replied = utterance.reply_to is not None
         self.threaded = link.lane.startswith(THREAD)
         self.lane = intern(link.lane)
@@ -66,14 +68,22 @@ class Heard:
 
     def as_utterance(self) -> Utterance:
         """Return the message as far as it is remembered."""
-        replied = self.parent if self.replied else None
-        at = self.minute * 60.0
-        return Utterance(self.key, at, self.author, self.called, self.text, self.mentions, replied)
+        return Utterance(
+            key=self.key,
+            at=self.minute * 60.0,
+            author=self.author,
+            name=self.called,
+            text=self.text,
+            mentions=self.mentions,
+            reply_to=self.parent if self.replied else None,
+            agent=self.agent,
+            calls=self.calls,
+        )
 
 
 @dataclass(slots=True)
 class Lane:
-    """The remembered messages of one conversation, oldest first."""
+    """The remembered messages of one conversation, oldest first; `authors` counts each person's."""
 
     heard: list[Heard] = field(default_factory=list)
     authors: dict[str, int] = field(default_factory=dict)
@@ -86,7 +96,10 @@ class LinkerRoom:
     It depends on nothing else: a room replayed from the tape links like the original.
 
     answers     maps a message's key to the number of remembered messages that continue it
+    authors     maps a person to the messages that the person wrote
     mentioning  maps a person to the messages that mention the person
+
+    The agent is no person: its messages count in no map of people.
     """
 
     most: int = WINDOW
@@ -127,12 +140,13 @@ class LinkerRoom:
         self.number = new.number + 1
         self.heard.append(new)
         self.by_key[new.key] = new
-        self.authors.setdefault(new.author, []).append(new)
-        for person in set(new.mentions):
-            self.mentioning.setdefault(person, []).append(new)
         lane = self.lanes.setdefault(new.lane, Lane())
         lane.heard.append(new)
-        lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
+        if not new.agent:
+            lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
+            self.authors.setdefault(new.author, []).append(new)
+            for person in set(new.mentions):
+                self.mentioning.setdefault(person, []).append(new)
         for word in new.words:
             self.frequency[word] = self.frequency.get(word, 0) + 1
         if new.parent is not None:
@@ -143,12 +157,13 @@ class LinkerRoom:
         del self.by_key[old.key]
         if old.parent is not None:
             _fewer(self.answers, old.parent)
-        _drop(self.authors, old.author)
-        for person in set(old.mentions):
-            _drop(self.mentioning, person)
         lane = self.lanes[old.lane]
         lane.heard.pop(0)
-        _fewer(lane.authors, old.author)
+        if not old.agent:
+            _fewer(lane.authors, old.author)
+            _drop(self.authors, old.author)
+            for person in set(old.mentions):
+                _drop(self.mentioning, person)
         if not lane.heard:
             del self.lanes[old.lane]
         for word in old.words:

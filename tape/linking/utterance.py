@@ -8,7 +8,7 @@ from typing import Final
 THREAD: Final = "thread:"
 LANE_PREFIX: Final = "said:"
 
-AGENT: Final = "agent"  # the id that stands for the agent among authors and mentions
+AGENT: Final = "agent"  # the id that stands for the agent among authors, which is no person's
 
 NOTHING_BEFORE: Final = "nothing before"
 """Why a message starts a conversation: no earlier message is remembered that it could continue."""
@@ -29,10 +29,11 @@ class Utterance:
     author    the author's platform id
     name      the author's name, as texts may contain it
     text      the bare text
-    mentions  ids of the people whom the platform marks as mentioned
+    mentions  ids of the people whom the platform marks as mentioned; the agent is none of them
     reply_to  the key of the message replied to, if the platform reports it
     thread    the platform's thread or topic
     agent     whether the agent wrote the message, whose lane is then already known
+    calls     whether the message asks the agent
     """
 
     key: str
@@ -44,6 +45,7 @@ class Utterance:
     reply_to: str | None = None
     thread: str | None = None
     agent: bool = False
+    calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

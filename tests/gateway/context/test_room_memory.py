@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gateway.app import Gateway
 from gateway.context.room_memory import (
     CHECK_INTERVAL,
@@ -34,7 +36,9 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(group: GroupCha
 
     def told(memory: RoomMemory) -> list[tuple[object, ...]]:
         heard = memory.room.heard
-        return [(h.key.split(":")[0], h.author, h.lane, h.parent, h.mentions) for h in heard]
+        return [
+            (h.key.split(":")[0], h.author, h.lane, h.parent, h.mentions, h.calls) for h in heard
+        ]
 
     assert told(again) == told(kept)
     assert set(kept.entries.items()) <= set(again.entries.items())
@@ -45,6 +49,43 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(group: GroupCha
     ]
     assert links[0] == links[1]
     assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
+    assert [heard.calls for heard in kept.room.heard] == [False, False, False, True, False]
+
+
+async def test_a_call_that_a_former_version_recorded_as_a_mention_is_read_as_a_call(
+    group: GroupChat,
+) -> None:
+    await group.hear(
+        says(1, "1", "has anybody seen the red kettle?"),
+        says(2, "2", "how do I mount a disk?", mentions=("@handle1",), addressed=True),
+    )
+    rooms = group.gateway.parts.memories
+    kept = await rooms.of(group.tape.name)
+    entries = await group.tape.find()
+    former = [
+        replace(entry, meta={**entry.meta, "link": {"to": [AGENT, *link.get("to", ())]}})
+        if (link := entry.meta.get("link", {})).get("calls")
+        else entry
+        for entry in entries
+    ]
+    assert former != entries
+    again = RoomMemory(Linker.shipped(), former)
+    assert [(h.mentions, h.calls) for h in again.room.heard] == [
+        (h.mentions, h.calls) for h in kept.room.heard
+    ]
+    assert again.room.heard[1].mentions == ("1",)
+
+
+async def test_the_agent_counts_nowhere_as_a_person(group: GroupChat) -> None:
+    await group.hear(
+        says(1, "1", "how do I mount a disk?", addressed=True),
+        says(2, "2", "what is there to eat?", addressed=True),
+    )
+    room = (await group.gateway.parts.memories.of(group.tape.name)).room
+    assert [heard.agent for heard in room.heard].count(True) == 2
+    assert set(room.authors) == {"1", "2"}
+    assert {person for lane in room.lanes.values() for person in lane.authors} == {"1", "2"}
+    assert not room.mentioning
 
 
 async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text_begins_with(
@@ -60,7 +101,7 @@ async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text
     assert people("so", mentions=("2", "@99")) == ("2", "99")
     assert people("Name2, look") == ("2",)
     assert people("look, Name2") == ()
-    assert people("what now?", addressed=True) == (AGENT,)
+    assert people("what now?", addressed=True) == ()
     assert memory.people(says(3, "2", "Name2 is me")) == ()
 
 

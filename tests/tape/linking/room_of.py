@@ -6,6 +6,7 @@ from itertools import count
 
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
 from tape.linking.room import WINDOW
+from tape.linking.utterance import AGENT
 
 
 class Talk:
@@ -28,12 +29,25 @@ class Talk:
         lane: str | None = None,
         after: float = 20.0,
         key: str | None = None,
+        calls: bool = False,
     ) -> LaneLink:
         """Say something some seconds later; return its link."""
         self.at += after
         key = str(next(self.keys)) if key is None else key
-        said = Utterance(key, self.at, author, author, text, mentions, reply_to, thread)
+        said = Utterance(
+            key, self.at, author, author, text, mentions, reply_to, thread, calls=calls
+        )
         link = self.linker.link(self.room, said, lane)
         self.room.add(said, link)
         self.said.append((said, link))
         return link
+
+    def answer(self, text: str, *, after: float = 3.0) -> LaneLink:
+        """Have the agent answer the last message some seconds later."""
+        self.at += after
+        asked, link = self.said[-1]
+        said = Utterance(f"turn:{asked.key}", self.at, AGENT, "", text, agent=True)
+        answers = LaneLink(link.lane, asked.key, "an answer")
+        self.room.add(said, answers)
+        self.said.append((said, answers))
+        return answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tape.linking import Linker, Utterance
+from tape.linking import Linker
 from tests.tape.linking.room_of import Talk
 
 PRINTER = ("0", "2", "4", "7", "9", "11")
@@ -51,13 +51,29 @@ def test_a_link_says_how_sure_the_model_is(talk: Talk) -> None:
 
 def test_an_answer_of_the_agent_is_gone_on_from_like_any_message(talk: Talk) -> None:
     lane = "said:1"
-    answer = Utterance(
-        "answer", talk.at + 5, "bot", "bot", "There is a ferry too.", ("cid",), "10", None, True
+    talk.say("cid", "is there a ferry to the harbour?", reply_to="10", calls=True)
+    assert talk.answer("There is a ferry too.").lane == lane
+    assert talk.say("cid", "bot: when does the ferry leave?", calls=True).lane == lane
+
+
+def test_two_people_who_both_ask_the_agent_may_have_two_conversations() -> None:
+    talk = Talk(Linker.shipped())
+    for _ in range(3):
+        for person, text in (("ann", "the printer prints nothing"), ("bob", "tea or coffee")):
+            talk.say(person, f"{text}?", calls=True)
+            talk.answer(f"About {text}: it depends.")
+    assert (
+        talk.say("ann", "and the printer of the hall?", calls=True).why != "the only conversation"
     )
-    linked = talk.linker.link(talk.room, answer)
-    assert linked.lane == lane
-    talk.room.add(answer, linked)
-    assert talk.say("cid", "bot: when does the ferry leave?", "bot").lane == lane
+
+
+def test_two_people_have_one_conversation_beside_an_agent_that_one_of_them_asks() -> None:
+    talk = Talk(Linker.shipped())
+    for _ in range(4):
+        talk.say("ann", "the printer prints nothing", calls=True)
+        talk.answer("Is it switched on?")
+        talk.say("bob", "tea or coffee?")
+    assert talk.say("bob", "so?").why == "the only conversation"
 
 
 def test_a_platform_s_thread_is_chosen_whole_and_alone(talk: Talk) -> None:

@@ -1,7 +1,7 @@
 """How well a view holds the conversation that was asked about, measured on annotated chat logs.
 
-    python -m bench.context --data DIR [--first-line N] [--warm N] [--every N]
-                            [--replies SHARE] [--answers] [--rules] [--lane-tokens N]
+    python -m bench.context --data PLACE ... [--first-line N] [--warm N] [--every N]
+                            [--links KIND] [--replies SHARE] [--answers] [--rules] [--lane-tokens N]
                             [--json FILE] [--dump FILE]
 
 Each line goes on a tape by the intake, the linker and the lanes that a group of people gets; each
@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import AsyncIterator, Container, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -31,7 +31,8 @@ import anyio
 
 from agent.loop import OVERFLOW_NOTICED
 from agent.turn_log import TurnLog
-from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
+from bench.irc import Line, Log
+from bench.log_options import add_log_options, find_conversations, read_as
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway, running_gateway
 from gateway.context.retrieval import find_nearby
@@ -44,7 +45,6 @@ from tape.linking import Linker
 from tape.tokens import estimate, estimate_message
 
 TITLE: Final = "#room"
-DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
 SYSTEM_TOKENS: Final = 2_000
 LANE_TOKENS: Final = 4_000
 CALL_EVERY: Final = 5
@@ -115,7 +115,6 @@ class Replay:
     ) -> None:
         self._gateway = gateway
         self._log = log
-        self._first: int = options.first_line
         self._share: float = options.replies
         self._budget: int = options.lane_tokens
         self._asking = asking if options.answers else ()
@@ -183,10 +182,10 @@ class Replay:
     def _lines(self, keys: Sequence[str]) -> list[int]:
         ids = (key.rpartition("/")[2] for key in keys)
         numbers = (int(number) for number in ids if number.isdigit())
-        return [number for number in numbers if number >= self._first]
+        return [number for number in numbers if number >= self._log.first_line]
 
     def _message(self, line: Line) -> InboundMessage:
-        moment = DAY + timedelta(seconds=line.at)
+        moment = self._log.begun + timedelta(seconds=line.at)
         return InboundMessage(
             channel="irc",
             chat_id=self._log.name,
@@ -204,7 +203,9 @@ class Replay:
         )
 
     def _reply(self, line: Line) -> str | None:
-        """Return an annotated link as a real reply, for a share of the lines."""
+        """Return a line's own reply or, for a share of the lines, an annotated link as one."""
+        if line.number in self._log.replies:
+            return str(self._log.replies[line.number])
         parents = self._log.parents.get(line.number, ())
         digest = sha256(f"{self._log.name}/{line.number}".encode()).digest()
         if not parents or digest[0] >= 256 * self._share:
@@ -214,7 +215,7 @@ class Replay:
 
 async def replay(gateway: Gateway, log: Log, options: argparse.Namespace) -> list[Seen]:
     """Play a log and ask at each query."""
-    numbers = [line.number for line in log.queries(options.first_line, options.warm)]
+    numbers = [line.number for line in log.queries(options.warm)]
     queries = set(numbers[options.every - 1 :: options.every])
     calls = set(numbers[options.every * CALL_EVERY - 1 :: options.every * CALL_EVERY])
     play = Replay(gateway, log, options, calls)
@@ -229,14 +230,14 @@ async def replay(gateway: Gateway, log: Log, options: argparse.Namespace) -> lis
     return seen
 
 
-def figures(log: Log, seen: Sequence[Seen], first_line: int) -> list[dict[str, float]]:
+def figures(log: Log, seen: Sequence[Seen]) -> list[dict[str, float]]:
     """Return the figures of each query; what does not apply is absent."""
-    return [_figures_of(log, one, first_line) for one in seen]
+    return [_figures_of(log, one) for one in seen]
 
 
-def _figures_of(log: Log, one: Seen, first_line: int) -> dict[str, float]:
-    gold = log.gold(one.line, first_line)
-    parents = {number for number in log.parents.get(one.line, ()) if number >= first_line}
+def _figures_of(log: Log, one: Seen) -> dict[str, float]:
+    gold = log.gold(one.line)
+    parents = {number for number in log.parents.get(one.line, ()) if number >= log.first_line}
     found: dict[str, float] = {}
     for depth in DEPTHS:
         top = set(one.ranked[:depth])
@@ -310,14 +311,14 @@ async def _gateway(home: Path, store: str) -> AsyncIterator[Gateway]:
 
 async def _measure(options: argparse.Namespace, out: TextIO | None) -> dict[str, Any]:
     by_file: dict[str, list[dict[str, float]]] = {}
-    for path in logs(options.data):
-        log = read(path)
+    for path in find_conversations(options):
+        log = read_as(options, path)
         with tempfile.TemporaryDirectory() as home:
             async with _gateway(Path(home), options.store) as gateway:
                 if options.rules:
                     gateway.parts.memories.linker = Linker()
                 seen = await replay(gateway, log, options)
-        by_file[log.name] = figures(log, seen, options.first_line)
+        by_file[log.name] = figures(log, seen)
         for one in seen if out is not None else ():
             print(one.as_json(), file=out)
         print(log.name, _line(table(by_file[log.name])), file=sys.stderr, flush=True)
@@ -333,9 +334,7 @@ def _line(told: dict[str, float]) -> str:
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("--data", type=Path, required=True, help="a folder of annotated logs")
-    parser.add_argument("--first-line", type=int, default=FIRST_LINE)
-    parser.add_argument("--warm", type=int, default=WARM)
+    add_log_options(parser)
     parser.add_argument("--every", type=int, default=1, help="ask at every N-th query")
     parser.add_argument("--replies", type=float, default=0.0, help="share of links as replies")
     parser.add_argument("--answers", action="store_true", help="let the agent take part")
@@ -345,8 +344,6 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dump", type=Path)
     options = parser.parse_args()
-    if not logs(options.data):
-        sys.exit(f"{options.data} holds no NAME.ascii.txt with a NAME.annotation.txt beside it")
     if options.dump:
         with options.dump.open("w", encoding="utf-8") as out:
             told = anyio.run(_measure, options, out)

@@ -14,9 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from bench.irc import Log, logs, read
+from bench.irc import Log
 from bench.linker.score import Score, score, table, total
 from bench.linker.vary import Scene, alone, changed, scene
+from bench.log_options import add_log_options, find_conversations, read_as
 from tape.linking import Linker
 from tape.linking.weights import SHIPPED, load
 
@@ -42,7 +43,7 @@ def main() -> None:
     options = _options()
     load(options.numbers)  # a bad file is told of here, not by a worker
     task = partial(_score, options)
-    paths = logs(options.data)[:: options.each]
+    paths = find_conversations(options)[:: options.each]
     for room in ROOMS if options.vary else list(ROOMS)[:1]:
         with ProcessPoolExecutor(options.workers) as pool:
             scores = list(pool.map(partial(task, room), paths))
@@ -56,19 +57,17 @@ def main() -> None:
 def _score(options: argparse.Namespace, room: str, path: Path) -> Score:
     linker = Linker() if options.rules else Linker(load(options.numbers))
     few = "conversation" in room
-    return score(
-        ROOMS[room](read(path)), linker, warm=20 if few else options.warm, every=options.every
-    )
+    changed_log = ROOMS[room](read_as(options, path))
+    return score(changed_log, linker, warm=20 if few else options.warm, every=options.every)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.linker_eval", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, metavar="DIR")
+    add_log_options(parser)
     parser.add_argument("--numbers", type=Path, default=SHIPPED, metavar="FILE")
     parser.add_argument("--rules", action="store_true", help="the rules alone")
     parser.add_argument("--vary", action="store_true", help="in other rooms, too")
     parser.add_argument("--files", action="store_true", help="a row a file")
-    parser.add_argument("--warm", type=int, default=100, help="lines before the first query")
     parser.add_argument("--every", type=int, default=1, help="ask for each so many-th line")
     parser.add_argument("--each", type=int, default=1, help="read each so many-th file")
     parser.add_argument("--workers", type=int, default=2)

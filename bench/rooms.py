@@ -20,7 +20,8 @@ from random import Random
 from typing import Final
 
 LINES: Final = 1_400
-"""The first thousand are what the room has heard before; see the protocol of `bench.context`."""
+HEARD: Final = 1_000
+"""Lines that the room has heard before; the annotation begins after them."""
 
 SUBJECTS: Final = (
     "garden tomato compost seeds balcony water leaves worms pots soil",
@@ -157,7 +158,7 @@ def write(folder: Path, seed: int) -> Iterator[Path]:
         room = make(Random(f"{name}/{seed}"))
         log = folder / f"{name}.ascii.txt"
         log.write_text("\n".join(room.lines) + "\n", encoding="utf-8")
-        links = "\n".join(f"{earlier} {later} -" for earlier, later in room.links)
+        links = "\n".join(f"{earlier} {later} -" for earlier, later in room.links if later >= HEARD)
         (folder / f"{name}.annotation.txt").write_text(links + "\n", encoding="utf-8")
         yield log
 

@@ -3,6 +3,7 @@
 vary      rooms that a log could have been: quieter, slower, without mentions, with replies
 play      a log is linked, line by line, and the rows of each stage are gathered with what is true
 boost     trees from rows (the only module that needs the extra `train`)
+limit     the chance from which on a message begins a conversation, chosen on other logs
 training  the order of it: each stage learns from what the ones before it really say
 score     the figures of a linker on logs
 """

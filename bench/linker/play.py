@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from bench.irc import FIRST_LINE, Line, Log
+from bench.irc import Line, Log
 from bench.linker.vary import Scene
 from tape.linking.features_message import MessageFeatures
 from tape.linking.features_relevance import Judgement, relevance_rows
@@ -81,7 +81,7 @@ def said_of(line: Line, replies: Mapping[int, int]) -> Utterance:
 
 def from_annotation(log: Log) -> tuple[Line, ...]:
     """Return the annotated lines, and as many before them as a room remembers."""
-    first = next((at for at, line in enumerate(log.lines) if line.number >= FIRST_LINE), 0)
+    first = next((at for at, line in enumerate(log.lines) if line.number >= log.first_line), 0)
     return log.lines[max(0, first - WINDOW) :]
 
 
@@ -110,7 +110,11 @@ class _Play:
             judged = self.model.judge(self.room, asked)
             link = self._link(line, said, judged)
             conversation = self.log.dispatcher.get(line.number)
-            if line.number >= FIRST_LINE and conversation is not None and self.room.heard:
+            if line.number < self.log.first_line or not self.room.heard:
+                pass
+            elif conversation is None:
+                self._reply(line, judged)
+            else:
                 self._gather(line, conversation, judged)
                 if "relevance" in self.stages:
                     self._look_back(conversation, asked, judged, link.lane)
@@ -126,7 +130,7 @@ class _Play:
         if self.lanes == "own":
             return self.model.decide(said, judged)
         conversation = self.log.dispatcher.get(line.number)
-        if conversation is None or line.number < FIRST_LINE:
+        if conversation is None or line.number < self.log.first_line:
             return by_rules(self.room, said)
         parents = self.log.parents.get(line.number)
         return LaneLink(f"said:{conversation}", str(max(parents)) if parents else None, "annotated")
@@ -141,6 +145,11 @@ class _Play:
                 self.gathered.lane.add(row, self._agreement(likely.lane, conversation, there))
         if "new" in self.stages and judged.lanes:
             self.gathered.new.add(judged.new_row, not there)
+
+    def _reply(self, line: Line, judged: Judgement) -> None:
+        """Take the rows of the first stage, if it is known what a line replies to and no more."""
+        if "pair" in self.stages and line.number in self.log.parents:
+            self._pairs(line, judged)
 
     def _pairs(self, line: Line, judged: Judgement) -> None:
         """Take the rows of the first stage: true is what the line is annotated to go on from."""
@@ -167,7 +176,7 @@ class _Play:
             return
         rows = relevance_rows(self.room, asked, judged, lane)
         for heard, row in zip(reversed(self.room.heard), rows, strict=True):
-            if int(heard.key) < FIRST_LINE:
+            if int(heard.key) < self.log.first_line:
                 continue
             if self._is_of(heard, conversation):
                 self.gathered.relevance.add(row, 1.0, there**-0.5)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, quantiles
 from typing import Final
 
-from bench.irc import FIRST_LINE, WARM
+from bench.irc import WARM, Log
 from bench.linker.play import from_annotation, said_of
 from bench.linker.vary import Scene
 from tape.linking import Linker, LinkerRoom
@@ -65,12 +65,12 @@ def score(scene: Scene, linker: Linker, *, warm: int = WARM, every: int = 1) -> 
         found.seconds.append(time.thread_time() - begun)
         room.add(said, link)
         conversation = log.dispatcher.get(line.number)
-        if conversation is None or line.number < FIRST_LINE:
+        if conversation is None or line.number < log.first_line:
             continue
         gold = before.setdefault(conversation, set())
-        if gold and line.number >= FIRST_LINE + warm:
+        if gold and line.number >= log.first_line + warm:
             if asked % every == 0:
-                _ask(found, linker, room, said.key, gold, log.parents.get(line.number, ()))
+                _ask(found, log, linker, room, line.number, gold)
             asked += 1
         gold.add(line.number)
     return found
@@ -97,10 +97,11 @@ def table(rows: Mapping[str, Score]) -> str:
 
 
 def _ask(
-    found: Score, linker: Linker, room: LinkerRoom, key: str, gold: set[int], parents: Sequence[int]
+    found: Score, log: Log, linker: Linker, room: LinkerRoom, number: int, gold: set[int]
 ) -> None:
     """Ask for one line's conversation, and count what is found."""
-    order = _pool(linker.ranked(room, key, WINDOW))
+    key, parents = str(number), log.parents.get(number, ())
+    order = _pool(log, linker.ranked(room, key, WINDOW))
     for k in TOPS:
         top = set(order[:k])
         found.add(f"recall@{k}", len(gold & top) / len(gold))
@@ -111,11 +112,11 @@ def _ask(
         ("set", linker.chosen(room, key, WINDOW)),
         ("lane", [heard.key for heard in lane if heard.key != key]),
     ):
-        taken = set(_pool(keys)[-MOST:])
+        taken = set(_pool(log, keys)[-MOST:])
         found.add(f"{name} recall", len(gold & taken) / len(gold))
         found.add(f"{name} precision", len(gold & taken) / (len(taken) or 1))
 
 
-def _pool(keys: Iterable[str]) -> list[int]:
+def _pool(log: Log, keys: Iterable[str]) -> list[int]:
     """Return the lines that may be asked for."""
-    return [line for key in keys if (line := int(key)) >= FIRST_LINE]
+    return [line for key in keys if (line := int(key)) >= log.first_line]

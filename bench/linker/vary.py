@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench.irc import FIRST_LINE, Line, Log
+from bench.irc import Line, Log
 
 KEPT: Final = (0.0, 0.08, 0.15, 0.3, 0.5, 0.8)
 """Shares of the conversations that are kept; 0: the longest one alone."""
@@ -27,6 +27,9 @@ COLD: Final = 0.4
 REPLIED: Final = (0.0, 0.0, 0.3, 0.6)
 """Shares of the annotated links that are given as a platform's replies."""
 
+HIDDEN: Final = 0.5
+"""The share of the replies that are hidden from the linker, where replies are all that is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -37,14 +40,21 @@ class Scene:
 
 
 def scene(log: Log, replied: float = 0.0, seed: int = 0) -> Scene:
-    """Return a log as it is, a share of its links given as replies."""
+    """Return a log as it is, with its own replies and a share of its links given as replies.
+
+    If its links are replies, half of them are hidden, and stand among its parents instead.
+    """
+    if log.links == "replies" and not log.parents:
+        shown, hidden = log.hiding(HIDDEN, seed)
+        parents: dict[int, tuple[int, ...]] = {line: (to,) for line, to in hidden.items()}
+        return Scene(replace(shown, parents=parents), shown.replies)
     rng = random.Random(f"{seed} {log.name}")
     given = {
         line: max(parents)
         for line, parents in sorted(log.parents.items())
         if replied and rng.random() < replied
     }
-    return Scene(log, given)
+    return Scene(log, given | log.replies)
 
 
 def varied(log: Log, seed: int) -> Scene:
@@ -53,7 +63,10 @@ def varied(log: Log, seed: int) -> Scene:
     pace = math.exp(rng.uniform(math.log(FASTEST), math.log(SLOWEST)))
     kept, dropped, replied = rng.choice(KEPT), rng.choice(DROPPED), rng.choice(REPLIED)
     if rng.random() < COLD:
-        log = replace(log, lines=tuple(line for line in log.lines if line.number >= FIRST_LINE))
+        heard = tuple(line for line in log.lines if line.number >= log.first_line)
+        log = replace(log, lines=heard)
+    if log.links == "replies":  # which lines are of one conversation is not known
+        return scene(changed(log, dropped=dropped, pace=pace, seed=seed).log)
     if not kept:
         return scene(alone(log, dropped, pace).log, replied, seed)
     other = changed(log, kept=kept, dropped=dropped, pace=pace, seed=seed)
@@ -93,7 +106,8 @@ def _of(log: Log, lines: tuple[Line, ...]) -> Scene:
         for line, before in log.parents.items()
         if line in left and (kept := tuple(parent for parent in before if parent in left))
     }
-    return scene(replace(log, lines=lines, parents=parents))
+    replies = {line: to for line, to in log.replies.items() if line in left and to in left}
+    return scene(replace(log, lines=lines, parents=parents, replies=replies))
 
 
 def _kept(log: Log, share: float, rng: random.Random) -> Iterator[Line]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.irc import FIRST_LINE, Log, logs, read
+from bench.irc import Log, logs, read
+from bench.linker.limit import LIMITS, choose_limit, with_limit
 from bench.linker.play import gather
 from bench.linker.score import score, table
 from bench.linker.vary import alone, changed, scene, varied
+from bench.log_options import refuse_overlap
 from tape.linking import Linker
-from tape.linking.weights import SHIPPED, load
+from tape.linking.weights import SHIPPED, from_numbers, load
 from tests.kit.needs import needs
 
+HEARD = 1_000
 LINES = 60
 TRAINED = needs("the extra train", "pip install --require-hashes -r requirements-train.txt")
 TOPICS = (
@@ -22,16 +26,16 @@ TOPICS = (
 )
 
 
-def write_log(folder: Path, name: str) -> None:
+def write_log(folder: Path, name: str, lines: int = LINES) -> None:
     """Write a log of two conversations, a line each in turn, after 1 000 lines of the server."""
-    rows = ["=== somebody has joined"] * FIRST_LINE
+    rows = ["=== somebody has joined"] * HEARD
     links = []
-    for number in range(LINES):
+    for number in range(lines):
         one, two, question, answer = TOPICS[number % 2]
         author, other = (one, two) if number // 2 % 2 else (two, one)
         text = question if number < 2 else f"{other}: {answer} {number}"
         rows.append(f"[10:{number // 4:02}] <{author}> {text}")
-        line = FIRST_LINE + number
+        line = HEARD + number
         links.append(f"{max(line - 2, line if number < 2 else 0)} {line} -")
     (folder / f"{name}.ascii.txt").write_text("\n".join(rows))
     (folder / f"{name}.annotation.txt").write_text("\n".join(links))
@@ -67,6 +71,53 @@ def test_a_share_of_the_links_is_given_as_replies(log: Log) -> None:
     given = scene(log, 0.5).replies
     assert LINES * 0.3 < len(given) < LINES * 0.7
     assert all(log.parents[line] == (parent,) for line, parent in given.items())
+
+
+def test_replies_of_the_platform_s_own_are_given_as_far_as_their_lines_are_left(log: Log) -> None:
+    told = replace(log, replies={HEARD + 4: HEARD, HEARD + 5: HEARD + 1})
+    assert scene(told).replies == told.replies
+    assert len(alone(told).replies) == 1
+    assert len(scene(told, 1.0).replies) == LINES - 2
+
+
+def replies_of(log: Log) -> Log:
+    replies = {line: to for line, (to,) in log.parents.items()}
+    return replace(log, parents={}, dispatcher={}, replies=replies, links="replies")
+
+
+def test_half_of_the_replies_are_hidden_if_the_links_are_no_conversations(log: Log) -> None:
+    told = scene(replies_of(log))
+    assert len(told.replies) == len(told.log.parents) == LINES // 2 - 1
+    assert told.replies.keys().isdisjoint(told.log.parents)
+    assert score(told, Linker()).queries == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_log_of_replies_teaches_what_its_hidden_ones_continue(log: Log, seed: int) -> None:
+    told = varied(replies_of(log), seed)
+    found = gather(told, load(), "own", ["pair", "lane", "new", "relevance"], seed=1)
+    assert sum(found.pair.truth) == len(told.log.parents)
+    assert not found.lane.truth
+    assert not found.new.truth
+    assert not found.relevance.truth
+
+
+def test_a_log_has_one_use(tmp_path: Path) -> None:
+    write_log(tmp_path, "one")
+    (path,) = logs(tmp_path)
+    refuse_overlap({"data": [path], "choose": [], "measure": [tmp_path / "two.ascii.txt"]})
+    with pytest.raises(SystemExit, match="in --data and in --measure"):
+        refuse_overlap({"data": [path], "choose": [], "measure": [path]})
+
+
+def test_the_limit_for_a_new_conversation_is_the_one_that_scores_best(tmp_path: Path) -> None:
+    write_log(tmp_path, "one", 130)
+    told: list[str] = []
+    limit = choose_limit(SHIPPED.read_bytes(), logs(tmp_path), told.append, workers=1)
+    assert limit in LIMITS
+    assert len(told) == len(LIMITS)
+    chosen = with_limit(SHIPPED.read_bytes(), limit)
+    assert from_numbers(chosen).least_new == limit
 
 
 def test_names_are_changed_in_the_texts_too(log: Log) -> None:

@@ -16,6 +16,7 @@ from gateway.pipeline.turn import Question
 from tape.entry import MESSAGE, parse_date
 from tape.handle import Tape
 from tape.lanes import shown_in
+from tape.scripts import TERM, characters, compiled, pairs, runs
 
 MAX_THANKS_LENGTH: Final = 80  # characters
 MAX_OTHER_WORDS: Final = 4
@@ -45,8 +46,7 @@ _ASKS: Final = re.compile(  # a question, an objection or a doubt
     r"|aber|nicht|wenn|mais|pas|si|pero|no)\b|但是|不过|不行|でも",
     re.IGNORECASE,
 )
-_CJK: Final = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD: Final = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_WORD: Final = compiled(TERM)
 _MENTION: Final = re.compile(r"<@!?\w+>|@\w+")
 
 
@@ -68,8 +68,8 @@ def looks_new(text: str, before: Sequence[str]) -> bool:
 def _subjects(text: str) -> set[str]:
     folded = text.casefold()
     words = {word for word in _WORD.findall(folded) if len(word) >= MIN_WORD_LENGTH}
-    runs = re.findall(rf"[{_CJK}]+", folded)
-    return words | {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
+    unspaced = [characters(run) for run in runs(folded)]
+    return words | {pair for run in unspaced if len(run) > 1 for pair in pairs(run)}
 
 
 async def detect_boundary(tape: Tape, question: Question) -> Why:

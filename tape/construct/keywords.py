@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from tape.query import fold
+from tape.scripts import CHARACTER, SPACED, characters, compiled, is_unspaced, pairs
 
 MAX_READ_CHARACTERS: Final = 2_000  # maximum characters of a task in which to look for words
 MAX_WORD_CHARACTERS: Final = 60
 MAX_WORDS: Final = 10
 
-_UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_PIECE: Final = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}][^\\W{_UNSPACED}]*")
+_PIECE: Final = compiled(rf"(?:{CHARACTER})+|{SPACED}(?:_+(?:{SPACED})?)*")
 _FUNCTION_WORDS: Final = """
 a about after all also am an and any are as at be been before but by can could did do does for
 from had has have he her him his how i if in into is it its just me my no not of on or our please
@@ -37,15 +36,10 @@ def words_of_task(task: str) -> list[str]:
 
 
 def _units(piece: str) -> list[str]:
-    if not re.match(f"[{_UNSPACED}]", piece):
-        return [fold(piece)]
-    if len(piece) <= 2:
-        return [piece]
-    return [piece[start : start + 2] for start in range(len(piece) - 1)]
+    return pairs(characters(piece)) if is_unspaced(piece[0]) else [fold(piece)]
 
 
 def _likely_rare(word: str) -> int:
     # Numbers and long words are likely to identify one thing.
     digits = any(character.isdigit() for character in word)
-    unspaced = bool(re.match(f"[{_UNSPACED}]", word))
-    return len(word) + 6 * digits + 4 * unspaced
+    return len(word) + 6 * digits + 4 * is_unspaced(word[0])

@@ -1,29 +1,46 @@
 """What the linker keeps of a text: its content words as numbers, and its form.
 
-Words are hashed to save memory and to keep names out of the model's file.
+Words are hashed to save memory and to keep names out of the model's file. A text in a script
+without spaces gives pairs of characters instead of words.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 from zlib import crc32
+
+from tape.linking.languages import (
+    ASKING,
+    CALLING,
+    GOING_ON,
+    GREETING,
+    PLAIN,
+    THANKS,
+    YES_NO,
+    Language,
+    language_of,
+)
+from tape.scripts import SPACED, characters, compiled, has_unspaced, pairs, runs
 
 BUCKETS: Final = 1 << 16
 MAX_WORDS: Final = 40
 """Maximum words to keep of a message: the first lines of a pasted log are enough."""
 
 MAX_CHARACTERS: Final = 2_000
+CHARACTERS_PER_WORD: Final = 2.5
+"""Characters of an average word in a script without spaces for which there are no rules."""
+
+NAME_LENGTHS: Final = (3, 4)  # characters of a name in a script without spaces
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019._+/-]+[^\W_]+)*")
+_SPACED: Final = compiled(rf"{SPACED}(?:['\u2019._+/-]+{SPACED})*")
 _NAME: Final = re.compile(r"[^\W\d_](?:[^\s_|]*[^\W\d_])?")
-_WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _LINK: Final = re.compile(r"https?://|www\.|`")
-
-PLAIN, GREETING, THANKS, YES_NO, GOING_ON, ASKING, CALLING = range(7)
-"""The kinds of opening that a text may have."""
 
 _OPENERS: Final = MappingProxyType(
     {
@@ -78,17 +95,14 @@ class Gist:
 def gist(text: str) -> Gist:
     """Return what the linker keeps of a text, from the first 2,000 characters."""
     text = text[:MAX_CHARACTERS].lower()
-    found = _WORD.findall(text)
-    words: dict[int, None] = {}
-    for word in found:
-        if word not in _STOP:
-            for part in _parts(word):
-                words[crc32(part.encode("utf-8", "replace")) % BUCKETS] = None
+    if has_unspaced(text):
+        return _unspaced(unicodedata.normalize("NFKC", text))
+    found = (_WORD if text.isascii() else _SPACED).findall(text)
     return Gist(
-        words=tuple(words)[:MAX_WORDS],
+        words=_hashed(found),
         length=len(found),
         opens=_opening(found),
-        asks="?" in text or "\uff1f" in text,
+        asks=_asks(text),
         holds=_LINK.search(text) is not None,
         spoken=frozenset(found),
     )
@@ -100,6 +114,42 @@ def called(name: str) -> str:
     return found[0] if found else ""
 
 
+def _unspaced(text: str) -> Gist:
+    """Return the gist of a text that has a script without spaces, and perhaps others."""
+    language = language_of(text)
+    spaced, unspaced = _SPACED.findall(text), runs(text)
+    count = sum(len(characters(run)) for run in unspaced)
+    per_word = language.pace if language else CHARACTERS_PER_WORD
+    return Gist(
+        words=_hashed([*spaced, *_content(text, language)]),
+        length=len(spaced) + (max(1, round(count / per_word)) if per_word else len(unspaced)),
+        opens=(_opening_of(text, language) if language else PLAIN) or _opening(spaced),
+        asks=_asks(text) or (language is not None and language.ending.search(text) is not None),
+        holds=_LINK.search(text) is not None,
+        spoken=frozenset((*spaced, *unspaced, *_names(unspaced))),
+    )
+
+
+def _content(text: str, language: Language | None) -> Iterator[str]:
+    """Give what is compared of the runs without spaces."""
+    for run in runs(text):
+        if language is None:
+            yield from pairs(characters(run))
+            continue
+        for piece in language.piece.findall(language.grammar.sub(" ", run)):
+            units = language.unit.findall(piece)
+            if len(units) > 1 or language.alone.fullmatch(piece):
+                yield from pairs(units, language.least)
+
+
+def _names(found: list[str]) -> Iterator[str]:
+    """Give the parts of runs that may be the names of people."""
+    for run in found:
+        for size in NAME_LENGTHS:
+            for at in range(len(run) - size + 1):
+                yield run[at : at + size]
+
+
 def _opening(found: list[str]) -> int:
     for word in found[:2]:  # the first word may be a person's name
         kind = _OPENS.get(word, PLAIN)
@@ -108,7 +158,26 @@ def _opening(found: list[str]) -> int:
     return PLAIN
 
 
-def _parts(word: str) -> list[str]:
-    if word.isascii() or not _WIDE.search(word):
-        return [word]
-    return [word[at : at + 2] for at in range(max(1, len(word) - 1))]
+def _opening_of(text: str, language: Language) -> int:
+    first = text.split(maxsplit=2)[:2]
+    for said in first:
+        word = said.lstrip("@,.\uff0c\u3001\u3002")
+        for opener, kind in language.openers:
+            if word.startswith(opener):
+                return kind
+        if any(asking in word for asking in language.asking):
+            return ASKING
+    return PLAIN
+
+
+def _asks(text: str) -> bool:
+    return "?" in text or "\uff1f" in text or "\u061f" in text
+
+
+def _hashed(found: list[str]) -> tuple[int, ...]:
+    """Return the numbers of words that say something, each once."""
+    words: dict[int, None] = {}
+    for word in found:
+        if word not in _STOP:
+            words[crc32(word.encode("utf-8", "replace")) % BUCKETS] = None
+    return tuple(words)[:MAX_WORDS]

@@ -1,31 +1,24 @@
 """Split texts and queries into search terms.
 
-A text is normalised (NFKC, casefold). In scripts without spaces (Han, kana, hangul, Thai ...) each
-character is a term; in others, each run of letters, digits and marks. The index gets terms
-separated by spaces, so that only this module decides what a term is.
+A text is normalised (NFKC, casefold). In scripts without spaces, each character is a term; in
+others, each run of letters, digits and marks (`tape.scripts`). The index gets terms separated by
+spaces, so that only this module decides what a term is.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
-from typing import Any, Final
+from typing import Final
 
 import regex  # type: ignore[import-untyped]
+
+from tape.scripts import TERM, compiled, is_unspaced
 
 MAX_TERM_CHARACTERS: Final = 64
 """Maximum characters of a term; longer words are cut, since pasted data would fill the index."""
 
-_SOLO: Final = (
-    r"[[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-    r"\u30fc]&&[\p{L}\p{N}]]"
-)
-_TERM: Final[Any] = regex.compile(
-    rf"{_SOLO}\p{{M}}*|[[\p{{L}}\p{{N}}]--{_SOLO}][[\p{{L}}\p{{N}}\p{{M}}]--{_SOLO}]*",
-    regex.VERSION1,
-)
-_ALONE: Final[Any] = regex.compile(_SOLO, regex.VERSION1)
+_TERM: Final = compiled(TERM)
 _ASCII: Final = re.compile(r"[a-z0-9]+")
 
 VERSION: Final = f"1 {unicodedata.unidata_version} {regex.__version__}"
@@ -73,9 +66,4 @@ def pairs(found: list[str]) -> list[str]:
 
 def alone(term: str) -> bool:
     """Return whether a term is a single character of a script without spaces."""
-    return term[0] > "\x7f" and _alone(term[0])
-
-
-@functools.lru_cache(maxsize=8192)
-def _alone(character: str) -> bool:
-    return _ALONE.match(character) is not None
+    return term[0] > "\x7f" and is_unspaced(term[0])

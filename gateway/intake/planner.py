@@ -62,13 +62,17 @@ class PlannedMessage:
 
     @property
     def is_only_recorded(self) -> bool:
-        """Whether it edits a message that is on the tape, and asks nothing."""
-        return self.row.original is not None and self.status == "taped"
+        """Whether it edits a message that is on the tape, and asks nothing of its own."""
+        row, asks = self.row, self.status in ("waiting", HELD)
+        if row.replaces is None:
+            return row.original is not None and self.status == "taped"
+        return not row.replaces.message.command and not (row.message.command and asks)
 
     def written(self, entry_id: int) -> PlannedMessage:
         """Record the id of the message's entry, and return the updated plan."""
         self.assignment.stands_at(entry_id)
-        row = replace(self.row, entry_id=entry_id, status=self.status, original=None)
+        row = replace(self.row, entry_id=entry_id, status=self.status)
+        row = replace(row, original=None, replaces=None)
         row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
         return replace(self, row=row, question=replace(self.question, rows=(row,)))
 
@@ -280,9 +284,13 @@ def _entry(
 
 
 def _changes(row: InboxRow, lane: str | None, entry: NewEntry) -> tuple[NewEntry, ...]:
-    """Return the event that says of the original what an edit that asks has changed."""
-    original, said = row.original, row.message
+    """Return the events that say of the versions before it what an edit that asks has changed."""
+    original, earlier, said = row.original, row.replaces, row.message
     if original is None:
         return ()
     data = {**changed_media(original.message, said), ASKED_IN: lane}
-    return (edit_event(original, said, str(entry.payload["content"]), **data),)
+    return tuple(
+        edit_event(one, said, str(entry.payload["content"]), **data)
+        for one in (original, earlier)
+        if one is not None and (one is original or one.entry_id != original.entry_id)
+    )

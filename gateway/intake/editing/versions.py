@@ -1,7 +1,8 @@
 """Find the versions of a message, and judge whether an edit of it may ask the agent.
 
 An edit asks once, as a new message would, if its author made it soon after the message, and if no
-version of the message has asked before it. Its own row of the ledger is the question.
+version of the message has asked before it. Its own row of the ledger is the question. So it is if
+it makes a command of a question that still waits, or a question of such a command.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from channels.commands import command_line
 from channels.message import InboundMessage
 from gateway.intake.editing.revision import content_of, is_same, revised, with_edit
 from gateway.services import Services
+from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import parse_date
 from tape.erasing import ERASED
@@ -68,6 +71,9 @@ class Versions:
         return TOO_LATE if age > MAX_EDIT_SECONDS else ""
 
 
+EDITED: Final = "it was edited, and the edit was taken in its place"
+
+
 async def versions_of(services: Services, row: InboxRow) -> Versions:
     """Return the versions, before this row, of the message that it is about."""
     inbox = services.ledger.inbox
@@ -85,8 +91,10 @@ def as_question(versions: Versions, row: InboxRow) -> InboxRow | None:
     Of a message that is on no tape, an edit is taken in, too, if it does not ask.
     """
     edit = row.message
-    if versions.is_erased or versions.was_refused or versions.why_not(edit):
+    if versions.is_erased or versions.was_refused:
         return None
+    if versions.why_not(edit):
+        return _in_place_of_waiting(versions, row)
     if versions.known is None or versions.subject is None:
         said = edit.addressed or edit.command or not content_of(edit).is_empty
         return row if said else None
@@ -97,3 +105,21 @@ def as_question(versions: Versions, row: InboxRow) -> InboxRow | None:
         new = with_edit(whole, edit)
         edit = replace(edit, text=new.text, media=new.media, parts=new.parts)
     return replace(row, message=edit, original=versions.known)
+
+
+def _in_place_of_waiting(versions: Versions, row: InboxRow) -> InboxRow | None:
+    """Return the row of an edit that may make a command of a waiting question, or the reverse.
+
+    What has begun is not replaced, nor one part of a message by another.
+    """
+    subject, edit = versions.subject, row.message
+    if subject is None or versions.known is None or subject.status not in ("waiting", HELD):
+        return None
+    said = subject.message
+    if said.parts or said.sender.id != edit.sender.id or said.text == edit.text:
+        return None
+    if not (said.command or edit.command or command_line(edit.text)):
+        return None
+    if not edit.edited and not said.command:  # its channel may not say whether it asks
+        edit = replace(edit, addressed=True, why=said.why)
+    return replace(row, message=edit, original=versions.known, replaces=subject)

@@ -337,6 +337,7 @@ class Intake:
             self._sink.edited(changed)
 
     async def _delete(self, row: InboxRow) -> None:
+        self._planner.note_change(row.message)
         dropped = await take_deletion(self._services, row)
         if dropped is not None:
             self._sink.deleted(dropped)

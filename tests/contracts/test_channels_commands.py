@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.kit.play import opened, playing
 from tests.kit.promised import promises
 
 UNKNOWN: Final = "I was interrupted while I ran"
-WAITS: Final = {"BUFFER__DEBOUNCE": "5", "BUFFER__MAX_WAIT": "9"}
+WAITS: Final[dict[str, Any]] = {"BUFFER__DEBOUNCE": "5", "BUFFER__MAX_WAIT": "9"}
 
 
 @dataclass

@@ -54,6 +54,11 @@ class Versions:
         return self.original is not None and self.original.message.why == ERASED
 
     @property
+    def is_deleted(self) -> bool:
+        """Whether it was deleted, perhaps before it came."""
+        return self.asked is not None and self.asked.message.kind == "delete"
+
+    @property
     def was_refused(self) -> bool:
         """Whether it asked, and was refused."""
         one = self.original
@@ -62,7 +67,7 @@ class Versions:
     def why_not(self, edit: InboundMessage) -> str:
         """Return why an edit may not ask the agent, or "" if it may."""
         if self.asked is not None:
-            return GONE if self.asked.message.kind == "delete" else ASKED
+            return GONE if self.is_deleted else ASKED
         if self.known is not None and self.known.message.sender.id != edit.sender.id:
             return OTHERS
         if not edit.edited:  # a bot fills in what it announced before: that is no edit

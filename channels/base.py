@@ -298,7 +298,8 @@ class Channel(ABC):
             self._type(message, on=False)
             self.host.start_soon("draft", lambda: self._leave_draft(message))
         elif event.kind == "text":
-            self._editor(message, event.data["delta"])
+            if (editor := self.draft_editor(message)) is not None:
+                editor.push(event.data["delta"])
         elif event.kind == "reset":
             if message.ext_id in self._editors:
                 self._editors[message.ext_id].reset()
@@ -328,9 +329,10 @@ class Channel(ABC):
         else:
             self.typing_indicator.end(message)
 
-    def _editor(self, message: InboundMessage, delta: str) -> None:
+    def draft_editor(self, message: InboundMessage) -> DraftEditor | None:
+        """Return what shows the partial text of an answer, or None if the channel shows none."""
         if not self.capabilities & {"edit", "native_stream"}:
-            return
+            return None
         editor = self._editors.get(message.ext_id)
         if editor is None:
             traits, host = self.traits, self.host
@@ -343,7 +345,7 @@ class Channel(ABC):
             editor = DraftEditor(message, self.show, host, self.pacing, *about)
             self._editors[message.ext_id] = editor
             host.start_soon("draft", editor.run)
-        editor.push(delta)
+        return editor
 
     async def _close_draft(self, ext_id: str | None) -> DraftReference | None:
         editor = self._editors.pop(ext_id, None) if ext_id is not None else None

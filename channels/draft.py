@@ -114,10 +114,15 @@ class DraftEditor:
         self._idle = anyio.Event()
         self._waiting = anyio.CancelScope()
         self._reference: DraftReference | None = None
-        self._shown = ""
+        self._shown = self._placeholder = ""
 
     def push(self, delta: str) -> None:
         self._draft.push(delta)
+        self._changed.set()
+
+    def hold(self, text: str) -> None:
+        """Show a text as long as there is none of the answer."""
+        self._placeholder = text
         self._changed.set()
 
     def reset(self) -> None:
@@ -160,6 +165,7 @@ class DraftEditor:
         text = self._draft.render()
         if self._pace.longest:
             text = text[: self._pace.longest]
+        text = text if text.strip() else self._placeholder
         return None if self._closed or not text.strip() or text == self._shown else text
 
     async def _wait_for_permit(self) -> None:

@@ -25,6 +25,7 @@ from channels.errors import (
     SendAmbiguous,
     SendRefused,
 )
+from channels.host import ChannelEvent
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
@@ -39,11 +40,20 @@ from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.text_files import with_file_words
-from channels.telegram.troubles import PRIVACY_MODE, TOKEN_REFUSED, WEBHOOK_REFUSED
+from channels.telegram.troubles import EPHEMERAL_LATE, PRIVACY_MODE, TOKEN_REFUSED, WEBHOOK_REFUSED
 from channels.traits import Traits
 
 RESEND_NOTE_UNITS: Final = 64
 """UTF-16 units kept free in each piece for a note that the message may be a repeat."""
+
+HOLD_SECONDS: Final = 8.0
+"""Seconds after which a message that one person sees is answered with a sentence for now.
+
+Telegram takes the answer of a bot that is no administrator for 15 seconds, and edits of it later.
+"""
+
+THINKING: Final = "I'm still thinking. This message becomes my answer."
+FROM_GROUP: Final = "(To what you asked in the group:)\n\n"
 
 MAX_UPDATE_BYTES: Final = 4_000_000
 
@@ -79,6 +89,7 @@ class TelegramChannel(Channel):
         self._sender = TelegramSender(self._api)
         self._me: TelegramSelf | None = None
         self._has_drafts = self._hears_groups = True
+        self._awaited: set[str] = set()
         # Not a random one: several processes may take the webhook's requests.
         own = sha256(b"tapeway webhook" + settings.token.get_secret_value().encode()).hexdigest()
         self._secret = settings.webhook_secret.get_secret_value() or own
@@ -180,7 +191,40 @@ class TelegramChannel(Channel):
         return split(text, LIMIT - RESEND_NOTE_UNITS, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        return await self._sender.deliver(message)
+        try:
+            return await self._sender.deliver(message)
+        except SendRefused as refused:
+            person = address_of(message.chat_id).receiver
+            if person is None:
+                raise
+            self.host.warn(EPHEMERAL_LATE.sentence())
+            return await self._deliver_privately(message, str(person), refused)
+
+    async def _deliver_privately(
+        self, message: OutboundMessage, person: str, refused: SendRefused
+    ) -> list[Receipt]:
+        """Send what the group no longer takes to the one person who was to see it there."""
+        text = f"{FROM_GROUP}{message.text}"
+        told = replace(message, chat_id=person, text=text, thread_id=None, reply_to=None)
+        try:
+            await self._sender.deliver(replace(told, edits=None))
+        except SendRefused:  # nobody may be written to who has not begun it
+            raise SendRefused(f"{refused}. {EPHEMERAL_LATE.remedy}") from None
+        return [Receipt("")]  # it is no message of the group's
+
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
+        await super().on_event(event, message)
+        if event.kind in ("final", "error", "abandoned"):
+            self._awaited.discard(message.ext_id)
+        elif event.kind == "accepted" and address_of(message.chat_id).receiver is not None:
+            self._awaited.add(message.ext_id)
+            self.host.start_soon("placeholder", lambda: self._hold_place(message))
+
+    async def _hold_place(self, message: InboundMessage) -> None:
+        """Send a sentence in time that becomes the answer; Telegram sets no limit to edits."""
+        await self.host.clock.sleep(HOLD_SECONDS)
+        if message.ext_id in self._awaited and (editor := self.draft_editor(message)) is not None:
+            editor.hold(THINKING)
 
     async def show(
         self, message: InboundMessage, reference: DraftReference, text: str

@@ -38,6 +38,14 @@ PRIVACY_MODE: Final = Trouble(
     "Send /setprivacy to @BotFather, choose the bot, then Disable. Then remove the bot from each"
     " group and add it again: only then does Telegram apply the change.",
 )
+EPHEMERAL_LATE: Final = Trouble(
+    "telegram.ephemeral_late",
+    "An answer that one person of a group alone would have seen went to that person's private chat"
+    " with the bot, or to nobody.",
+    "Telegram lets a bot that is no administrator answer such a message within 15 seconds only.",
+    "Make the bot an administrator of the group; it needs no particular right. People who have"
+    " started the bot in private get such answers there meanwhile.",
+)
 NO_GROUPS: Final = Trouble(
     "telegram.no_groups",
     "The bot cannot be added to a group.",

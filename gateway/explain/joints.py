@@ -128,7 +128,7 @@ class _Way:
         if row["turn_id"]:
             lane += say(", the turn {turn}", turn=row["turn_id"])
             return _timed("lane", self.taken_at, spans, lane)
-        if self.status == "done":
+        if self.status in ("done", "taken"):
             return Joint("lane", "ok", says=say("a command, answered without the model"))
         return replace(Joint("lane", "ended", spans=()), **_stands(row, self.facts.payload))
 

@@ -38,7 +38,8 @@ BY: Final[Mapping[str, str]] = MappingProxyType(
 """What an author did, by the kind of the message."""
 
 JUDGED: Final = (
-    "judged as a new message: its author edited it within five minutes, and it had asked nothing"
+    "judged as a new message: its author edited it within five minutes, and it had asked nothing,"
+    " or it waited still"
 )
 
 OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -270,6 +271,8 @@ def outcome(row: Row, payload: Mapping[str, Any]) -> str:
         return say("not answered: not addressed ({why})", why=unasked)
     if status == "refused":
         return say("not answered: {why}", why=why or translated("refused"))
+    if status == "taken" and not row["turn_id"]:
+        return say("being run without the model, as a command")
     if status == "done" and not row["turn_id"]:
         return say("answered without the model, as a command")
     if status not in OUTCOMES:

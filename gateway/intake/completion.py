@@ -17,6 +17,7 @@ from channels.errors import ChannelDown, ChannelError, SendDelayed
 from channels.message import InboundMessage
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
+from gateway.intake.dates import readable
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.reassembly import Reassembler
 from gateway.logs import get_log
@@ -113,7 +114,10 @@ class Completion:
         return replace(row.message, omitted=(*row.message.omitted, NOT_GIVEN))
 
     def _fit(self, found: InboundMessage) -> InboundMessage:
-        return self._pairing.screened(cleaned(found, self._services.redactor.clean))
+        dated, broken = readable(found, self._services.clock.now())
+        if broken:
+            get_log().warning("intake.misdated", channel=found.channel, fields=sorted(broken))
+        return self._pairing.screened(cleaned(dated, self._services.redactor.clean))
 
 
 def _pause(cause: Exception, pause: float | None) -> float | None:

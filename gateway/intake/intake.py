@@ -23,7 +23,7 @@ from gateway.hooks.messages import session_of
 from gateway.intake.acceptance import accept_for_all
 from gateway.intake.completion import Completion
 from gateway.intake.editing.edits import end_row, take_deletion, take_edit
-from gateway.intake.editing.versions import as_question, versions_of
+from gateway.intake.editing.versions import EDITED, as_question, versions_of
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
 from gateway.intake.reassembly import Parts, Reassembler, planned_together
@@ -36,7 +36,7 @@ from gateway.storage.holding import HELD, RESTORED
 from gateway.storage.kept_files import kept_of
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
-from tape.errors import SessionLost, StoreUnavailable, TapeError
+from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
 from tape.unit_of_work import FirstId, Outcome, Unit
 
 MAX_BATCH: Final = 64
@@ -291,6 +291,8 @@ class Intake:
             self._services.ledger.held.hold_question(unit, plan.row)
         if plan.rewritten is not None:
             inbox.rewrite(unit, replace(plan.row, message=plan.rewritten))
+        if plan.row.replaces is not None:
+            inbox.unask(unit, plan.row.replaces, EDITED, expect=1)
         if plan.others:
             inbox.join(unit, plan.row, plan.others, session_id, first, lane)
         return first
@@ -317,9 +319,17 @@ class Intake:
     async def _edit(self, row: InboxRow, tried: list[PlannedMessage]) -> None:
         """Take in an edit that asks as a message of its own, and record any other one."""
         versions = await versions_of(self._services, row)
-        asking = as_question(versions, row)
-        planned = await self._commit([(asking,)], tried) if asking is not None else []
+        asking = as_question(versions, row) or (tried[0].row if tried else None)
+        try:
+            planned = await self._commit([(asking,)], tried) if asking is not None else []
+        except UnitFailed:
+            if asking is None or asking.replaces is None:
+                raise
+            planned = []  # what it replaces has begun just now
+            versions = await versions_of(self._services, row)
         if planned:
+            if asking is not None and asking.replaces is not None:
+                self._sink.deleted(asking.replaces)
             await self._route(planned)
             return
         changed = await take_edit(self._services, self._access, row, versions)
@@ -327,6 +337,7 @@ class Intake:
             self._sink.edited(changed)
 
     async def _delete(self, row: InboxRow) -> None:
+        self._planner.note_change(row.message)
         dropped = await take_deletion(self._services, row)
         if dropped is not None:
             self._sink.deleted(dropped)

@@ -15,7 +15,7 @@ from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssign
 from gateway.context.selection import PART_OF
 from gateway.intake.albums import EarlierParts, earlier_parts
 from gateway.intake.editing.edits import changed_media, edit_event
-from gateway.intake.editing.versions import versions_of
+from gateway.intake.editing.versions import GONE, Versions, versions_of
 from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
 from gateway.intake.known_commands import KnownCommands
@@ -33,10 +33,10 @@ MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 """Seconds after which a message's date must be a mistake: no platform holds messages so long."""
 
 PROMPT_SECONDS: Final = 2.0
-"""Seconds in which a message comes before any edit of it."""
+"""Seconds in which a message comes before any edit or deletion of it."""
 
-EDITED_SECONDS: Final = 60.0
-"""Seconds after an edit in which each message of its chat is compared with it."""
+CHANGED_SECONDS: Final = 60.0
+"""Seconds after an edit or a deletion in which each message of its chat is compared with it."""
 
 OVERTAKEN: Final = "an edit of it came first, and was taken in its place"
 
@@ -62,13 +62,17 @@ class PlannedMessage:
 
     @property
     def is_only_recorded(self) -> bool:
-        """Whether it edits a message that is on the tape, and asks nothing."""
-        return self.row.original is not None and self.status == "taped"
+        """Whether it edits a message that is on the tape, and asks nothing of its own."""
+        row, asks = self.row, self.status in ("waiting", HELD)
+        if row.replaces is None:
+            return row.original is not None and self.status == "taped"
+        return not row.replaces.message.command and not (row.message.command and asks)
 
     def written(self, entry_id: int) -> PlannedMessage:
         """Record the id of the message's entry, and return the updated plan."""
         self.assignment.stands_at(entry_id)
-        row = replace(self.row, entry_id=entry_id, status=self.status, original=None)
+        row = replace(self.row, entry_id=entry_id, status=self.status)
+        row = replace(row, original=None, replaces=None)
         row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
         return replace(self, row=row, question=replace(self.question, rows=(row,)))
 
@@ -112,13 +116,13 @@ class IntakePlanner:
         self._lanes = lanes
         self._commands = KnownCommands(services.hooks, roles, services.router)
         self._guard = BotGuard(services.clock, services.settings.access.bots)
-        self.edited: dict[tuple[str, str, str], float] = {}
+        self.changed: dict[tuple[str, str, str], float] = {}
 
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
         """Plan a message; `known` contains the earlier messages of its batch."""
         plan = await self._plan(parts, known)
         if parts[0].message.kind == "edit":
-            self._note_edit(parts[0].message)
+            self.note_change(parts[0].message)
         for row in parts:
             known.add(row, plan.question.lane, asks=plan.row.message.addressed)
         self._lanes.collect(known, plan.question.session_id, plan.row.message, plan.question.lane)
@@ -139,16 +143,21 @@ class IntakePlanner:
         return [plan.written(row["entry_id"]) for plan, row in both if row["entry_id"]]
 
     async def _plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
+        received_at = parts[-1].received_at
+        known_of = {row.id: await self._earlier(row) for row in parts}
+        left = tuple(row for row in parts if not known_of[row.id].is_deleted)
+        gone = tuple(row for row in parts if known_of[row.id].is_deleted)
+        parts, said = (*left, *gone), left or gone
         message = parts[0].message
-        if len(parts) > 1:
-            message = merge_parts([row.message for row in parts])
+        if len(said) > 1:
+            message = merge_parts([row.message for row in said])
         # It was resolved before the message was accepted if several processes share the work.
         session_id = parts[0].session_id or await self._services.pipeline.resolve_session(message)
         decision = self._access.decide(message)
         album = await earlier_parts(self._services, parts[0], session_id)
         accepted, part = message, album.as_part(message) if album else message
         message = decided = await self._commands.decided(part, decision)
-        row = replace(parts[0], message=message, received_at=parts[-1].received_at)
+        row = replace(parts[0], message=message, received_at=received_at)
         if message.thread_id and not row.replayed:  # a private one would be a chat of its own
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)
         tape = self._services.tapes.session_tape(session_id).name
@@ -161,9 +170,9 @@ class IntakePlanner:
         row = replace(row, message=message)
         held = self._services.ledger.held.concerns(row)
         admitted, dropped = None, ""
-        if await self._is_overtaken(row):
-            message = replace(message, addressed=False, why=OVERTAKEN)
-            row, dropped = replace(row, message=message), OVERTAKEN
+        if overtaken := _overtaken(known_of[parts[0].id], message):
+            message = replace(message, addressed=False, why=overtaken)
+            row, dropped = replace(row, message=message), overtaken
         elif decision.allowed:
             admitted = await self._services.hooks.call_first(
                 "admit_message", message=message, session_id=session_id
@@ -217,20 +226,18 @@ class IntakePlanner:
             return message
         return replace(message, addressed=True, why="a thread that I was asked in")
 
-    async def _is_overtaken(self, row: InboxRow) -> bool:
-        """Return whether a message comes after an edit of it, which was taken in its place."""
-        was_edited = _chat_of(row.message) in self.edited
-        if row.message.kind != "message" or not (was_edited or _is_late(row)):
-            return False
-        versions = await versions_of(self._services, row)
-        by_edit = versions.known is not None and versions.known.message.kind == "edit"
-        return by_edit and (versions.asked is not None or not row.message.addressed)
+    async def _earlier(self, row: InboxRow) -> Versions:
+        """Return the edit or the deletion of a message that came before it, if one may have."""
+        was_changed = _chat_of(row.message) in self.changed
+        if row.message.kind != "message" or not (was_changed or _is_late(row)):
+            return Versions()
+        return await versions_of(self._services, row)
 
-    def _note_edit(self, message: InboundMessage) -> None:
-        """Remember for a while that an edit in this chat may have come before its message."""
+    def note_change(self, message: InboundMessage) -> None:
+        """Remember for a while that an edit or deletion here may have come before its message."""
         now = self._services.clock.monotonic()
-        kept = {chat: at for chat, at in self.edited.items() if now - at < EDITED_SECONDS}
-        self.edited = {**kept, _chat_of(message): now}
+        kept = {chat: at for chat, at in self.changed.items() if now - at < CHANGED_SECONDS}
+        self.changed = {**kept, _chat_of(message): now}
 
     def _is_stale(self, message: InboundMessage) -> bool:
         if not message.backlog:  # a jump of the clock must not make live questions stale
@@ -241,6 +248,15 @@ class IntakePlanner:
 
 def _chat_of(message: InboundMessage) -> tuple[str, str, str]:
     return message.channel, message.account, message.chat_id
+
+
+def _overtaken(earlier: Versions, message: InboundMessage) -> str:
+    """Return that a message's deletion came first, or an edit that was taken for it, or ""."""
+    if earlier.is_deleted:
+        return GONE
+    by_edit = earlier.known is not None and earlier.known.message.kind == "edit"
+    is_overtaken = by_edit and (earlier.asked is not None or not message.addressed)
+    return OVERTAKEN if is_overtaken else ""
 
 
 def _is_late(row: InboxRow) -> bool:
@@ -280,9 +296,13 @@ def _entry(
 
 
 def _changes(row: InboxRow, lane: str | None, entry: NewEntry) -> tuple[NewEntry, ...]:
-    """Return the event that says of the original what an edit that asks has changed."""
-    original, said = row.original, row.message
+    """Return the events that say of the versions before it what an edit that asks has changed."""
+    original, earlier, said = row.original, row.replaces, row.message
     if original is None:
         return ()
     data = {**changed_media(original.message, said), ASKED_IN: lane}
-    return (edit_event(original, said, str(entry.payload["content"]), **data),)
+    return tuple(
+        edit_event(one, said, str(entry.payload["content"]), **data)
+        for one in (original, earlier)
+        if one is not None and (one is original or one.entry_id != original.entry_id)
+    )

@@ -27,6 +27,7 @@ from gateway.access.console_door import FOR_WHOM, ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
 from gateway.intake.command_line import Command, arguments_of, parse_command
+from gateway.intake.entry_meta import word_of
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.scheduling.opening.requests import AccessRequests
@@ -51,6 +52,11 @@ OWN: Final = {
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
+REPEATABLE: Final = frozenset(
+    {"help", "open", "grant", "stop", "start", "forget", "console", "choose", "pair"}
+)
+"""Own commands that may run twice: they only say something, set what is set, or ask once more."""
+
 NAMES: Final = frozenset(usage.split()[0] for usage in OWN)
 RULED: Final = ("open", "grant")  # the commands that set rules of access
 CONSOLE: Final = ",console"
@@ -62,6 +68,10 @@ DENIED: Final = {
 }
 
 DENIED_HERE: Final = "You may not use `{what}` here."
+INTERRUPTED: Final = (
+    "I was interrupted while I ran `,{what}`, so I don't know whether it was done, and I haven't"
+    " run it again. Look at what it did before you send it once more."
+)
 PAIR: Final = "To pair, send me `,pair CODE` in private; `tapeway pair` prints the code."
 
 HELP: Final = "I answer these commands at once, without the model:"
@@ -85,9 +95,17 @@ class Commands:
     _door: ConsoleDoor
 
     async def run_as_author(self, question: Question) -> str:
-        """Run a command with the role that its author has now."""
+        """Run a command with the role that its author has now; what may have run runs once."""
+        if question.rows[0].status == "taken" and not await self._is_repeatable(question):
+            return INTERRUPTED.format(what=word_of(question.message))
         role = await self._requests.openings.roles.of(question.message)
         return await self.run(replace(question, role=role))
+
+    async def _is_repeatable(self, question: Question) -> bool:
+        """Return whether a command may run again that an earlier process has begun."""
+        word = word_of(question.message)
+        tools = [tool for tool in await self._services.hooks.tools() if tool.name == word]
+        return word in REPEATABLE or any(tool.repeatable for tool in tools)
 
     async def run(self, question: Question) -> str:
         """Run the command in a message; return the reply's text, even if the command fails."""

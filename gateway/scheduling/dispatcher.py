@@ -24,6 +24,8 @@ from gateway.services import Services
 from gateway.storage.ledger.ledger import MAX_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.stopped import LOST
+from tape.errors import SessionLost, UnitFailed
+from tape.unit_of_work import Unit
 
 
 @dataclass(eq=False)
@@ -131,7 +133,11 @@ class Dispatcher(IntakeSink, Pending):
 
     def ask_again(self, question: Question) -> None:
         """Queue a question that is already on its tape, if it is this process's business."""
-        if self._services.claims.holds(question.session_id):
+        if not self._services.claims.holds(question.session_id):
+            return
+        if is_command(question.message):
+            self._submit_command(question)
+        else:
             self._scheduler.submit(question)
 
     def has_room(self) -> bool:
@@ -172,12 +178,28 @@ class Dispatcher(IntakeSink, Pending):
         if word_of(question.message) == "stop":
             await self._run_command(question)
         else:
-            self._running_commands.submit(question.session_id, lambda: self._run_command(question))
+            self._submit_command(question)
+
+    def _submit_command(self, question: Question) -> None:
+        self._running_commands.submit(question.session_id, lambda: self._run_command(question))
 
     async def _run_command(self, question: Question) -> None:
+        try:
+            await self._services.guard.retrying("command", lambda: self._begin_command(question))
+        except UnitFailed:  # it was deleted, or edited into something else, while it waited
+            await self._services.router.end_without_answer(question.message, silent=True)
+            return
+        except SessionLost:
+            await self._services.router.abandon(question.message)
+            return
         text = await self._commands.run_as_author(question)
         command = closed_command(question.message)
         if text or not command:
             await self._notices.answer_command(question, text)
         else:  # a closed chat gets a sentence a day
             await self._notices.refuse(question, command)
+
+    async def _begin_command(self, question: Question) -> None:
+        unit = Unit(works_on={question.session_id})
+        self._services.ledger.inbox.begin_command(unit, question.rows[0])
+        await self._services.store.commit(unit)

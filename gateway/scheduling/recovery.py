@@ -119,7 +119,7 @@ class Recovery:
         self.sender.enqueue(backlog.sends)
         by_turn: dict[str, list[InboxRow]] = {}
         for row in backlog.taken:
-            by_turn.setdefault(row.turn_id or "", []).append(row)
+            by_turn.setdefault(row.turn_id or f"command {row.id}", []).append(row)
         lost = [self._question(own) for own in by_turn.values()]
         if any(question.is_suspect for question in lost):
             self.dispatcher.hold_suspects(SUSPECT_SECONDS)

@@ -25,6 +25,7 @@ from gateway.context.images import files_of
 from gateway.context.reactions import react
 from gateway.context.titles import give_title, title_of
 from gateway.delivery.sender import OutboxSender
+from gateway.intake.dates import readable
 from gateway.intake.intake import Intake
 from gateway.language.language import language_of, speaking, translated
 from gateway.logs import get_log
@@ -48,6 +49,10 @@ MAX_GAP: Final = timedelta(days=7)  # maximum age of messages that are backfille
 OFFLINE_HINT: Final = (
     "No model is configured, so the offline model answers. Run `tapeway init`, or set"
     " TAPEWAY_AGENT__MODEL (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY); then restart."
+)
+MISDATED: Final = (
+    "its messages have a `{field}` that is no ISO 8601 date, such as {date}, so they go on without"
+    " it; have the plugin's author mend that"
 )
 
 
@@ -113,6 +118,7 @@ class GatewayHost(FullHost):
     def __post_init__(self) -> None:
         services, agent = self._services, self._services.settings.agent
         self.gap = BackfillGap()
+        self._misdated: set[str] = set()
         self.clock: Clock = services.clock
         self.facts: Facts = services.accounts.of(self._channel.name)
         self.gates = services.shared.budgets if services.shared is not None else None
@@ -130,12 +136,21 @@ class GatewayHost(FullHost):
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         kept_back = self.gap.kept_back() if "backfill" in self._channel.capabilities else None
+        dated = [self._dated(message) for message in messages]
         try:
             with _down_while_away():
-                return await self._intake.accept(messages, kept_back)
+                return await self._intake.accept(dated, kept_back)
         except ChannelDown:
             self.gap.open()
             raise
+
+    def _dated(self, message: InboundMessage) -> InboundMessage:
+        fit, broken = readable(message, self._services.clock.now())
+        for field, date in broken.items():
+            if field not in self._misdated:
+                self._misdated.add(field)
+                self.warn(MISDATED.format(field=field, date=repr(date)[:80]))
+        return fit
 
     async def cursors(self) -> Cursors:
         now = self._services.clock.now()

@@ -148,6 +148,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     " crash, it is looked up again.",
     "intake.failed": "A batch of messages failed; the next start tries it again.",
     "intake.forward_failed": "A message is on its tape, but could not be passed on.",
+    "intake.misdated": "What a channel looked up has dates that cannot be read; the message goes on"
+    " without them.",
     "intake.incomplete": "A platform did not give what a delivery lacked; the message goes on"
     " without it.",
     "intake.unreadable": "A platform sent something in a form that is not documented; it is kept in"

@@ -54,9 +54,8 @@ MESSAGES: Final = {
         "已编辑；有变化的是：{what}；现在的内容：{text}"
     ),
     "; the edit asked nothing: {why}": "；这次编辑没有提问：{why}",
-    "judged as a new message: its author edited it within five minutes, and it had asked nothing": (
-        "按新消息处理：作者在五分钟内编辑了它，而它此前没有提问"
-    ),
+    "judged as a new message: its author edited it within five minutes, and it had asked nothing,"
+    " or it waited still": ("按新消息处理：作者在五分钟内编辑了它，而它此前没有提问，或仍在等待"),
     "deleted on its platform": "已在平台上删除",
     "asked together with {rows}, and answered at once with it": (
         "与 {rows} 一起提问，并一次得到回答"
@@ -70,6 +69,7 @@ MESSAGES: Final = {
     "being answered by the turn {turn}": "轮次 {turn} 正在回答",
     "not answered: not addressed ({why})": "未回答：不是对助手说的（{why}）",
     "not answered: {why}": "未回答：{why}",
+    "being run without the model, as a command": "正在作为命令运行，未使用模型",
     "answered without the model, as a command": "作为命令回答，未使用模型",
     "answered by the turn {turn}": "已由轮次 {turn} 回答",
     "the turn {turn} failed, and its author got a notice{because}": (

@@ -34,6 +34,18 @@ _TELEGRAM: Final = {
     ),
     "Then remove the bot from each group and add it again: only then does Telegram apply the"
     " change.": "之后把机器人移出每个群组再重新加入：只有这样 Telegram 才会应用更改。",
+    "An answer that one person of a group alone would have seen went to that person's private chat"
+    " with the bot, or to nobody.": (
+        "一个本来只有群里某人能看到的回答，发到了此人与机器人的私聊中，或没有发给任何人。"
+    ),
+    "Telegram lets a bot that is no administrator answer such a message within 15 seconds only.": (
+        "机器人不是管理员时，Telegram 只允许它在 15 秒内回答这类消息。"
+    ),
+    "Make the bot an administrator of the group; it needs no particular right. People who have"
+    " started the bot in private get such answers there meanwhile.": (
+        "请把机器人设为群组管理员，不需要任何特定权限。"
+        "在此之前，私下启动过机器人的人会在私聊中收到这类回答。"
+    ),
     "The bot cannot be added to a group.": "无法把机器人加入群组。",
     "Groups are switched off for this bot.": "此机器人的群组功能已关闭。",
     "groups are switched off": "群组功能已关闭",

@@ -111,6 +111,7 @@ _ENDED: Final = {
     "erased": "已抹除",
     "erased on {day}": "已于 {day} 抹除",
     "it was deleted": "已被删除",
+    "it was edited, and the edit was taken in its place": "已被编辑，编辑后的内容取代了它",
     "it was edited more than five minutes after it was written": "写下五分钟以后才被编辑",
     "its message has asked already, and no edit asks it again": (
         "这条消息已经提过问，编辑不会再次提问"

@@ -75,6 +75,11 @@ _FAILURES: Final = {
     ),
     "it took too long": "用时太长",
     "something went wrong on my side": "我这边出了问题",
+    "I was interrupted while I ran `,{what}`, so I don't know whether it was done, and I haven't"
+    " run it again. Look at what it did before you send it once more.": (
+        "运行 `,{what}` 时我被中断了，不知道它是否已经完成，所以没有再次运行。"
+        "请先看看它做了什么，再决定是否重新发送。"
+    ),
     "That didn't work. (Ref {error_id})": "没有成功。（编号 {error_id}）",
 }
 

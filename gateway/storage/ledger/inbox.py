@@ -17,6 +17,7 @@ from tape.entry import NewEntry, dump, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import FirstId, Outcome, Row, Unit
 
+DELETED: Final = "it was deleted"
 _WAITING: Final = "ledger.waiting_entries"
 
 
@@ -128,6 +129,14 @@ class Inbox:
         for row in rows:
             unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id, taken_at=moment)
 
+    def begin_command(self, unit: Unit, row: InboxRow) -> None:
+        """Record that a command begins to run: the unit fails if it was dropped meanwhile.
+
+        From then on, no edit or deletion ends it. No turn takes it, so it has no `turn_id`.
+        """
+        moment = utc_iso(self._clock.now())
+        unit.run("ledger.begin_command", expect=1, id=row.id, taken_at=moment)
+
     async def was_taken(self, row: InboxRow, turn_id: str) -> bool:
         """Return whether a turn has taken a message since its row was read."""
         rows = await self._store.select("ledger.inbox_row", {"id": row.id})
@@ -204,9 +213,11 @@ class Inbox:
             unit.works_on.add(row.session_id)
         unit.run("ledger.complete", id=row.id, payload=dump(row.message.to_payload()))
 
-    def unask(self, unit: Unit, row: InboxRow) -> int:
-        """Cancel a deleted question; if a turn has taken it, no row changes."""
-        return unit.run("ledger.unask", id=row.id)
+    def unask(
+        self, unit: Unit, row: InboxRow, why: str = DELETED, expect: int | None = None
+    ) -> int:
+        """Cancel a question that was deleted; if a turn has taken it, no row changes."""
+        return unit.run("ledger.unask", expect=expect, id=row.id, why=why)
 
     async def original_of(self, edit: InboxRow) -> InboxRow | None:
         """Return the row of the message that an edit changes: the first one that is on a tape.

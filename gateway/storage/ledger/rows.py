@@ -68,6 +68,8 @@ class InboxRow:
     """Whether an earlier process accepted the message and this process takes it in; not stored."""
     original: InboxRow | None = None
     """The message that this edit changes, if it is taken in as a question; not stored."""
+    replaces: InboxRow | None = None
+    """The waiting question or command that this edit makes another one of; not stored."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:

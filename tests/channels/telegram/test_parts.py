@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from channels.message import MessageLink
+from channels.telegram.adapter import FROM_GROUP, HOLD_SECONDS, THINKING
 from channels.telegram.address import Address, address_of, moved
 from channels.telegram.api import BotApi
 from channels.telegram.outbound import TelegramSender
 from channels.telegram.permalink import write_link
 from channels.telegram.settings import TelegramSettings
+from channels.telegram.troubles import EPHEMERAL_LATE
 from tape.entry import Entry
 from tests.channels.telegram.bots import GROUP, Bot, Running
 from tests.fakes.openai.script import Text
@@ -186,16 +188,64 @@ async def test_an_answer_grows_in_an_ephemeral_message_that_only_its_person_sees
     assert message.text == "It is almost noon."
 
 
-async def test_an_ephemeral_answer_that_comes_too_late_is_never_said_in_public(bot: Bot) -> None:
+def seen(bot: Bot, who: int = 7) -> list[list[str]]:
+    """Return what somebody sees of the bot in the group, each with what it was before."""
+    shown = bot.fake.chat(GROUP).ephemerals.items()
+    return [one.history for (person, _number), (one, _at) in shown if person == who]
+
+
+async def think(bot: Bot, who: User, seconds: float, text: str) -> None:
+    bot.model.enqueue(Text((" ", text), delay=seconds, sleep=bot.clock.sleep))
+    bot.fake.say_ephemerally(GROUP, who, "think long")
+    await bot.until(lambda: bot.model.requests)
+    await bot.pass_by(seconds + 1)
+    await bot.settled(GROUP)
+
+
+async def test_an_ephemeral_answer_that_takes_long_begins_as_a_sentence_in_time(bot: Bot) -> None:
     ada, _ben = lab(bot)
-    late = EPHEMERAL_SECONDS + 5
-    bot.model.enqueue(Text(("Late.",), delay=late, sleep=bot.clock.sleep))
+    await think(bot, ada, EPHEMERAL_SECONDS + 5, "Late.")
+    (history,) = seen(bot)
+    assert (history[0], history[-1]) == (THINKING, "Late.")
+    assert bot.fake.messages(GROUP) == []
+    (send,) = bot.fake.calls_of("sendMessage")
+    assert "ephemeral_message_parameters" in send.params
+
+
+async def test_an_ephemeral_answer_that_comes_in_time_is_the_only_message(bot: Bot) -> None:
+    ada, _ben = lab(bot)
+    await think(bot, ada, HOLD_SECONDS - 3, "Early.")
+    await bot.pass_by(HOLD_SECONDS)
+    assert seen(bot) == [["Early."]]
+
+
+async def test_an_ephemeral_answer_that_is_cut_off_leaves_no_sentence_behind(bot: Bot) -> None:
+    ada, _ben = lab(bot, admin=True)
+    bot.model.enqueue(Text((" ", "Never."), delay=100, sleep=bot.clock.sleep))
     bot.fake.say_ephemerally(GROUP, ada, "think long")
     await bot.until(lambda: bot.model.requests)
-    await bot.pass_by(late + 1)
+    await bot.pass_by(HOLD_SECONDS + 2)
+    assert seen(bot) == [[THINKING]]
+    bot.fake.say_ephemerally(GROUP, ada, "/stop")
     await bot.settled(GROUP)
+    assert [history[-1] for history in seen(bot)] == ["Stopped."]
+
+
+@pytest.mark.parametrize("started", [True, False])
+async def test_an_ephemeral_answer_that_comes_too_late_goes_to_the_private_chat(
+    bot: Bot, *, started: bool
+) -> None:
+    ada, _ben = lab(bot)
+    bot.fake.private_chat(ada, started=started)
+    long = "word " * 1_500
+    await think(bot, ada, EPHEMERAL_SECONDS + 5, long)
     assert bot.fake.messages(GROUP) == []
-    assert all("ephemeral_message_parameters" in c.params for c in bot.fake.calls_of("sendMessage"))
+    (history,) = seen(bot)
+    told = [one.text for one in bot.fake.messages(7) if one.mine]
+    parts = [history[-1], *(one.removeprefix(FROM_GROUP.strip()) for one in told)]
+    assert len("".join(parts).split()) == 1_500 if started else told == []
+    (note,) = bot.gateway.status.states["telegram"].notes
+    assert EPHEMERAL_LATE.remedy in note
 
 
 @pytest.mark.settings(ACCESS__MODE="paired", ACCESS__ALLOW=f"telegram:{GROUP}")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from channels.message import InboundMessage
+from gateway.intake.editing.versions import GONE
 from tape.deletions import DELETED_TEXT
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
@@ -130,3 +132,54 @@ async def test_a4_a_deletion_finds_its_message_behind_an_edit_that_came_too_earl
     for said in (early, ASIDE, deletion(ASIDE), MESSAGE):
         await group.hear(said)
     assert "at four" not in str(group.model.requests[0].body)
+
+
+@pytest.mark.parametrize("said", [MESSAGE, replace(MESSAGE, text=",help", command=",help"), ASIDE])
+@pytest.mark.parametrize("backlog", [False, True])
+async def test_a4_a_message_that_comes_after_its_deletion_is_not_taken(
+    group: GroupChat, said: InboundMessage, *, backlog: bool
+) -> None:
+    now = datetime.now(UTC).isoformat()
+    late = replace(said, date=now, backlog=backlog)
+    entries = await group.hear_each(deletion(late), late, replace(late, ext_id="-100/again"))
+    assert (group.posts, group.model.requests) == ([], [])
+    assert said.text not in str([entry.payload for entry in entries])
+    dropped = [one.payload["data"]["why"] for one in entries if one.name == "message.dropped"]
+    assert dropped == [GONE, GONE]
+    await group.hear(SECOND)
+    assert said.text not in str(group.model.requests[0].body)
+
+
+async def test_a4_a_message_that_is_caught_up_with_after_a_restart_stays_deleted(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with open_group(tmp_path, model) as group:
+        await group.hear(deletion(MESSAGE))
+    async with open_group(tmp_path, model) as group:
+        await group.hear(replace(MESSAGE, backlog=True), SECOND)
+    assert MESSAGE.text not in str(model.requests[0].body)
+    assert len(model.requests) == 1
+
+
+async def test_a4_an_edit_of_a_message_that_was_deleted_before_it_came_asks_nothing(
+    group: GroupChat,
+) -> None:
+    edit = replace(MESSAGE, kind="edit", ext_id="-100/1/edit", edited=MESSAGE.date)
+    await group.hear_each(deletion(MESSAGE), edit, MESSAGE)
+    assert group.model.requests == []
+
+
+@pytest.mark.parametrize(("gone", "left"), [(0, "two"), (1, "one")])
+async def test_a4_of_a_message_in_parts_only_the_part_that_was_deleted_is_lacking(
+    group: GroupChat, gone: int, left: str
+) -> None:
+    group.channel.traits = replace(group.channel.traits, join_wait=0.1)
+    parts = [
+        replace(MESSAGE, ext_id=f"-100/{n}", message_id=f"{n}", text=text, joins="a")
+        for n, text in ((1, "one"), (2, "two"))
+    ]
+    await group.hear(deletion(parts[gone]))
+    await group.hear(*parts)
+    (asked,) = [str(one.body["messages"][-1]["content"]) for one in group.model.requests]
+    assert asked.endswith(f"] {left}")
+    assert len(group.posts) == 1

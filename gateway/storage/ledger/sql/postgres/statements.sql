@@ -118,6 +118,11 @@ SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1, running = 1,
     taken_at = CASE WHEN turn_id = :turn_id THEN taken_at ELSE :taken_at END
 WHERE id = :id AND status IN ('waiting', 'taken')
 
+-- name: begin_command
+-- A command begins to run, or a later process begins with one that another has begun.
+UPDATE inbox SET status = 'taken', attempts = attempts + 1, taken_at = :taken_at
+WHERE id = :id AND status IN ('waiting', 'taken')
+
 -- name: still_open
 -- The messages of a JSON list of ids that have not ended.
 SELECT id FROM inbox
@@ -276,8 +281,8 @@ UPDATE inbox SET payload = :payload WHERE id = :id AND folded = 0
 UPDATE inbox SET payload = :payload WHERE id = :id AND status = 'accepted'
 
 -- name: unask
--- A question was deleted before a turn took it.
-UPDATE inbox SET status = 'dropped', why = 'it was deleted'
+-- A question was deleted, or edited into another, before a turn took it.
+UPDATE inbox SET status = 'dropped', why = :why
 WHERE id = :id AND status IN ('waiting', 'held', 'dropped')
 
 -- name: joined

@@ -60,6 +60,7 @@ class PlannedMessage:
     numbered: dict[str, int] = field(default_factory=dict)  # the people who are new in the chat
     changes: tuple[NewEntry, ...] = ()  # what is recorded about the message that it edits
     rewritten: InboundMessage | None = None  # takes the place of what its row has, if any
+    withheld: bool = False  # whether the row had words that must not come back
 
     @property
     def is_only_recorded(self) -> bool:
@@ -198,6 +199,7 @@ class IntakePlanner:
             new,
             _changes(row, assignment.lane, entry) if status in ("waiting", HELD) else (),
             _rewritten(accepted, decided, row, fitted),
+            fitted.is_gone,
         )
 
     async def _judge(

@@ -25,6 +25,7 @@ from tape.entry import EVENT, MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.handle import Tape
 from tape.lanes import shown_in
+from tape.query import subject_of
 
 BEGINNING_CHARACTERS: Final = 200
 """Maximum characters quoted of a message that the view shows, too."""
@@ -94,7 +95,12 @@ class Quoting:
         """Return the entry with the words of what is replied to, if there is one."""
         if replied.entry_id:
             found = (await self.tape.entries([replied.entry_id])).get(replied.entry_id)
-            return found if found is not None and found.kind == MESSAGE else None
+            of = subject_of(found) if found is not None and found.kind == EVENT else None
+            if of is not None:  # its newest row is that of an edit or of a deletion
+                found = (await self.tape.entries([of])).get(of)
+            return (
+                found if found is not None and (found.kind == MESSAGE or erased_on(found)) else None
+            )
         if not replied.is_answer:
             return None  # a notice, or an answer that is being written
         own = await self.tape.find(turn=replied.turn_id, kinds=(MESSAGE,))

@@ -40,7 +40,7 @@ GONE: Final = Quote("a message that is gone")
 class FittedQuote:
     """What a message quotes.
 
-    is_own  whether none of it is text of others for the message's author
+    is_own  whether none of it is text of others for the message's author, as far as is known
     """
 
     quote: Quote | None
@@ -77,30 +77,29 @@ class Quoting:
         quote = said.quote or await self._from_tape(entry)
         later = await self._later(entry)
         is_last = later == [] and self._is_all_of(entry, replied) and not self._may_move()
-        is_own = not taint_of(entry, author_of(entry), f"{said.channel}:{said.sender.id}")
+        taint = taint_of(entry, author_of(entry), f"{said.channel}:{said.sender.id}")
+        is_own = not taint and _has_words_of(quote, entry)
         return FittedQuote(_fit(quote, is_last=is_last, in_view=later is not None), is_own)
 
     def _in_batch(self, replied: KnownMessage) -> FittedQuote:
         said, lane = self.row.message, self.assignment.lane
         key = (self.row.account_id, said.chat_id, said.reply_to)
         is_last = self.known.newest.get((self.session_id, lane)) == key and not self._may_move()
-        is_own = said.quote is not None and said.quote.author_id == said.sender.id
-        return FittedQuote(_fit(said.quote, is_last=is_last, in_view=replied.lane == lane), is_own)
+        return FittedQuote(_fit(said.quote, is_last=is_last, in_view=replied.lane == lane))
 
     def _may_move(self) -> bool:
         """Return whether others may be shown between the two, said while the reply waits."""
         return self.lanes.is_busy(self.session_id, self.assignment.lane)
 
     async def _entry(self, replied: KnownMessage) -> Entry | None:
-        """Return the entry with the words of what is replied to, if there is one."""
+        """Return the entry of the words of what is replied to, which may be erased, or None."""
         if replied.entry_id:
             found = (await self.tape.entries([replied.entry_id])).get(replied.entry_id)
             of = subject_of(found) if found is not None and found.kind == EVENT else None
             if of is not None:  # its newest row is that of an edit or of a deletion
-                found = (await self.tape.entries([of])).get(of)
-            return (
-                found if found is not None and (found.kind == MESSAGE or erased_on(found)) else None
-            )
+                found = (await self.tape.entries([int(of)])).get(int(of))
+            has_words = found is not None and (found.kind == MESSAGE or erased_on(found))
+            return found if has_words else None
         if not replied.is_answer:
             return None  # a notice, or an answer that is being written
         own = await self.tape.find(turn=replied.turn_id, kinds=(MESSAGE,))
@@ -143,6 +142,18 @@ class Quoting:
         text, media = newest_of(entry, edits)
         name, author = str(entry.meta.get("name", "")), str(entry.meta.get("author", ""))
         return Quote(name, author, text, media=tuple(replace(one, file="") for one in media))
+
+
+def _has_words_of(quote: Quote, entry: Entry) -> bool:
+    """Return whether an entry has all that a quote says, which the platform may write otherwise.
+
+    A platform's quote may have more, such as the preview of a link, which is text of others.
+    """
+    return not quote.media and _letters(quote.text) in _letters(entry.text)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def _fit(quote: Quote | None, *, is_last: bool, in_view: bool) -> Quote | None:

@@ -25,7 +25,12 @@ PICTURE = Media("image", "photo", width=640, height=480)
 
 def says(number: int, text: str, who: str = "7", **more: Any) -> InboundMessage:
     """Make a message that asks nothing; its ids are none that the channel gives to its posts."""
-    plain = {"ext_id": f"-100/p{number}", "message_id": f"p{number}", "addressed": False, "why": ""}
+    plain: dict[str, Any] = {
+        "ext_id": f"-100/p{number}",
+        "message_id": f"p{number}",
+        "addressed": False,
+        "why": "",
+    }
     return replace(MESSAGE, sender=Author(who, PEOPLE[who]), text=text, **plain | more)
 
 
@@ -216,13 +221,19 @@ async def test_a_chain_of_replies_does_not_make_the_prompt_longer(group: GroupCh
 
 
 @pytest.mark.parametrize(
-    ("author", "taints"), [("7", ["quote"]), ("8", [])], ids=["another's words", "own words"]
+    ("author", "quoted", "taints"),
+    [
+        ("7", "the red kettle", ["quote"]),
+        ("8", "the *red* kettle", []),
+        ("8", "the red kettle\nA page: obey", ["quote"]),
+    ],
+    ids=["another's words", "own words", "own words with a preview"],
 )
 async def test_only_the_words_of_others_are_a_taint(
-    group: GroupChat, author: str, taints: list[str]
+    group: GroupChat, author: str, quoted: str, taints: list[str]
 ) -> None:
     said, aside = says(1, "the red kettle", author), says(2, "hm", "8", reply_to="p1")
-    quote = Quote(PEOPLE[author], author, "the red kettle")
+    quote = Quote(PEOPLE[author], author, quoted)
     entries = await group.hear_each(said, aside, replies(3, "p1", quote=quote))
     (asked,) = [one for one in entries if one.meta.get("message_id") == "p3"]
     assert asked.meta.get("taint", []) == taints
@@ -254,7 +265,7 @@ async def test_an_edit_of_a_reply_loses_the_quote_of_a_deleted_message_too(
 ) -> None:
     said = (says(1, "the red kettle"), says(2, "hm", reply_to="p1"))
     asked = replies(3, "p1", "the red kettle")
-    edited = {"edited": MESSAGE.date, "kind": "edit", "ext_id": "-100/p3/edit"}
+    edited: dict[str, Any] = {"edited": MESSAGE.date, "kind": "edit", "ext_id": "-100/p3/edit"}
     group.model.enqueue(Text(("well",)), Text(("well",)))
     await group.hear_each(*said, asked, replace(asked, text="and that one?", **edited))
     await group.hear_each(deletes(1), replies(4, "p2", "hm"))

@@ -226,6 +226,8 @@ def arrange(
                 taken = prompts.get(number) or said
                 if taken is not None:
                     day = days.above(said or taken)
+                    if said is not None and taken is not said and "quote" in said.meta:
+                        taken = replace(taken, meta={**taken.meta, "quote": said.meta["quote"]})
                     framed = said is None or said.text in taken.text  # a plugin's prompt may not be
                     taken = _as_taken(taken, entry.id, edits)
                     if said is not None and said.meta.get("edit_of") in taken_before:

@@ -32,6 +32,9 @@ QUOTED: Final = "[in what it replies to: "
 
 _INSIDE: Final = re.compile(r"\[[^\[\]]*\]")
 _HEADER: Final = re.compile(rf"\[(?:[^\[\]]|{_INSIDE.pattern})*\]")
+_QUOTE: Final = re.compile(
+    rf"^(\[[^\]]*?), replying to (?P<quote>(?:[^\[\]]|{_INSIDE.pattern})*)\]", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,18 @@ def header_of(content: str) -> str:
     """Return the header of a framed message, or ""; what a quoted message has is in it, too."""
     found = _HEADER.match(content)
     return found[0] if found else ""
+
+
+def quote_in(content: str) -> str:
+    """Return the words of what a framed message replies to, or else the name of its first file."""
+    found = _QUOTE.search(content)
+    return found["quote"].partition('"')[2].partition('"')[0] if found else ""
+
+
+def without_quote(content: str, instead: str = "") -> str:
+    """Return a framed message without the quote in its header."""
+    said = f", replying to {instead}" if instead else ""
+    return _QUOTE.sub(lambda found: f"{found[1]}{said}]", content, count=1)
 
 
 def others_of(entry: Entry) -> str:

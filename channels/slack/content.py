@@ -37,7 +37,7 @@ def read_content(event: Raw, me: SlackSelf) -> Content:
 def read_with(own: str, event: Raw, me: SlackSelf) -> Content:
     """Return what a message says whose author's own words are known."""
     attachments = listed(event.get("attachments"))
-    others = [one for one in attachments if not _is_own_part(one, event)]
+    others = of_others(event)
     files = _files(event, attachments)
     readings = [read_file(one, me) for one in files]
     excerpts = [found for one in others for found in _excerpts(one, me)]
@@ -74,6 +74,11 @@ def of_author(event: Raw) -> tuple[str, list[str]]:
     """Return a message's own words, and the ids of its own files: what its author can change."""
     files = _files(event, listed(event.get("attachments")))
     return own_words(event), [str(one.get("id")) for one in files]
+
+
+def of_others(event: Raw) -> list[Raw]:
+    """Return the attachments that the author of a message did not write, such as previews."""
+    return [one for one in listed(event.get("attachments")) if not _is_own_part(one, event)]
 
 
 def pending_files(event: Raw, me: SlackSelf) -> list[str]:

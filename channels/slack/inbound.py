@@ -18,7 +18,14 @@ from channels.content import Content, with_or_without
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, unreadable_message
 from channels.slack.chat_changes import change_of, notice_of, pressed
-from channels.slack.content import of_author, own_words, pending_files, read_with, root_of
+from channels.slack.content import (
+    of_author,
+    of_others,
+    own_words,
+    pending_files,
+    read_with,
+    root_of,
+)
 from channels.slack.event_fields import (
     CHANNEL,
     Raw,
@@ -184,13 +191,15 @@ def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
     now, before = event["message"], event.get("previous_message") or {}
     if now.get("subtype") == TOMBSTONE:
         return _deleted({**before, "ts": now["ts"]}, event, me, event_id)
+    if not _is_written(now, me):
+        return None
+    if before and _is_same(now, before):
+        # A preview that Slack adds is no change by the author, and has no time.
+        edit = _edit(now, event, me, event_id)
+        return replace(edit, edited="") if of_others(now) != of_others(before) else None
     # An app may go on with its message without a mark that it was edited.
     may_be_edit = now.get("edited") or (now.get("bot_id") and before)
-    # A preview that Slack adds is no change by the author.
-    is_same = bool(before) and _is_same(now, before)
-    if is_same or not (_is_written(now, me) and may_be_edit):
-        return None
-    return _edit(now, event, me, event_id)
+    return _edit(now, event, me, event_id) if may_be_edit else None
 
 
 def _is_same(now: Raw, before: Raw) -> bool:

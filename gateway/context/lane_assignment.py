@@ -5,6 +5,7 @@ A lane is recorded with its message and never changes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,7 +14,7 @@ from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, utt
 from gateway.logs import get_log
 from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
-from gateway.storage.ledger.rows import InboxRow
+from gateway.storage.ledger.rows import InboxRow, KnownMessage
 from tape.lanes import topic_lane
 from tape.linking import LaneLink, Utterance
 from tape.linking.utterance import THREAD, starts
@@ -24,16 +25,24 @@ class BatchIndex:
     """The messages in a batch during intake.
 
     messages  maps (account, chat, message) to the lane, and whether the message is a question
+    newest    maps (session, lane) to what was said there last
     bursts    maps the burst key of a question that is being debounced to its lane
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
+    newest: dict[tuple[str, str | None], tuple[str, str, str]] = field(default_factory=dict)
     bursts: dict[BurstKey, str] = field(default_factory=dict)  # the lanes of debounced questions
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
         """Add a message from the batch, or a part of a message."""
         said = row.message
         self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
+
+    def hear(self, session_id: str, parts: Sequence[InboxRow], lane: str | None) -> None:
+        """Note that a message was said last in its lane; one of several parts is known by none."""
+        said = parts[0].message
+        number = said.message_id if len(parts) == 1 else ""
+        self.newest[session_id, lane] = (parts[0].account_id, said.chat_id, number)
 
 
 class Pending(Protocol):
@@ -42,7 +51,7 @@ class Pending(Protocol):
     def lane_of(self, burst: BurstKey) -> str | None:
         """Return the lane of a burst that is being debounced."""
 
-    def is_busy(self, session_id: str, lane: str) -> bool:
+    def is_busy(self, session_id: str, lane: str | None) -> bool:
         """Return whether a question in this lane is being debounced, waiting or being answered."""
 
     def will_collect(self, message: InboundMessage) -> bool:
@@ -55,11 +64,11 @@ class LaneAssignment:
 
     lane     the conversation, or None if the whole chat is one conversation
     link     the linker's decision, for the entry's meta
-    replied  whether the message that this one replies to is on the tape
+    replied  the message that this one replies to, if the ledger has it
     """
 
     lane: str | None
-    replied: bool
+    replied: KnownMessage | None = None
     link: dict[str, Any] | None = None
     handle: str = ""
     _heard: tuple[RoomMemory, Utterance, LaneLink] | None = None
@@ -99,7 +108,8 @@ class LaneAssigner:
         Without a thread or reply, a message joins the lane of the messages it is debounced with.
         """
         said = row.message
-        replied, replied_lane = await self._replied(row, known)
+        replied = await self._replied(row, known)
+        replied_lane = replied.lane if replied is not None else None
         mode = self._services.settings.context.mode
         if mode == "auto" and said.chat_kind == "private" and said.thread_id is not None:
             topic = LaneLink(topic_lane(said.thread_id), _key(said, said.reply_to), "thread")
@@ -116,6 +126,10 @@ class LaneAssigner:
                 link = starts(heard, "asked while another's question is answered")
         meta = link_meta(link, people, said.chat_id, calls=heard.calls)
         return LaneAssignment(link.lane, replied, meta, said.sender.handle, (room, heard, link))
+
+    def is_busy(self, session_id: str, lane: str | None) -> bool:
+        """Return whether a question in this lane is being debounced, waiting or being answered."""
+        return self._pending.is_busy(session_id, lane)
 
     def collect(
         self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
@@ -147,14 +161,14 @@ class LaneAssigner:
         )
         return asked_now or self._pending.is_busy(session_id, link.lane)
 
-    async def _replied(self, row: InboxRow, known: BatchIndex) -> tuple[bool, str | None]:
+    async def _replied(self, row: InboxRow, known: BatchIndex) -> KnownMessage | None:
         said = row.message
         if not said.reply_to:
-            return False, None
+            return None
         key = (row.account_id, said.chat_id, said.reply_to)
         if key in known.messages:
-            return True, known.messages[key][0]
-        return await self._services.ledger.inbox.lane_of(*key)
+            return KnownMessage("", known.messages[key][0])
+        return await self._services.ledger.inbox.find(*key)
 
     async def _given(
         self, row: InboxRow, session_id: str, known: BatchIndex, replied_lane: str | None

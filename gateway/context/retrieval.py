@@ -75,10 +75,11 @@ async def opened_on(services: Services, question: Question) -> tuple[int, ...]:
     if said.thread_id is None or channel is None or not channel.traits.answers_open_threads:
         return ()
     place = (row.account_id, said.chat_id, said.thread_id)
-    entry, turn = await services.ledger.inbox.place_of(*place)
-    if not turn:
+    known = await services.ledger.inbox.find(*place)
+    entry = known.entry_id if known is not None else 0
+    if known is None or not known.turn_id:
         return (entry,) if entry else ()
-    own = await services.tapes.tape(question.tape).find(turn=turn)
+    own = await services.tapes.tape(question.tape).find(turn=known.turn_id)
     takes = [read_take(one) for one in own if is_take(one)]
     asked = [entry] if entry else [number for take in takes for number in take.takes[-1:]]
     finals = [one.id for one in own if one.kind == MESSAGE and one.meta.get("final")]

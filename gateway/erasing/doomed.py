@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -12,7 +11,7 @@ from gateway.explain.quotes import repeats, word_runs
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import ANCHOR, EVENT, FORK_OPEN, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, is_start
 from tape.erasing import erased_on, tombstone
-from tape.excerpts import EXCERPTS, OMITTED, split, without
+from tape.excerpts import EXCERPTS, OMITTED, quote_in, split, without, without_quote
 from tape.fork import DISCARDED, MERGED, MERGING
 from tape.query import subject_of
 from tape.turn_events import TAKES, TURN_END
@@ -22,7 +21,6 @@ ERASE: Final = "erase"
 
 _STRUCTURE: Final = {FORK_OPEN, MERGING, MERGED, DISCARDED, ERASE}
 _OLD_QUOTE: Final = "[in reply to "
-_QUOTE: Final = re.compile(r"^(\[[^\]]*?), replying to (?:[^\[\]]|\[[^\[\]]*\])*\]")
 _END: Final = ("turn", "status")
 
 
@@ -31,7 +29,7 @@ class Doomed:
     """What an erasure takes from one tape.
 
     roots     the entries of the messages themselves
-    messages  the platform's ids of these messages
+    messages  the platform's ids of these messages, and of the answers that go with them
     turns     the turns that answered them
     runs      runs of their words, by which quotations are recognized
     whole     whether everything older than `until` goes
@@ -136,7 +134,10 @@ class Doomed:
 
     def _is_quoted(self, entry: Entry) -> bool:
         by_them = bool(self.person) and _origin(entry, "quote") == self.person
-        return by_them or entry.meta.get("reply_to") in self.messages
+        if by_them or entry.meta.get("reply_to") in self.messages:
+            return True
+        # It may be an answer of ours that repeats their words.
+        return "quote" in entry.meta and self.is_copy(quote_in(_content(entry) or ""))
 
     def _is_answered(self, entry: Entry) -> bool:
         # A subagent's turn is named after the turn that asked it.
@@ -163,9 +164,8 @@ def _unquoted(entry: Entry) -> Entry:
     if content is None:
         return entry
     lines = [line for line in content.split("\n") if not line.startswith(_OLD_QUOTE)]
-    lines[0] = _QUOTE.sub(r"\1]", lines[0])
     meta = {name: value for name, value in entry.meta.items() if name != "quote"}
-    return _with_content(entry, "\n".join(lines), meta)
+    return _with_content(entry, without_quote("\n".join(lines)), meta)
 
 
 def _without_omitted(entry: Entry) -> Entry:

@@ -32,6 +32,7 @@ from tape.entry import EVENT, Entry, event, load, utc_iso
 from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError
 from tape.fork import INFIX
 from tape.query import Query
+from tape.search.entry_terms import searchable_text
 from tape.search.search import ForgettingSearch
 from tape.store import ErasingStore
 from tape.unit_of_work import Unit
@@ -211,7 +212,7 @@ class Eraser:
     async def _run_in(self, erasure: Erasure, session: str, tape: str, progress: _Progress) -> None:
         table, before = self._services.ledger.erasures, progress.entries
         rows = await table.rows_of(erasure, session, self._now()) if session else []
-        doomed = await self._doomed(erasure, tape, rows)
+        doomed = await self._doomed(erasure, session, tape, rows)
         await self._withdraw(session, erasure, doomed)
         await table.wipe_copies(
             session, doomed.is_copy
@@ -249,7 +250,9 @@ class Eraser:
         rows = await self._services.store.select("ledger.sessions", {})
         return {row["session_id"]: row["tape"] for row in rows}
 
-    async def _doomed(self, erasure: Erasure, tape: str, rows: Sequence[Any]) -> Doomed:
+    async def _doomed(
+        self, erasure: Erasure, session: str, tape: str, rows: Sequence[Any]
+    ) -> Doomed:
         if erasure.what == "chat":
             return Doomed(whole=True, until=erasure.until)
         roots = {row["entry_id"] for row in rows if row["entry_id"]} | set(erasure.entries)
@@ -258,7 +261,10 @@ class Eraser:
             written = await handle.find(author=erasure.person)
             roots |= {one.id for one in written if not is_elsewhere(one, erasure.channel)}
         said = list((await handle.entries(sorted(roots))).values())
+        sends = await self._services.ledger.erasures.sent(erasure, session, rows) if session else []
         edits = await handle.find(kinds=(EVENT,), about=tuple(roots)) if roots else []
+        numbers = [row["message_id"] for row in rows] + [row["platform_id"] for row in sends]
+        numbers += [entry.meta.get("message_id") for entry in said]
         texts = [str(entry.meta.get("text") or entry.text) for entry in said]
         for edit in edits:
             if edit.name == MESSAGE_EDIT:
@@ -266,10 +272,7 @@ class Eraser:
                 texts.append(str(data.get("text") or data.get("content")))
         return Doomed(
             roots=frozenset(roots),
-            messages=frozenset(
-                str(one.meta["message_id"]) for one in said if "message_id" in one.meta
-            )
-            | {str(row["message_id"]) for row in rows if row["message_id"]},
+            messages=frozenset(str(number) for number in numbers if number),
             turns=frozenset(
                 row["turn_id"] for row in rows if row["turn_id"] and erasure.what == "person"
             ),
@@ -334,7 +337,8 @@ class Eraser:
         await self._drop_images(tape, found)
         store = self._services.store
         assert isinstance(store, ErasingStore)
-        ids = [entry.id for entry, _rest in found]
+        # Without a quote, a message means what it did: nothing would make its vector again.
+        ids = [one.id for one, rest in found if searchable_text(one) != searchable_text(rest)]
         await self._forget_meaning(tape, ids)
         await self._services.guard.retrying(
             "erasing", partial(store.erase, tape, [rest for _entry, rest in found])

@@ -18,6 +18,7 @@ from gateway.storage.ledger.rows import InboxRow
 from tape.linking import LaneLink
 
 LATE: Final = "a late part of an album"
+NOTE: Final = "[more of an album: "
 _ASKED_NOTHING: Final = ("taped", "refused")
 
 
@@ -49,13 +50,19 @@ class EarlierParts:
         count = len(self.media)
         many = f"1 {noun} of it was" if count == 1 else f"{count} {noun}s of it were"
         when = "seen before" if self.first.turn_id else "sent before"
-        return f"\n[more of an album: {many} {when}]"
+        return f"\n{NOTE}{many} {when}]"
 
     def as_part(self, message: InboundMessage) -> InboundMessage:
         """Return the message as a part of the album: without words of its own, it asks nothing."""
         if not self.asked or message.text.strip():
             return message
         return replace(message, addressed=False, follows=False, why=LATE)
+
+
+def note_in(content: str) -> str:
+    """Return the `note` in a framed message, or ""."""
+    last = content.rpartition("\n")[2]
+    return f"\n{last}" if last.startswith(NOTE) else ""
 
 
 async def earlier_parts(services: Services, row: InboxRow, session_id: str) -> EarlierParts | None:

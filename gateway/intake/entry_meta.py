@@ -24,8 +24,13 @@ def meta_of(
     lane: str | None,
     link: dict[str, Any] | None = None,
     decision: Decision | None = None,
+    *,
+    quotes_own: bool = False,
 ) -> dict[str, object]:
-    """Return the meta of a message's entry: its ids, and the decisions about the message."""
+    """Return the meta of a message's entry: its ids, and the decisions about the message.
+
+    `quotes_own` says that what it quotes is no text of others for its author.
+    """
     message = row.message
     found: dict[str, object] = {
         "inbox": row.id,
@@ -46,7 +51,7 @@ def meta_of(
         "thread": message.thread_id,
         "reply_to": message.reply_to,
         "mentions": list(message.mentions),
-        **parts_meta(message),
+        **parts_meta(message, quotes_own=quotes_own),
         "command": (message.addressed and is_command(message)) or None,
     }
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
@@ -54,18 +59,22 @@ def meta_of(
     }
 
 
-def parts_meta(message: InboundMessage) -> dict[str, object]:
+def parts_meta(message: InboundMessage, *, quotes_own: bool = False) -> dict[str, object]:
     """Return what the meta of an entry that shows a message says about its parts.
 
-    The words themselves stand in the entry's content only, so that an erasure finds them once.
+    The words themselves stand in the entry's content only, so that an erasure finds them once. `of`
+    is the platform's id of the quoted message: views leave the quote out once that is deleted.
     """
+    quoted = _origin(message.quote)
+    if quoted is not None and message.reply_to:
+        quoted["of"] = message.reply_to
     found: dict[str, object] = {
-        "quote": _origin(message.quote),
+        "quote": quoted,
         "forwarded": _origin(message.forwarded),
         "media": _media(message.media),
         EXCERPTS: [_excerpt(one) for one in message.excerpts],
         OMITTED: list(message.omitted),
-        TAINT: _taints_of(message),
+        TAINT: _taints_of(message, quotes_own=quotes_own),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -95,13 +104,14 @@ def _media(media: Iterable[Media]) -> list[dict[str, object]]:
     return [{name: value for name, value in asdict(one).items() if value} for one in media]
 
 
-def _taints_of(message: InboundMessage) -> list[str]:
+def _taints_of(message: InboundMessage, *, quotes_own: bool) -> list[str]:
     """Return which text in a message is not its author's."""
-    origins, excerpts = [message.quote, message.forwarded], message.excerpts
+    origins, excerpts = (message.quote, message.forwarded), message.excerpts
     foreign = [one for one in (*origins, *excerpts) if one is not None]
+    quotes = message.quote is not None and not quotes_own
     found = {
         FILE: bool(message.media) or any(one.media for one in foreign),
-        QUOTE: any(origins) or any(one.source != "page" for one in excerpts),
+        QUOTE: quotes or bool(message.forwarded) or any(one.source != "page" for one in excerpts),
         PAGE: any(one.source == "page" for one in excerpts),
     }
     return [taint for taint, holds in found.items() if holds]

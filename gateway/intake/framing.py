@@ -63,8 +63,9 @@ def quoted(text: str) -> str:
 def _quoted(quote: Quote, numbers: Mapping[str, int]) -> str:
     """Return whose message is replied to, with its words and what came with it."""
     whose = "you" if quote.ours else who(quote.author_id, quote.author, numbers)
-    words = [f'"{fit_quote(quote.text, MAX_QUOTE)}"'] if quote.text or not quote.media else []
-    return f"{whose}: {' '.join([*words, *(f'[{describe(media)}]' for media in quote.media)])}"
+    words = [f'"{fit_quote(quote.text, MAX_QUOTE)}"'] if quote.text else []
+    said = [*words, *(f"[{describe(media)}]" for media in quote.media)]
+    return f"{whose}: {' '.join(said)}" if said else whose
 
 
 def _excerpt(excerpt: Excerpt, numbers: Mapping[str, int]) -> list[str]:

@@ -37,6 +37,7 @@ from gateway.storage.kept_files import kept_of
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, event
 from tape.errors import SessionLost, StoreUnavailable, TapeError, UnitFailed
+from tape.store import ErasingStore
 from tape.unit_of_work import FirstId, Outcome, Unit
 
 MAX_BATCH: Final = 64
@@ -219,6 +220,9 @@ class Intake:
         if any(plan.status == HELD for plan in planned):
             await self._services.guard.retrying("intake", self._services.ledger.held.count)
         await self._drop_files([plan.row.message for plan in planned if plan.status == "refused"])
+        store = self._services.store
+        if isinstance(store, ErasingStore) and any(plan.withheld for plan in planned):
+            await self._services.guard.retrying("intake", lambda: store.purge(rewrite=False))
 
     async def _drop_files(self, refused: Sequence[InboundMessage]) -> None:
         names = [name for message in refused for name in kept_of(message)]

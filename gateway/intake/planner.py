@@ -19,12 +19,13 @@ from gateway.intake.editing.versions import GONE, Versions, versions_of
 from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
 from gateway.intake.known_commands import KnownCommands
+from gateway.intake.quoting import FittedQuote, Quoting
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.holding import HELD
 from gateway.storage.ledger.rows import InboxRow
-from tape.entry import NewEntry, message, parse_date
+from tape.entry import MESSAGE, NewEntry, message, parse_date
 from tape.lanes import is_apart
 from tape.taken_messages import ASKED_IN
 from tape.unit_of_work import Unit
@@ -59,6 +60,7 @@ class PlannedMessage:
     numbered: dict[str, int] = field(default_factory=dict)  # the people who are new in the chat
     changes: tuple[NewEntry, ...] = ()  # what is recorded about the message that it edits
     rewritten: InboundMessage | None = None  # takes the place of what its row has, if any
+    withheld: bool = False  # whether the row had words that must not come back
 
     @property
     def is_only_recorded(self) -> bool:
@@ -125,6 +127,8 @@ class IntakePlanner:
             self.note_change(parts[0].message)
         for row in parts:
             known.add(row, plan.question.lane, asks=plan.row.message.addressed)
+        if plan.entry.kind == MESSAGE and "command" not in plan.entry.meta:
+            known.hear(plan.question.session_id, parts, plan.question.lane)
         self._lanes.collect(known, plan.question.session_id, plan.row.message, plan.question.lane)
         return plan
 
@@ -154,7 +158,7 @@ class IntakePlanner:
         # It was resolved before the message was accepted if several processes share the work.
         session_id = parts[0].session_id or await self._services.pipeline.resolve_session(message)
         decision = self._access.decide(message)
-        album = await earlier_parts(self._services, parts[0], session_id)
+        album = await earlier_parts(self._services, parts[0].original or parts[0], session_id)
         accepted, part = message, album.as_part(message) if album else message
         message = decided = await self._commands.decided(part, decision)
         row = replace(parts[0], message=message, received_at=received_at)
@@ -162,10 +166,13 @@ class IntakePlanner:
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)
         tape = self._services.tapes.session_tape(session_id).name
         # A refused message belongs to no lane and is kept out of the room memory.
-        assignment = LaneAssignment(None, replied=False)
+        assignment = LaneAssignment(None)
         if decision.allowed:
             link = album.link if album else None
             assignment = await self._lanes.place(row, session_id, tape, known, link)
+        handle = self._services.tapes.tape(tape)
+        fitted = await Quoting(handle, self._lanes, session_id, row, assignment, known).fitted()
+        message = replace(message, quote=fitted.quote)
         message, stale = await self._judge(message, session_id, assignment)
         row = replace(row, message=message)
         held = self._services.ledger.held.concerns(row)
@@ -183,7 +190,7 @@ class IntakePlanner:
         if decision.allowed and not dropped:
             people = self._services.ledger.people
             numbers, new = await people.number(session_id, people_of(message))
-        entry, status = _entry(row, assignment, decision, numbers, album, dropped)
+        entry, status = _entry(row, assignment, decision, numbers, album, dropped, fitted)
         status = HELD if held and status == "waiting" else status
         # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
@@ -200,7 +207,8 @@ class IntakePlanner:
             stale and not held,
             new,
             _changes(row, assignment.lane, entry) if status in ("waiting", HELD) else (),
-            decided if decided is not accepted or row.original is not None else None,
+            _rewritten(accepted, decided, row, fitted),
+            fitted.is_gone,
         )
 
     async def _judge(
@@ -209,9 +217,6 @@ class IntakePlanner:
         """Decide whether a message asks the agent; return the message, and whether it is stale."""
         message = await self._followed(message, session_id, assignment.lane)
         message = self._guard.judge(message)
-        quote = message.quote
-        if assignment.replied and quote is not None and not (quote.chosen or quote.media):
-            message = replace(message, quote=None)  # its words are on the tape
         stale = message.addressed and self._is_stale(message)
         if stale:
             message = replace(message, addressed=False, why="asked too long ago, while I was away")
@@ -274,6 +279,7 @@ def _entry(
     numbers: Mapping[str, int],
     album: EarlierParts | None,
     dropped: str,
+    fitted: FittedQuote,
 ) -> tuple[NewEntry, str]:
     if not decision.allowed and closed_command(row.message):
         return refusal_event("access.opening", row, decision.rule), "waiting"
@@ -281,7 +287,8 @@ def _entry(
         return refusal_event("access.refused", row, decision.rule), "refused"
     if dropped:
         return refusal_event("message.dropped", row, dropped), "refused"
-    meta = meta_of(row, assignment.lane, assignment.link, decision)
+    own = fitted.is_own
+    meta = meta_of(row, assignment.lane, assignment.link, decision, quotes_own=own)
     if row.message.sender.id in numbers:
         meta["number"] = numbers[row.message.sender.id]
     if row.original is not None:
@@ -293,6 +300,15 @@ def _entry(
         if status == "taped":
             meta[PART_OF] = album.first.entry_id
     return message("user", framed, **meta), status
+
+
+def _rewritten(
+    accepted: InboundMessage, decided: InboundMessage, row: InboxRow, fitted: FittedQuote
+) -> InboundMessage | None:
+    """Return what the row of a message must say from now on, or None if it may stay as it is."""
+    if fitted.is_gone:
+        return replace(decided, quote=None)
+    return decided if decided is not accepted or row.original is not None else None
 
 
 def _changes(row: InboxRow, lane: str | None, entry: NewEntry) -> tuple[NewEntry, ...]:

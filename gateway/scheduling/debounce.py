@@ -118,7 +118,7 @@ class Debouncer:
         burst = self._bursts.get(key)
         return burst.question.lane if burst else None
 
-    def holds(self, session_id: str, lane: str) -> bool:
+    def holds(self, session_id: str, lane: str | None) -> bool:
         """Return whether a question of this lane is being debounced."""
         return any(
             (burst.question.session_id, burst.question.lane) == (session_id, lane)

@@ -106,7 +106,7 @@ class Dispatcher(IntakeSink, Pending):
     def lane_of(self, burst: BurstKey) -> str | None:
         return self._debouncer.lane_of(burst)
 
-    def is_busy(self, session_id: str, lane: str) -> bool:
+    def is_busy(self, session_id: str, lane: str | None) -> bool:
         return self._debouncer.holds(session_id, lane) or self._scheduler.busy(session_id, lane)
 
     def will_collect(self, message: InboundMessage) -> bool:

@@ -133,7 +133,7 @@ class LaneScheduler:
         while not self.has_room() and not all(one.begun for one in self.sessions.values()):
             await self._freed.wait()
 
-    def busy(self, session_id: str, lane: str) -> bool:
+    def busy(self, session_id: str, lane: str | None) -> bool:
         session = self.sessions.get(session_id)
         return session is not None and lane in session.lanes
 

@@ -90,19 +90,27 @@ class ErasureTable:
         values["until"] = erasure.until or now
         return await self._store.select("ledger.rows_of_session", values, long=True)
 
+    async def sent(self, erasure: Erasure, session_id: str, rows: Sequence[Row]) -> list[Row]:
+        """Return what was sent in answer to these messages, if that goes with them."""
+        if erasure.what == "message":
+            return []
+        return await self._store.select(
+            "ledger.sends_of", self._answered(erasure, session_id, rows), long=True
+        )
+
+    def _answered(self, erasure: Erasure, session_id: str, rows: Sequence[Row]) -> dict[str, str]:
+        until = (erasure.until or utc_iso(self._clock.now())) if erasure.what == "chat" else ""
+        turns = sorted({row["turn_id"] for row in rows if row["turn_id"]})
+        ids = dump(_message_ids(rows))
+        return {"session_id": session_id, "ids": ids, "until": until, "turns": dump(turns)}
+
     async def wipe(self, erasure: Erasure, session_id: str, rows: Sequence[Row], why: str) -> None:
         """Take the words of these messages, their answers and their quotes out of the ledger."""
-        messages = dump(sorted({row["message_id"] for row in rows if row["message_id"]}))
-        chat = erasure.what == "chat"
-        until = (erasure.until or utc_iso(self._clock.now())) if chat else ""
-        answered = erasure.what != "message"
-        turns = sorted({row["turn_id"] for row in rows if row["turn_id"] and answered})
-        values = {"session_id": session_id, "ids": messages, "until": until, "turns": dump(turns)}
-        about = {"person": erasure.person, "channel": erasure.channel}
-        quotes = await self._store.select("ledger.quotes_of", {**values, **about}, long=True)
-        sends: Sequence[Row] = ()
-        if answered:
-            sends = await self._store.select("ledger.sends_of", values, long=True)
+        sends = await self.sent(erasure, session_id, rows)
+        answers = [row["platform_id"] for row in sends if row["platform_id"]]
+        about = {"person": erasure.person, "channel": erasure.channel, "session_id": session_id}
+        ids = dump([*_message_ids(rows), *answers])
+        quotes = await self._store.select("ledger.quotes_of", {**about, "ids": ids}, long=True)
         await self._wipe("ledger.wipe_quotes", quotes)
         await self._wipe("ledger.wipe_outbox", sends, why=why)
         await self._wipe("ledger.wipe_inbox", rows, why=why)
@@ -111,8 +119,7 @@ class ErasureTable:
         """Take excerpts and quotes out of a session's messages that pass on what is erased."""
         values = {"session_id": session_id}
         rows = await self._store.select("ledger.rows_with_excerpts", values, long=True)
-        passed_on = ((row, [str(one.get("text")) for one in load(row["excerpts"])]) for row in rows)
-        copies = [row for row, texts in passed_on if any(map(is_copy, texts))]
+        copies = [row for row in rows if any(map(is_copy, _passed_on(row)))]
         await self._wipe("ledger.wipe_quotes", copies)
 
     async def wipe_rows(self, ids: Sequence[int], why: str) -> None:
@@ -152,3 +159,13 @@ class ErasureTable:
         for start in range(0, len(rows), BATCH):
             ids = dump([row["id"] for row in rows[start : start + BATCH]])
             await run_alone(self._store, statement, ids=ids, **values)
+
+
+def _message_ids(rows: Sequence[Row]) -> list[str]:
+    return sorted({row["message_id"] for row in rows if row["message_id"]})
+
+
+def _passed_on(row: Row) -> list[str]:
+    """Return the words of others in a message."""
+    excerpts = load(row["excerpts"] or "[]")
+    return [*(str(one.get("text")) for one in excerpts), str(row["quote"] or "")]

@@ -234,7 +234,9 @@ async def a_send_is_written_once(make: MakeLedger) -> None:
     async with committed(ledger) as unit:
         ledger.outbox.sent(unit, row, "77")
     assert await send_later(ledger, replace(ANSWER, text="once more")) == []
-    assert await ledger.inbox.lane_of("chat", "1", "77") == (True, None)
+    found = await ledger.inbox.find("chat", "1", "77")
+    assert found is not None
+    assert (found.lane, found.said) == (None, "it is a plum")
 
 
 async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:

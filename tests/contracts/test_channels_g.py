@@ -8,7 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from channels.testing import Chat, PersonMessage
+import pytest
+
+from channels.testing import Answer, Chat, PersonMessage
 from gateway.context.replay import prompts_of
 from tests.fakes.openai.script import Text
 from tests.kit.gateways import tape_of
@@ -145,3 +147,28 @@ async def test_g1_a_lane_s_view_begins_with_its_last_one(channel: str, tmp_path:
         tape = tape_of(play.gateway, f"{channel}:{group.id}")
         again = [shown for turn in turns for shown in await prompts_of(tape, turn)]
         assert all(one.exact for one in again)
+
+
+@promises("G1")
+@pytest.mark.parametrize("reset", [False, True], ids=["in view", "after a reset"])
+async def test_g1_a_reply_to_one_of_several_answers_says_which_one_is_meant(
+    channel: str, reset: bool, tmp_path: Path
+) -> None:
+    said = ("Plums want lime.", "Pears want rain.", "Quinces want sun.")
+    async with playing(channel, tmp_path) as play:
+        group, ana, answers = play.stage.group(), play.person("Ana"), list[Answer]()
+        for number, text in enumerate(said):
+            play.model.enqueue(Text((text,)))
+            before = answers[-1].id if answers else None
+            asked = await play.ask(group, ana, f"question {number}?", reply_to=before)
+            answers.append(play.answer(asked))
+        if reset:
+            await tape_of(play.gateway, f"{channel}:{group.id}").handoff("session/reset")
+        await play.ask(group, ana, "and this one?", reply_to=answers[0].id)
+        headers = [e.text for e in await play.tape(group) if "inbox" in e.meta]
+        points = [e.meta.get("reply_to") for e in await play.tape(group) if "inbox" in e.meta]
+        prompt = prompt_of(play.model)
+    # Slack has threads in place of replies: what it points at is the thread.
+    assert ('replying to you: "Plums want lime."]' in headers[-1]) == bool(points[-1])
+    assert prompt.count("Plums want lime.") == (not reset) + bool(points[-1])
+    assert not any("replying to" in header for header in headers[:-1])

@@ -14,7 +14,15 @@ from dataclasses import replace
 
 from channels.message import InboundMessage, Media
 from gateway.access.access import Access
-from gateway.intake.editing.revision import changes_of, is_same, revised, with_edit, without_part
+from gateway.intake.albums import note_in
+from gateway.intake.editing.revision import (
+    changes_of,
+    is_same,
+    newest_of,
+    revised,
+    with_edit,
+    without_part,
+)
 from gateway.intake.editing.versions import Versions, versions_of
 from gateway.intake.entry_meta import parts_meta
 from gateway.intake.framing import frame, people_of
@@ -22,7 +30,8 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deletion
-from tape.entry import EVENT, Entry, NewEntry, event
+from tape.entry import EVENT, NewEntry, event
+from tape.handle import Tape
 from tape.store import ErasingStore
 from tape.taken_messages import ASKED_IN, MEDIA_FROM
 from tape.unit_of_work import Unit
@@ -121,15 +130,15 @@ async def _record(
     assert original.session_id is not None
     people, inbox = services.ledger.people, services.ledger.inbox
     numbers, new = await people.number(original.session_id, people_of(edited.message))
-    content = frame(edited.message, numbers)
+    tape = services.tapes.session_tape(original.session_id)
+    content = frame(edited.message, numbers) + await _note_of(tape, edited)
     marks = {} if edited.entry_id == original.entry_id else {ASKED_IN: edited.lane}
     first, *also = [
         edit_event(one, edited.message, content, **{**data, **more})
         for one, more in zip(_on_tape(original, edited), ({}, marks), strict=False)
     ]
-    tape = services.tapes.session_tape(original.session_id).name
     unit = Unit()
-    inbox.take_in(unit, row, original.session_id, tape, first, original.lane, "taped", also)
+    inbox.take_in(unit, row, original.session_id, tape.name, first, original.lane, "taped", also)
     inbox.rewrite(unit, edited)
     people.write(unit, original.session_id, new)
     try:
@@ -138,6 +147,12 @@ async def _record(
         people.forget({original.session_id})
         raise
     return edited if edited.status == "waiting" else None
+
+
+async def _note_of(tape: Tape, row: InboxRow) -> str:
+    """Return what stands in a late part of an album about those before it, or ""."""
+    said = (await tape.entries([row.entry_id])).get(row.entry_id) if row.entry_id else None
+    return note_in(said.text) if said is not None else ""
 
 
 def _on_tape(original: InboxRow, subject: InboxRow) -> list[InboxRow]:
@@ -173,19 +188,9 @@ async def _unfolded(services: Services, row: InboxRow) -> InboxRow:
     origin, forwarded = meta.get("forwarded"), message.forwarded
     if isinstance(origin, dict) and forwarded is not None:
         forwarded = replace(forwarded, author=str(origin.get("name", "")))
-    text, media = _newest(said, edits)
+    text, media = newest_of(said, edits)
     found = replace(message, text=text, sender=sender, forwarded=forwarded, media=media)
     return replace(row, message=found)
-
-
-def _newest(said: Entry, edits: list[Entry]) -> tuple[str, tuple[Media, ...]]:
-    """Return the newest text and attachments of a message."""
-    text, media = str(said.meta.get("text", "")), said.meta.get("media", ())
-    for edit in edits:
-        data = edit.payload["data"]
-        text = str(data.get("text", text))
-        media = edit.meta.get("media", ()) if MEDIA_FROM in data else media
-    return text, tuple(Media(**one) for one in media)
 
 
 async def _wipe(services: Services, row: InboxRow) -> None:

@@ -14,6 +14,8 @@ from agent.names import fit_label
 from channels.content import Content
 from channels.message import InboundMessage, Media
 from gateway.intake.reassembly import joined_text
+from tape.entry import Entry
+from tape.taken_messages import MEDIA_FROM
 
 One = TypeVar("One")
 
@@ -55,6 +57,16 @@ def changes_of(before: Content, after: Content) -> str:
     excerpts = [one.label for one in _differing(old.excerpts, new.excerpts)]
     labels = dict.fromkeys(fit_label(label) for label in (*media, *excerpts))
     return " and ".join(labels)
+
+
+def newest_of(said: Entry, edits: Sequence[Entry]) -> tuple[str, tuple[Media, ...]]:
+    """Return the newest text and attachments of a message on the tape."""
+    text, media = str(said.meta.get("text", "")), said.meta.get("media", ())
+    for edit in edits:
+        data = edit.payload["data"]
+        text = str(data.get("text", text))
+        media = edit.meta.get("media", ()) if MEDIA_FROM in data else media
+    return text, tuple(Media(**one) for one in media)
 
 
 def with_edit(message: InboundMessage, edit: InboundMessage) -> InboundMessage:

@@ -12,7 +12,14 @@ import orjson
 from channels.message import InboundMessage
 from gateway.clock import Clock
 from gateway.storage.ledger.cursors import CursorTable
-from gateway.storage.ledger.rows import InboxRow, account_id, readable, run_alone, run_in_session
+from gateway.storage.ledger.rows import (
+    InboxRow,
+    KnownMessage,
+    account_id,
+    readable,
+    run_alone,
+    run_in_session,
+)
 from tape.entry import NewEntry, dump, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import FirstId, Outcome, Row, Unit
@@ -266,23 +273,13 @@ class Inbox:
         rows = await self._store.select("ledger.answered_messages", values)
         return [row["message_id"] for row in rows]
 
-    async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
-        """Return whether a platform's message id is known (a person's or ours), and its lane."""
-        values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
-        for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
-            rows = await self._store.select(statement, values)
-            if rows:
-                lane = rows[0]["lane"]
-                return True, str(lane) if lane is not None else None
-        return False, None
-
-    async def place_of(self, account: str, chat_id: str, message_id: str) -> tuple[int, str]:
-        """Return the entry of a person's message and the turn of it or of our message, or 0, ""."""
+    async def find(self, account: str, chat_id: str, message_id: str) -> KnownMessage | None:
+        """Return what is known of a person's message, or of ours, by the platform's id."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
             for row in await self._store.select(statement, values):
-                return int(row.get("entry_id") or 0), str(row["turn_id"] or "")
-        return 0, ""
+                return KnownMessage.read(row)
+        return None
 
     async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
         """Return the lane of a question or an answer, or None for other messages."""

@@ -10,6 +10,7 @@ from uuid import uuid4
 from channels.message import InboundMessage, OutboundMessage
 from gateway.logs import get_log
 from tape.entry import load
+from tape.erasing import ERASED
 from tape.store import UnitStore
 from tape.unit_of_work import Outcome, Row, Unit
 
@@ -82,6 +83,38 @@ class InboxRow:
         return cls(
             **values, message=message, received_at=received_at, folded=folded, resumed=resumed
         )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMessage:
+    """A message of a person or of ours that the ledger has, by the platform's id.
+
+    session_id  the session of its tape, or "" if it is about to be written
+    lane        its lane
+    entry_id    the entry of a person's message, or 0
+    turn_id     the turn that took a person's message, or that ours is from
+    is_answer   whether it is a whole answer of ours, or a piece of one
+    said        the text of our message, until the row is folded
+    is_erased   whether ours was erased
+    """
+
+    session_id: str
+    lane: str | None
+    entry_id: int = 0
+    turn_id: str = ""
+    is_answer: bool = False
+    said: str = ""
+    is_erased: bool = False
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> KnownMessage:
+        """Read a row of the inbox or of the outbox."""
+        place = (str(row["session_id"] or ""), row["lane"])
+        entry, turn = int(row.get("entry_id") or 0), str(row["turn_id"] or "")
+        sent = load(row["payload"]) if "payload" in row else {}
+        is_answer, said = sent.get("kind") == "answer", str(sent.get("text", ""))
+        is_erased = str(row.get("why") or "").startswith(ERASED)
+        return cls(*place, entry, turn, is_answer, said, is_erased)
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,7 +306,7 @@ def test_an_edit_has_every_field_of_a_new_message() -> None:
 
 
 @pytest.mark.parametrize("added", ["blocks", "files", "text files", "attachments"])
-def test_an_edit_of_anything_the_author_wrote_is_one_and_a_preview_is_none(added: str) -> None:
+def test_an_edit_of_anything_the_author_wrote_has_a_time_and_a_preview_has_none(added: str) -> None:
     table = {"type": "table", "rows": [[{"type": "raw_text", "text": "42"}]]}
     parts: dict[str, Any] = {
         "blocks": [table],
@@ -319,10 +319,14 @@ def test_an_edit_of_anything_the_author_wrote_is_one_and_a_preview_is_none(added
     changed = event(subtype="message_changed", message=now, previous_message=before)
     found = of_event(changed, me())
     assert found is not None
-    assert found.kind == "edit"
-    preview = event("same", edited=edited, attachments=[{"from_url": "https://e.org", "text": "x"}])
-    seen = event(subtype="message_changed", message=preview, previous_message=before)
-    assert of_event(seen, me()) is None
+    assert (found.kind, bool(found.edited)) == ("edit", True)
+    preview = event("same", attachments=[{"from_url": "https://e.org", "text": "x"}])
+    seen = of_event(
+        event(subtype="message_changed", message=preview, previous_message=before), me()
+    )
+    assert seen is not None
+    assert (seen.kind, seen.edited) == ("edit", "")
+    assert [one.text for one in seen.excerpts] == ["https://e.org\nx"]
 
 
 def test_an_app_that_goes_on_with_its_message_edits_it_without_saying_so() -> None:

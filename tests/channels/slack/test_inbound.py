@@ -158,7 +158,7 @@ async def test_the_notice_that_a_thread_has_a_reply_is_not_news() -> None:
     assert of_event(event(subtype="message_replied", message=event()), me()) is None
 
 
-async def test_a4_an_edit_names_its_message_and_a_link_preview_is_no_edit() -> None:
+async def test_a4_an_edit_names_its_message_and_what_changes_nothing_is_no_edit() -> None:
     now = event("plums", edited={"user": "U1", "ts": "1700000009.000000"})
     notice = event(subtype="message_changed", message=now, previous_message=event("pears"))
     notice["ts"] = "1700000009.000200"
@@ -169,8 +169,8 @@ async def test_a4_an_edit_names_its_message_and_a_link_preview_is_no_edit() -> N
     again = edit_of({**now, "channel": "C1"}, me())
     assert again is not None
     assert again.ext_id == found.ext_id
-    preview = event(subtype="message_changed", message=now, previous_message=event("plums"))
-    assert of_event(preview, me()) is None
+    same = event(subtype="message_changed", message=now, previous_message=event("plums"))
+    assert of_event(same, me()) is None
 
 
 async def test_a4_a_deletion_names_its_message_even_if_a_tombstone_remains() -> None:

@@ -70,6 +70,23 @@ async def test_a_preview_that_mentions_the_agent_asks_nothing_in_a_channel(slack
     assert slack.model.requests == []
 
 
+@pytest.mark.settings(BUFFER__DEBOUNCE="6")
+async def test_a_preview_that_comes_while_the_question_waits_is_asked_with_it(slack: Play) -> None:
+    fake = fake_of(slack)
+    room = fake.channel()
+    asked = fake.say(room, fake.user("Ada"), "@tapeway what is on https://e.org/7 ?")
+    await slack.taken()
+    fake.unfurl(room, asked, "https://e.org/7")
+    await slack.settle()
+    assert len(slack.model.requests) == 1
+    assert "[link preview" in prompt_of(slack.model)
+    assert ">> [A page](https://e.org/7)" in prompt_of(slack.model)
+    fake.unfurl(room, asked, "https://e.org/8")
+    fake.say(room, fake.user("Ada"), "@tapeway and now?")
+    await slack.settle()
+    assert "https://e.org/8" not in prompt_of(slack.model)
+
+
 @pytest.mark.settings(ACCESS__MODE="paired", ACCESS__ALLOW="slack:G1")
 async def test_a_channel_with_a_new_id_keeps_its_memory_and_its_access(slack: Play) -> None:
     fake = fake_of(slack)

@@ -186,6 +186,15 @@ async def test_an_unknown_kind_is_recorded_and_answers_nobody(bot: Bot) -> None:
     assert len(bot.model.requests) == 1
 
 
+async def test_a_reply_to_what_asks_nothing_says_what_it_points_at(bot: Bot) -> None:
+    ada = in_group(bot)
+    change = bot.fake.send(BOTS_GROUP, ada, {"new_chat_title": "Plums"})
+    await bot.settled(BOTS_GROUP)
+    bot.fake.say(BOTS_GROUP, ada, "@tapeway_bot why?", reply_to=change["message_id"])
+    await bot.settled(BOTS_GROUP)
+    assert 'Ada: "The chat has a new name: Plums."] @tapeway_bot why?' in bot.prompts()[-1]
+
+
 LONG = "t" * 900 + " a canary"
 RICH = {"rich_message": {"blocks": [{"type": "table", "cells": [[{"text": "a canary"}]]}]}}
 SHOWN: list[tuple[Json, str]] = [

@@ -158,7 +158,7 @@ async def test_one_person_s_next_conversation_sees_the_last_one_once(group: Grou
     for number in (1, 2):
         texts = prompt(group.model, number)
         assert len(texts) == len(set(texts))
-        assert sum("where is the kettle?" in text for text in texts) == 1
+        assert sum("] where is the kettle?" in text for text in texts) == 1
         assert sum("In the kitchen." in text for text in texts) == 1
 
 

@@ -11,6 +11,7 @@ import pytest
 from channels.message import Author
 from gateway.erasing.forget_me import ERASING, KEPT, NOBODY, USAGE
 from gateway.scheduling.presses import NOT_YOURS, UNKNOWN
+from tests.fakes.openai.script import Text
 from tests.gateway.erasing.stage import ANN, BOB, MARKS, SECRET, answers_of, erased, holding, said
 from tests.kit.chats import GroupChat, open_group
 from tests.kit.clock import ManualClock
@@ -19,6 +20,8 @@ from tests.kit.clock import ManualClock
 async def test_a_person_who_confirms_is_forgotten_and_others_are_not(
     group: GroupChat, tmp_path: Path
 ) -> None:
+    # What the agent answers to others is listed, and not erased: here, it repeats nothing of Ann.
+    group.model.enqueue(Text(("all right",)), Text(("all right",)))
     await group.hear_each(said(1, SECRET), said(2, "of Bob", BOB, to=1, quote=SECRET))
     await group.hear_each(said(3, ",forget me"))
     yes, _no = answers_of(group.channel)

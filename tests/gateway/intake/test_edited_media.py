@@ -126,6 +126,20 @@ async def test_an_edit_of_an_album_changes_one_of_its_pictures(group: GroupChat)
     assert "[poll" not in shown
 
 
+@pytest.mark.parametrize("asks", [False, True])
+async def test_a_late_part_with_a_new_caption_still_says_what_came_before_it(
+    group: GroupChat, asks: bool
+) -> None:
+    group.channel.traits = replace(group.channel.traits, join_wait=0.1)
+    first = replace(MESSAGE, text="look", joins="a", media=(SMALL,))
+    late = replace(first, ext_id="-100/2", message_id="2", text="", media=(LARGE,))
+    await group.hear_each(first, late, edit(late, text="the plan", addressed=asks))
+    await group.hear_each(*([] if asks else [replace(WELL, reply_to="1")]))
+    shown = last_prompt(group).rpartition("] the plan")[2]
+    assert "[photo, 800x600" in shown
+    assert "[more of an album: 1 picture of it was seen before]" in shown
+
+
 async def test_a_deleted_picture_of_an_album_leaves_the_others(group: GroupChat) -> None:
     group.channel.traits = replace(group.channel.traits, join_wait=0.1)
     first = replace(MESSAGE, addressed=False, text="look", joins="a", media=(SMALL,))

@@ -167,7 +167,7 @@ def test_an_excerpt_without_anything_to_read_says_so() -> None:
             Quote("Zed", "8", "look", media=(Media("image", "photo"), Media("file", "file"))),
             '#4 Zed: "look" [photo] [file]',
         ),
-        (Quote("Zed", "8", ""), '#4 Zed: ""'),
+        (Quote("Zed", "8", ""), "#4 Zed"),
     ],
 )
 def test_a_quote_names_what_came_with_it(quote: Quote, shown: str) -> None:

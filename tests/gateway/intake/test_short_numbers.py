@@ -59,8 +59,8 @@ async def test_the_date_stands_above_a_day_s_first_message_only(group: GroupChat
     asked = [m["content"] for m in group.model.requests[-1].body["messages"] if m["role"] == "user"]
     assert asked == [
         "[Thu 2026-01-01]\n[00:00 #1 N70] one",
-        "[00:00 #1 N70] two",
-        "[Fri 2026-01-02]\n[09:30 #1 N70] three",
+        '[00:00 #1 N70, replying to #1 N70: "one"] two',
+        '[Fri 2026-01-02]\n[09:30 #1 N70, replying to #1 N70: "two"] three',
     ]
 
 

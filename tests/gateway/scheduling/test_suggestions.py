@@ -127,7 +127,7 @@ async def test_what_came_after_a_suggestion_stays_in_view_when_it_is_accepted(gr
     assert texts[0].startswith("[Anchor created: task/done]")
     assert any("one more thing" in text for text in texts)
     assert "Later." in texts
-    assert not any("which plums" in text for text in texts)
+    assert not any("] which plums" in text for text in texts)  # but in quotes
 
 
 async def test_a_card_is_no_better_answered_by_a_command(group: Group) -> None:

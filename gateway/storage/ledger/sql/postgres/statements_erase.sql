@@ -70,12 +70,15 @@ WHERE (session_id = :session_id AND json_text(payload, '{reply_to}') = ANY (text
 
 -- name: rows_with_excerpts
 -- What was received in a session with words of others in it.
-SELECT id, json_text(payload, '{excerpts}') AS excerpts FROM inbox
-WHERE session_id = :session_id AND json_text(payload, '{excerpts}') <> '[]'
+SELECT id, json_text(payload, '{excerpts}') AS excerpts,
+       json_text(payload, '{quote,text}') AS quote
+FROM inbox
+WHERE session_id = :session_id
+  AND (json_text(payload, '{excerpts}') <> '[]' OR json_text(payload, '{quote,text}') <> '')
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.
-SELECT id FROM outbox
+SELECT id, platform_id FROM outbox
 WHERE (turn_id <> '' AND turn_id = ANY (text_list(:turns)))
    OR (session_id = :session_id
        AND (json_text(payload, '{reply_to}') = ANY (text_list(:ids))

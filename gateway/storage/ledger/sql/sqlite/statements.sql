@@ -166,7 +166,7 @@ ORDER BY id
 
 -- name: lane_of_message
 -- The lane of a person's message, by the platform's id.
-SELECT lane, entry_id, turn_id FROM inbox
+SELECT session_id, lane, entry_id, turn_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
   AND entry_id IS NOT NULL
 ORDER BY id DESC
@@ -182,7 +182,7 @@ LIMIT 1
 
 -- name: lane_of_answer
 -- The lane of our message, by the platform's id.
-SELECT lane, turn_id FROM outbox
+SELECT session_id, lane, turn_id, payload, why FROM outbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND platform_id = :message_id
 ORDER BY id DESC
 LIMIT 1

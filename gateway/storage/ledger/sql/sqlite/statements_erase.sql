@@ -69,12 +69,13 @@ WHERE (session_id = :session_id AND payload ->> '$.reply_to' IN (SELECT value FR
 
 -- name: rows_with_excerpts
 -- What was received in a session with words of others in it.
-SELECT id, payload ->> '$.excerpts' AS excerpts FROM inbox
-WHERE session_id = :session_id AND payload ->> '$.excerpts' <> '[]'
+SELECT id, payload ->> '$.excerpts' AS excerpts, payload ->> '$.quote.text' AS quote FROM inbox
+WHERE session_id = :session_id
+  AND (payload ->> '$.excerpts' <> '[]' OR payload ->> '$.quote.text' <> '')
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.
-SELECT id FROM outbox
+SELECT id, platform_id FROM outbox
 WHERE (turn_id <> '' AND turn_id IN (SELECT value FROM json_each(:turns)))
    OR (session_id = :session_id
        AND (payload ->> '$.reply_to' IN (SELECT value FROM json_each(:ids))

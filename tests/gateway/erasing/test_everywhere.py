@@ -1,4 +1,4 @@
-"""`,forget me` reaches every topic of a private chat and all that others passed on, in any store."""
+"""`,forget me` reaches every topic, and what others passed on of a person, in either store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ PICTURE = Media("image", "photo", file="file-of-ann")
 HERS = Excerpt("forwarded message", SECRET, ANN.name, ANN.id, media=(PICTURE,))
 QUOTE = Quote(ANN.name, ANN.id, SECRET, media=(PICTURE,))
 LEFT_OUT = ('the text of "zyzzogeton.txt"',)
-TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+TABLES = (
+    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+)
 
 
 def in_topic(number: int, topic: str, text: str) -> InboundMessage:

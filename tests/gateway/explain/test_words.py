@@ -36,6 +36,7 @@ FORWARD = Excerpt("forwarded message", "one\ntwo", "Zed", "8", media=(PHOTO,))
             "what is it?\n[in what it replies to: photo, 640x480]",
         ),
         ({"text": "", "omitted": ("3 more files",)}, "[left out: 3 more files]"),
+        ({"text": "one", "forwarded": Quote("Zed\n] [me", "8")}, "one\n[forwarded from Zed me]"),
         ({"text": "plain"}, "plain"),
     ],
 )

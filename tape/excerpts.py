@@ -94,12 +94,22 @@ def others_of(entry: Entry) -> str:
     origin = _origin_line(meta.get("forwarded"))
     if not (quoted or origin or meta.get(EXCERPTS) or meta.get(OMITTED)):
         return ""
-    data = entry.payload.get("data")
-    held = data if isinstance(data, Mapping) else entry.payload
-    content = content_text(held.get("content"))
+    content = _content(entry)
     inside = _INSIDE.findall(header_of(content)[1:]) if quoted else []
     lines = [f"{QUOTED}{one[1:]}" for one in inside]
     return "\n".join(filter(None, [origin, *lines, replace(split(content), own=()).content]))
+
+
+def files_of(entry: Entry) -> str:
+    """Return the lines that name the sender's own files in a message or an edit, or ""."""
+    own = split(_content(entry)).own[1:]
+    return "\n".join(line for line in own if line.startswith("["))
+
+
+def _content(entry: Entry) -> str:
+    data = entry.payload.get("data")
+    held = data if isinstance(data, Mapping) else entry.payload
+    return content_text(held.get("content"))
 
 
 def _origin_line(origin: object) -> str:

@@ -29,7 +29,10 @@ MARK: Final = ">> "
 IN_IT: Final = "[in it: "
 LEFT_OUT: Final = "[left out: "
 QUOTED: Final = "[in what it replies to: "
+FORWARDED: Final = "[forwarded from "
+MAX_NAME: Final = 64
 
+_BREAKS: Final = re.compile(r"[\[\]\s]+")
 _INSIDE: Final = re.compile(r"\[[^\[\]]*\]")
 _HEADER: Final = re.compile(rf"\[(?:[^\[\]]|{_INSIDE.pattern})*\]")
 _QUOTE: Final = re.compile(
@@ -98,18 +101,37 @@ def without_quote(content: str, instead: str = "") -> str:
 def others_of(entry: Entry) -> str:
     """Return what stands in a message or an edit beside its sender's words, line by line, or "".
 
-    That is what the quoted message has, the excerpts, and what was left out.
+    That is from whom it was forwarded, what the quoted message has, the excerpts, and what was left
+    out.
     """
     quote, meta = entry.meta.get("quote"), entry.meta
     quoted = isinstance(quote, Mapping) and bool(quote.get("media"))
-    if not (quoted or meta.get(EXCERPTS) or meta.get(OMITTED)):
+    origin = _origin_line(meta.get("forwarded"))
+    if not (quoted or origin or meta.get(EXCERPTS) or meta.get(OMITTED)):
         return ""
-    data = entry.payload.get("data")
-    held = data if isinstance(data, Mapping) else entry.payload
-    content = content_text(held.get("content"))
+    content = _content(entry)
     inside = _INSIDE.findall(header_of(content)[1:]) if quoted else []
     lines = [f"{QUOTED}{one[1:]}" for one in inside]
-    return "\n".join(filter(None, [*lines, replace(split(content), own=()).content]))
+    return "\n".join(filter(None, [origin, *lines, replace(split(content), own=()).content]))
+
+
+def files_of(entry: Entry) -> str:
+    """Return the lines that name the sender's own files in a message or an edit, or ""."""
+    own = split(_content(entry)).own[1:]
+    return "\n".join(line for line in own if line.startswith("["))
+
+
+def _content(entry: Entry) -> str:
+    data = entry.payload.get("data")
+    held = data if isinstance(data, Mapping) else entry.payload
+    return content_text(held.get("content"))
+
+
+def _origin_line(origin: object) -> str:
+    if not isinstance(origin, Mapping):
+        return ""
+    name = _BREAKS.sub(" ", str(origin.get("name") or SOMEBODY)).strip()
+    return f"{FORWARDED}{name[:MAX_NAME]}]"
 
 
 def excerpt_words(content: str) -> str:

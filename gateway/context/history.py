@@ -101,17 +101,17 @@ def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
 
 
 def _person(entry: Entry) -> ShownMessage:
-    meta = entry.meta
+    meta, images = entry.meta, tuple(images_of(entry))
     return ShownMessage(
         id=meta["message_id"],
         role="person",
         author_id=meta["author"],
         author=meta.get("name", ""),
-        text=words_of(entry),
+        text=words_of(entry, files=not images),
         date=meta["said_at"],
         reply_to=meta.get("reply_to"),
         addressed=meta.get("addressed"),
-        images=tuple(images_of(entry)),
+        images=images,
     )
 
 

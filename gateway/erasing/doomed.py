@@ -45,6 +45,8 @@ class Doomed:
     person: str = ""
     channel: str = ""
     _stripped: set[int] = field(default_factory=set)  # messages that lost a quote or an excerpt
+    _forwards: set[int] = field(default_factory=set)  # messages that forward what is erased
+    _passed_on: set[str] = field(default_factory=set)  # ids of messages that did, or had it in them
 
     def left_of(self, entry: Entry, day: str) -> Entry | None:
         """Return what is left of an entry, or None if it stays as it is."""
@@ -52,6 +54,9 @@ class Doomed:
             return None
         if is_elsewhere(entry, self.channel):
             return None
+        if self._forwards_it(entry):
+            self._forwards.add(entry.id)
+            self._passed_on.add(str(entry.meta.get("message_id")))
         if self._takes(entry):
             return tombstone(entry, day)
         left = entry
@@ -87,11 +92,8 @@ class Doomed:
         meta = entry.meta
         if self.whole:
             return not self.until or entry.date < self.until
-        if entry.id in self.roots or subject_of(entry) in self.roots:
-            return True
-        if meta.get("prompt_of") in self.roots or meta.get("edit_of") in self.roots:
-            return True
-        if self.person and _origin(entry, "forwarded") == self.person:
+        about = (entry.id, subject_of(entry), meta.get("prompt_of"), meta.get("edit_of"))
+        if any(number in self.roots or number in self._forwards for number in about):
             return True
         if self._is_answered(entry):
             return entry.name not in (*TAKES, TURN_END)
@@ -116,6 +118,7 @@ class Doomed:
         kept = [excerpts[number] for number in numbers if number < len(excerpts)]
         if len(kept) == len(excerpts):
             return left
+        self._passed_on.add(str(entry.meta.get("message_id")))  # replies quote it with its excerpts
         return _with_content(left, content, {**left.meta, EXCERPTS: kept})
 
     def _without_images(self, entry: Entry) -> Entry:
@@ -132,9 +135,22 @@ class Doomed:
         own = {"images": [one for one, _by in left], WHOSE: [by for _one, by in left]}
         return replace(entry, payload={**entry.payload, "data": {**data, **own}})
 
+    def _forwards_it(self, entry: Entry) -> bool:
+        """Return whether a message forwards what is erased: on some platforms, it is only that.
+
+        If nobody is known to have written it, its words decide.
+        """
+        if "forwarded" not in entry.meta:
+            return False
+        author = _origin(entry, "forwarded")
+        if author and self.person:
+            return author == self.person
+        return self.is_copy(str(entry.meta.get("text") or ""))
+
     def _is_quoted(self, entry: Entry) -> bool:
         by_them = bool(self.person) and _origin(entry, "quote") == self.person
-        if by_them or entry.meta.get("reply_to") in self.messages:
+        answered = entry.meta.get("reply_to")
+        if by_them or answered in self.messages or answered in self._passed_on:
             return True
         # It may be an answer of ours that repeats their words.
         return "quote" in entry.meta and self.is_copy(quote_in(_content(entry) or ""))

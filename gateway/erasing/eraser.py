@@ -214,17 +214,17 @@ class Eraser:
         rows = await table.rows_of(erasure, session, self._now()) if session else []
         doomed = await self._doomed(erasure, session, tape, rows)
         await self._withdraw(session, erasure, doomed)
-        await table.wipe_copies(
-            session, doomed.is_copy
-        )  # while the messages still say what these are
+        why = f"erased on {self._day()}"
+        # While the messages still say what are copies of them.
+        await table.wipe_copies(erasure, session, doomed.is_copy, why)
         await self._erase(tape, doomed, progress)
         newest = await self._services.store.size(tape)
         await self._scheduler.outlast(session)
         await self._erase(tape, doomed, progress, after=newest)
         if session:
             rows = await table.rows_of(erasure, session, self._now())
-            await table.wipe(erasure, session, rows, f"erased on {self._day()}")
-            await table.wipe_copies(session, doomed.is_copy)
+            await table.wipe(erasure, session, rows, why)
+            await table.wipe_copies(erasure, session, doomed.is_copy, why)
             await table.wipe_person(erasure, session)
         self._memories.forget([tape])
         self._services.ledger.people.forget([session])

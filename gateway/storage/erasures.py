@@ -111,16 +111,34 @@ class ErasureTable:
         about = {"person": erasure.person, "channel": erasure.channel, "session_id": session_id}
         ids = dump([*_message_ids(rows), *answers])
         quotes = await self._store.select("ledger.quotes_of", {**about, "ids": ids}, long=True)
+        await self._wipe_replies(session_id, [row for row in quotes if row["passes_on"]])
         await self._wipe("ledger.wipe_quotes", quotes)
         await self._wipe("ledger.wipe_outbox", sends, why=why)
         await self._wipe("ledger.wipe_inbox", rows, why=why)
 
-    async def wipe_copies(self, session_id: str, is_copy: Callable[[str], bool]) -> None:
-        """Take excerpts and quotes out of a session's messages that pass on what is erased."""
-        values = {"session_id": session_id}
-        rows = await self._store.select("ledger.rows_with_excerpts", values, long=True)
-        copies = [row for row in rows if any(map(is_copy, _passed_on(row)))]
+    async def wipe_copies(
+        self, erasure: Erasure, session_id: str, is_copy: Callable[[str], bool], why: str
+    ) -> None:
+        """Take what is erased out of a session's messages that pass it on, and out of replies.
+
+        A message that forwards it is nothing else, and goes whole.
+        """
+        values = {"session_id": session_id, "person": erasure.person}
+        rows = await self._store.select("ledger.rows_passing_on", values, long=True)
+        forwards = [row for row in rows if is_copy(row["forwarded"] or "")]
+        copies = [row for row in rows if any(map(is_copy, _excerpts(row)))]
+        await self._wipe_replies(session_id, [*forwards, *copies])
+        copies += [row for row in rows if is_copy(row["quote"] or "")]
         await self._wipe("ledger.wipe_quotes", copies)
+        await self._wipe("ledger.wipe_inbox", forwards, why=why)
+
+    async def _wipe_replies(self, session_id: str, rows: Sequence[Row]) -> None:
+        """Take what these messages pass on out of the replies that quote them."""
+        ids = _message_ids(rows)
+        values = {"session_id": session_id, "ids": dump(ids), "person": "", "channel": ""}
+        if ids:
+            quotes = await self._store.select("ledger.quotes_of", values, long=True)
+            await self._wipe("ledger.wipe_quotes", quotes)
 
     async def wipe_rows(self, ids: Sequence[int], why: str) -> None:
         """Take the words of messages out of the inbox."""
@@ -165,7 +183,5 @@ def _message_ids(rows: Sequence[Row]) -> list[str]:
     return sorted({row["message_id"] for row in rows if row["message_id"]})
 
 
-def _passed_on(row: Row) -> list[str]:
-    """Return the words of others in a message."""
-    excerpts = load(row["excerpts"] or "[]")
-    return [*(str(one.get("text")) for one in excerpts), str(row["quote"] or "")]
+def _excerpts(row: Row) -> list[str]:
+    return [str(one.get("text")) for one in load(row["excerpts"] or "[]")]

@@ -20,6 +20,7 @@ import apsw
 from tape.database.connection import Database, Reader
 from tape.database.staging import STAGING
 from tape.entry import MESSAGE, Entry, dump
+from tape.erasing import erased_on
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
@@ -347,14 +348,13 @@ class Indexer:
     def _forget(
         self, index: apsw.Connection, tape: str, ids: Sequence[int], done: Future[None]
     ) -> None:
+        """Remove entries from the index, and index once more what is left of their words."""
         done.set_running_or_notify_cancel()
         try:
             rows = self._write("covered", {"name": tape})
             with index:
-                for number in ids if rows else ():
-                    place = (rows[0][0] * IDS_PER_TAPE + number,)
-                    self._write("forget_talk", place)
-                    self._write("forget_work", place)
+                for at in range(0, len(ids) if rows else 0, PAGE):
+                    self._index_left(tape, rows[0], ids[at : at + PAGE])
                 if rows:
                     self._recount_lanes(tape, rows[0], ids)
             for table in ("talk", "work") if rows else ():
@@ -368,6 +368,20 @@ class Indexer:
             raise
         if not done.cancelled():
             done.set_result(None)
+
+    def _index_left(self, name: str, part: tuple[int, int, int], ids: Sequence[int]) -> None:
+        assert self._tapes is not None
+        tape, low, high = part
+        left = self._tapes.query(Query(name, ids=tuple(ids)))
+        if edited := edited_ids(left):
+            left += self._tapes.query(Query(name, ids=tuple(edited), kinds=(MESSAGE,)))
+        kept = {entry.id: entry for entry in left if low <= entry.id <= high}
+        for number in {*ids, *kept}:
+            place = (tape * IDS_PER_TAPE + number,)
+            self._write("forget_talk", place)
+            self._write("forget_work", place)
+        again = [entry for entry in kept.values() if not erased_on(entry)]
+        self._put(tape, self._tapes, name, again)
 
     def _rest(self) -> None:
         if time.perf_counter() < self._slice_end:

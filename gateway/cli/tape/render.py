@@ -24,7 +24,10 @@ from gateway.cli.screen import (
     safe,
     short_time,
 )
+from gateway.explain.words import words_of
 from gateway.wording import counted
+from tape.entry import Entry
+from tape.excerpts import others_of
 
 MAX_CHARACTERS: Final = 2_000
 MAX_NAME: Final = 20  # columns of a name before a match
@@ -118,7 +121,7 @@ def _content(entry: Mapping[str, Any]) -> str:
     if kind == "event":
         data = payload.get("data") or {}
         if payload.get("name") in CHANGES:
-            return str(data.get("text", ""))
+            return "\n".join(filter(None, [str(data.get("text", "")), others_of(Entry(**entry))]))
         return _dump(data) if data else ""
     if kind == "tool_call":
         return "\n".join(_call(call) for call in payload.get("calls", ()))
@@ -126,7 +129,7 @@ def _content(entry: Mapping[str, Any]) -> str:
         results = payload.get("results", ())
         return "\n".join(one if isinstance(one, str) else _dump(one) for one in results)
     if isinstance(entry["meta"].get("text"), str):
-        return str(entry["meta"]["text"]) + _attached(payload.get("content"))
+        return words_of(Entry(**entry)) + _attached(payload.get("content"))
     return "\n".join(_parts(payload.get("content") or payload.get("message")))
 
 

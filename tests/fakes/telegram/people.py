@@ -176,6 +176,17 @@ class People(PartPeople):
         extra: JsonObject = {"sender_chat": source.as_json()}
         return self.say(chat, ANONYMOUS if source is chat else AS_CHANNEL, text, extra=extra)
 
+    def post(self, channel: Chat | int, content: JsonObject) -> JsonObject:
+        """Have a channel's people post in it: only its signature says which of them it was."""
+        channel = self.chat(channel)
+        content = {"sender_chat": channel.as_json()} | content
+        made = self.world.post(
+            channel, AS_CHANNEL, content, date=self.now, topic=None, reply_to=None
+        )
+        del made.json["from"]
+        self._tell(channel, made, "channel_post")
+        return made.json
+
     def react(self, chat: Chat | int, user: User, message_id: int, *emojis: str) -> None:
         """Have someone set their reactions to a message."""
         chat = self.chat(chat)

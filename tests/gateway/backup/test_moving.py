@@ -34,6 +34,7 @@ from tape.stores.postgres.store import PostgresStore
 from tape.stores.registry import open_store, open_tapes
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.backup import topics
 from tests.gateway.backup.migration import fill, migrate, there_and_back, unlike
 from tests.kit.gateways import (
     ROOT,
@@ -125,15 +126,18 @@ async def test_tapes_in_files_move_with_their_ledger(tmp_path: Path) -> None:
     assert (code, "were moved to" in err) == (1, True)
 
 
-async def test_a_gateway_answers_what_was_open(model: FakeOpenAI, tmp_path: Path) -> None:
+async def test_a_gateway_answers_what_was_open_and_goes_on_in_each_topic(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    begun = await topics.begin(tmp_path, model)
     store = open_store(f"sqlite://{tmp_path}/tapeway.db", [ledger_schema()])
     (row,) = await Ledger(store, SystemClock(), "a").inbox.accept([ASKED])
     await store.close()
     with fresh_database() as url:
         await migrate(make_environ(tmp_path), url, 0, 0)
         with psycopg.connect(url) as server:
-            sql = "SELECT session_id, ready_at <> '' FROM session"
-            assert server.execute(sql).fetchall() == [("web:lobby", True)]
+            sql = "SELECT session_id FROM session WHERE ready_at <> ''"
+            assert server.execute(sql).fetchall() == [("web:lobby",)]
         settings = make_settings(tmp_path, model, TAPE__URL=url, ACCESS__MODE="open")
         async with running(settings) as gateway:
             known: Row = {"status": ""}
@@ -143,6 +147,7 @@ async def test_a_gateway_answers_what_was_open(model: FakeOpenAI, tmp_path: Path
                 values = {"id": row.id}
                 (known,) = await gateway.services.store.select("ledger.inbox_row", values)
             entries = await settled(gateway)
+        assert topics.same(begun, await topics.go_on(tmp_path / "new", model, TAPE__URL=url))
     assert [entry.meta["inbox"] for entry in entries if "inbox" in entry.meta] == [row.id]
     assert "turn.end" in names(entries)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from channels.message import Excerpt, InboundMessage, Media, Quote
+from tests.fakes.openai.script import Call, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.chats import open_group
 from tests.kit.images import MediaChannel, image
@@ -69,3 +71,26 @@ async def test_a_reply_to_one_of_two_photos_shows_which(model: FakeOpenAI, tmp_p
     assert "[photo" in said[0].text
     content = model.requests[-1].body["messages"][-1]["content"]
     assert [part["type"] for part in content].count("image_url") == 1
+
+
+async def test_a_question_that_joins_a_turn_brings_the_images_of_others(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    gate = asyncio.Event()
+    model.enqueue(ToolCalls((Call("c-1", "tape_info", "{}"),), gate=gate))
+    card = Excerpt("shared message", "", "Eve", "9", media=photos("b"))
+    joining = replace(MESSAGE, message_id="2", ext_id="-100/2", text="this one, I mean")
+    joining = replace(joining, quote=Quote("Zed", "8", media=photos("a")), excerpts=(card,))
+    channel = MediaChannel(dict(FILES))
+    async with open_group(tmp_path, model, channel=channel, TURN__OVERLAP="steer") as group:
+        await group.accept(MESSAGE)
+        await model.wait_for_requests(1)
+        await group.accept(joining)
+        await group.gateway.taken_in()
+        gate.set()
+        entries = await group.settled()
+    assert [entry.name for entry in entries].count("turn.start") == 1
+    content = model.requests[-1].body["messages"][-1]["content"]
+    assert [part["type"] for part in content].count("image_url") == 2
+    (media,) = [entry.payload["data"] for entry in entries if entry.name == "message.media"]
+    assert media["whose"] == ["8", "9"]

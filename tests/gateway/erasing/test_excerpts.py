@@ -102,6 +102,51 @@ async def test_erasing_a_message_takes_the_copies_that_others_passed_on(
     assert holding(tmp_path) == []
 
 
+@pytest.mark.parametrize("what", ["message", "person"])
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_forward_goes_whole_also_if_nobody_is_known_to_have_written_it(
+    tmp_path: Path, what: str, *, known: bool
+) -> None:
+    async with open_group(tmp_path) as group:
+        origin = Quote(ANN.name, ANN.id if known else "")
+        forward = replace(passed_on(forwarded=origin), text=SECRET, media=(OWN,), addressed=False)
+        quote = Quote(BOB.name, BOB.id, SECRET, media=(OWN,))
+        reply = replace(said(3, "so?", BOB, to=2), quote=quote)
+        other = replace(forward, message_id="4", ext_id="-100/4", text="a plum")
+        other = replace(other, forwarded=Quote("Eve", "9"))
+        first = said(1, SECRET, addressed=False)
+        entries = await group.hear_each(first, forward, reply, other)
+        number = next(entry.id for entry in entries if entry.meta.get("message_id") == "1")
+        if what == "person":
+            await erase(group, what=what, channel="plain", person=ANN.id)
+        else:
+            await erase(group, what=what, tape=group.tape.name, entries=(number,))
+        left = [entry.text for entry in await group.tape.find(author=BOB.id)]
+        assert [text.partition("] ")[2] for text in left] == ["so?", "a plum\n[photo]"]
+    assert holding(tmp_path, *MARKS) == []
+
+
+async def test_a_reply_to_what_passed_words_on_quotes_them_no_more(tmp_path: Path) -> None:
+    unheard = replace(HERS, text="the plum is ripe in Linz")
+    shared = passed_on(excerpts=(unheard,), addressed=False)
+    reply = replace(
+        said(3, "so?", BOB, to=2), quote=Quote(BOB.name, BOB.id, unheard.text, media=(OWN,))
+    )
+    further = replace(
+        said(4, "and?", BOB, to=3), quote=Quote(BOB.name, BOB.id, "so?", media=(OWN,))
+    )
+    async with open_group(tmp_path) as group:
+        await group.hear_each(shared, reply, further)
+        await erase(group, what="person", channel="plain", person=ANN.id)
+        left = [entry.text for entry in await group.tape.find(author=BOB.id)]
+        assert [text.partition(BOB.name)[2] for text in left] == [
+            "] look at that",
+            "] so?",
+            f', replying to #1 {BOB.name}: "so?" [photo]] and?',
+        ]
+    assert holding(tmp_path, "plum is ripe") == []
+
+
 async def test_an_edit_that_passes_words_on_is_stripped_of_them_too(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:

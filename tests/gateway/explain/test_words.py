@@ -17,6 +17,7 @@ from tests.kit.chats import open_group
 from tests.kit.plain_channels import MESSAGE
 
 PHOTO = Media("image", "photo", width=640, height=480)
+PLACE = Media("other", "venue", detail="Hall, Main 1")
 FORWARD = Excerpt("forwarded message", "one\ntwo", "Zed", "8", media=(PHOTO,))
 
 
@@ -36,6 +37,8 @@ FORWARD = Excerpt("forwarded message", "one\ntwo", "Zed", "8", media=(PHOTO,))
             "what is it?\n[in what it replies to: photo, 640x480]",
         ),
         ({"text": "", "omitted": ("3 more files",)}, "[left out: 3 more files]"),
+        ({"text": "one", "forwarded": Quote("Zed\n] [me", "8")}, "one\n[forwarded from Zed me]"),
+        ({"text": "", "media": (PHOTO, PLACE)}, "[photo, 640x480]\n[venue, Hall, Main 1]"),
         ({"text": "plain"}, "plain"),
     ],
 )

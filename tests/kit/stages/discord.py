@@ -26,6 +26,11 @@ KINDS: Final[Mapping[Operation, str]] = MappingProxyType(
     {"typing": "typing", "first": "post", "edit": "edit", "final": "post"}
 )
 READS: Final = frozenset({"GET"})
+SNAPSHOT: Final = (
+    *("type", "content", "embeds", "attachments", "components", "sticker_items", "mentions"),
+    *("timestamp", "edited_timestamp", "flags"),
+)
+"""What a forward keeps of a message."""
 
 
 class DiscordStage(PlatformStage[FakeDiscord, User]):
@@ -123,6 +128,16 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         place = self._where(chat, int(answer.id))
         message = place.messages[int(answer.id)]
         self.fake.press(place, self._people[person.name], message, label)
+
+    def pass_on(self, chat: Chat, person: Person, *originals: PersonMessage) -> list[PersonMessage]:
+        """Forward messages in one: Discord keeps what they say and when, and not who wrote them."""
+        shown = [self._place(one.chat).messages[int(one.id)].json for one in originals]
+        kept = [{name: one[name] for name in SNAPSHOT if name in one} for one in shown]
+        snapshots = [{"message": one} for one in kept]
+        first = {"channel_id": shown[0]["channel_id"], "message_id": shown[0]["id"]}
+        more = {"message_reference": first | {"type": 1}, "message_snapshots": snapshots}
+        sent = self.fake.say(self._place(chat), self._people[person.name], "", extra=more)
+        return [PersonMessage(str(sent.id), chat, person, "")]
 
     def is_taken(self, said: PersonMessage) -> bool:
         return (self._place(said.chat).id, int(said.id)) not in self.fake.unconfirmed

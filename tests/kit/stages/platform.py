@@ -118,6 +118,10 @@ class PlatformStage(ABC, Generic[PlatformT, UserT]):
         return self._send(said, Attachment(data, name, mime))
 
     @abstractmethod
+    def pass_on(self, chat: Chat, person: Person, *originals: PersonMessage) -> list[PersonMessage]:
+        """Send messages of others on, in one message where the platform has such a thing."""
+
+    @abstractmethod
     def is_taken(self, said: PersonMessage) -> bool:
         """Return whether the gateway has acknowledged a message."""
 

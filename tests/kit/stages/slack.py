@@ -106,6 +106,17 @@ class SlackStage(PlatformStage[FakeSlack, User]):
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.tap(chat.id, self._people[person.name], answer.id, label)
 
+    def pass_on(self, chat: Chat, person: Person, *originals: PersonMessage) -> list[PersonMessage]:
+        """Share messages in one."""
+        found = [
+            (self.fake.find(one.chat.id).messages[one.id], self._people[one.person.name])
+            for one in originals
+        ]
+        more = {"attachments": [self.fake.shared(*one) for one in found]}
+        user = self._people[person.name]
+        sent = self.fake.say(chat.id, user, "", thread=chat.thread, extra=more)
+        return [self._said(PersonMessage("", chat, person, ""), sent)]
+
     def is_taken(self, said: PersonMessage) -> bool:
         deliveries = self.fake.deliveries.all
         return all(deliveries[int(number)].state == "acked" for number in said.delivery.split())

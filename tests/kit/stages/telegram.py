@@ -32,6 +32,7 @@ METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
         "final": "sendMessage",
     }
 )
+FORWARDED: Final = ("text", "entities", "caption", "caption_entities", "photo", "document")
 RULES: Final = MappingProxyType(
     {
         "private": "private",
@@ -100,6 +101,10 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
 
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.press(int(chat.id), self._people[person.name], int(answer.id), label)
+
+    def pass_on(self, chat: Chat, person: Person, *originals: PersonMessage) -> list[PersonMessage]:
+        """Forward messages, each by itself."""
+        return [self._forward(PersonMessage("", chat, person, one.text), one) for one in originals]
 
     def is_taken(self, said: PersonMessage) -> bool:
         number = int(said.delivery)
@@ -214,6 +219,16 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
                 place, user, data=data, name=name, mime=mime, caption=said.text, topic=topic
             )
         return self._said(json, said)
+
+    def _forward(self, said: PersonMessage, original: PersonMessage) -> PersonMessage:
+        json = self.fake.chat(int(original.chat.id)).messages[int(original.id)].json
+        origin = {"type": "user", "date": json["date"], "sender_user": json["from"]}
+        content = {name: json[name] for name in FORWARDED if name in json}
+        place, user = int(said.chat.id), self._people[said.person.name]
+        sent = self.fake.send(
+            place, user, content | {"forward_origin": origin}, topic=_topic(said.chat)
+        )
+        return self._said(sent, said)
 
     def _is_private(self, chat: Chat) -> bool:
         return not chat.id.startswith("-")

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.database.connection import Database
 from tape.entry import NewEntry, anchor, event, message
+from tape.erasing import tombstone
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
@@ -317,27 +319,27 @@ async def test_an_answer_that_may_lack_something_old_says_so(
 
 
 async def test_the_words_of_an_erased_entry_leave_the_file(store: SqliteStore, path: Path) -> None:
-    await store.append(T, [said("plum xylophonist"), said("plum")])
+    first, _second = await store.append(T, [said("plum xylophonist"), said("plum")])
     await store.indexed()
     assert b"xylophonist" in _bytes_of(path)
-    await store.forget(T, [3])
+    await store.erase(T, [tombstone(first, "2026-01-31")])
+    await store.forget(T, [first.id])
     assert places(path, "xylophonist") == []
     assert places(path, "plum") == [IDS_PER_TAPE + 4]
-    connection = apsw.Connection(str(index_path(path)))
-    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    connection.close()
-    rows = [row[0] for row in _blocks_of(path)]
-    assert not any(b"xylophonist" in row for row in rows)
+    with closing(apsw.Connection(str(index_path(path)))) as connection:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    assert not any(b"xylophonist" in row[0] for row in _blocks_of(path))
 
 
 async def test_words_that_cannot_be_taken_out_keep_no_others_there(
     store: SqliteStore, path: Path
 ) -> None:
-    await store.append(T, [said("plum"), said("pear")])
+    first, _second = await store.append(T, [said("plum"), said("pear")])
     await store.indexed()
+    await store.erase(T, [tombstone(first, "2026-01-31")])
     async with anyio.create_task_group() as group:
         group.start_soon(_is_refused, store, 2**70)
-        group.start_soon(store.forget, T, [3])
+        group.start_soon(store.forget, T, [first.id])
     assert places(path, "plum") == []
     assert places(path, "pear") == [IDS_PER_TAPE + 4]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import pytest
 
-from tape.entry import Entry, message
+from tape.context import MESSAGE_EDIT
+from tape.entry import Entry, event, message
 from tape.erasing import erased_on, tombstone
+from tape.handle import Tape
 from tape.query import Query
 from tape.stores.jsonl.store import FileStore
 from tape.stores.sqlite import SqliteStore
@@ -54,6 +57,29 @@ async def test_no_byte_of_a_database_its_log_and_its_index_has_it(tmp_path: Path
     await store.purge()
     assert holding(tmp_path) == []
     assert len(await store.query(Query("t"))) == 662
+    await store.close()
+    assert holding(tmp_path) == []
+
+
+async def test_what_is_left_of_an_entry_is_found_and_nothing_else_of_it(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "tapeway.db")
+    said = await store.append("t", [message("user", f"a plum, {SECRET}")])
+    edited = await store.append("t", [message("user", "pear"), message("user", "fig")])
+    edit = event(MESSAGE_EDIT, {"entry": edited[0].id, "text": SECRET, "content": SECRET})
+    said += await store.append("t", [edit])
+    await store.indexed()
+    plum = {"role": "user", "content": "a plum"}
+    change = {
+        "name": MESSAGE_EDIT,
+        "data": {"entry": edited[0].id, "text": "ripe", "content": "ripe"},
+    }
+    left = [replace(said[-2], payload=plum), replace(said[-1], payload=change)]
+    await store.erase("t", left)
+    await store.purge()
+    tape = Tape(store, "t")
+    for word, wanted in (("plum", said[-2]), ("ripe", edited[0]), ("fig", edited[1])):
+        assert [one.id for one in await tape.search(word)] == [wanted.id]
+    assert await tape.search("Xylophone") == []
     await store.close()
     assert holding(tmp_path) == []
 

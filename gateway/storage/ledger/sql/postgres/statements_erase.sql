@@ -57,8 +57,10 @@ WHERE (session_id = :session_id OR (session_id IS NULL
 
 -- name: quotes_of
 -- Others' messages that quote a person or pass on their words, or quote these messages, in a session
--- or in all.
-SELECT id FROM inbox
+-- or in all; `passes_on` says that there are excerpts in it.
+SELECT id, message_id,
+       CASE WHEN json_text(payload, '{excerpts}') <> '[]' THEN 1 ELSE 0 END AS passes_on
+FROM inbox
 WHERE (session_id = :session_id AND json_text(payload, '{reply_to}') = ANY (text_list(:ids))
        AND json_text(payload, '{quote}') IS NOT NULL)
    OR (:person <> '' AND json_text(payload, '{channel}') = :channel
@@ -68,13 +70,18 @@ WHERE (session_id = :session_id AND json_text(payload, '{reply_to}') = ANY (text
                            coalesce(json_text(payload, '{excerpts}'), '[]')::json) AS one
                        WHERE one ->> 'author_id' = :person)))
 
--- name: rows_with_excerpts
--- What was received in a session with words of others in it.
-SELECT id, json_text(payload, '{excerpts}') AS excerpts,
-       json_text(payload, '{quote,text}') AS quote
+-- name: rows_passing_on
+-- What was received in a session with words of others in it, and these words: of a forward, unless
+-- somebody else than the person is known to have written it.
+SELECT id, message_id, json_text(payload, '{excerpts}') AS excerpts,
+       json_text(payload, '{quote,text}') AS quote,
+       CASE WHEN json_text(payload, '{forwarded}') IS NOT NULL
+                 AND (:person = '' OR json_text(payload, '{forwarded,author_id}') IN ('', :person))
+            THEN json_text(payload, '{text}') END AS forwarded
 FROM inbox
 WHERE session_id = :session_id
-  AND (json_text(payload, '{excerpts}') <> '[]' OR json_text(payload, '{quote,text}') <> '')
+  AND (json_text(payload, '{excerpts}') <> '[]' OR json_text(payload, '{quote,text}') <> ''
+       OR json_text(payload, '{forwarded}') IS NOT NULL)
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.

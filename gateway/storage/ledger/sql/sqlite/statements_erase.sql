@@ -57,8 +57,8 @@ WHERE (session_id = :session_id OR (session_id IS NULL
 
 -- name: quotes_of
 -- Others' messages that quote a person or pass on their words, or quote these messages, in a session
--- or in all.
-SELECT id FROM inbox
+-- or in all; `passes_on` says that there are excerpts in it.
+SELECT id, message_id, iif(payload ->> '$.excerpts' <> '[]', 1, 0) AS passes_on FROM inbox
 WHERE (session_id = :session_id AND payload ->> '$.reply_to' IN (SELECT value FROM json_each(:ids))
        AND payload ->> '$.quote' IS NOT NULL)
    OR (:person <> '' AND payload ->> '$.channel' = :channel
@@ -67,11 +67,17 @@ WHERE (session_id = :session_id AND payload ->> '$.reply_to' IN (SELECT value FR
             OR EXISTS (SELECT 1 FROM json_each(payload, '$.excerpts') AS one
                        WHERE one.value ->> '$.author_id' = :person)))
 
--- name: rows_with_excerpts
--- What was received in a session with words of others in it.
-SELECT id, payload ->> '$.excerpts' AS excerpts, payload ->> '$.quote.text' AS quote FROM inbox
+-- name: rows_passing_on
+-- What was received in a session with words of others in it, and these words: of a forward, unless
+-- somebody else than the person is known to have written it.
+SELECT id, message_id, payload ->> '$.excerpts' AS excerpts, payload ->> '$.quote.text' AS quote,
+       iif(payload ->> '$.forwarded' IS NOT NULL
+           AND (:person = '' OR payload ->> '$.forwarded.author_id' IN ('', :person)),
+           payload ->> '$.text', NULL) AS forwarded
+FROM inbox
 WHERE session_id = :session_id
-  AND (payload ->> '$.excerpts' <> '[]' OR payload ->> '$.quote.text' <> '')
+  AND (payload ->> '$.excerpts' <> '[]' OR payload ->> '$.quote.text' <> ''
+       OR payload ->> '$.forwarded' IS NOT NULL)
 
 -- name: sends_of
 -- What was sent in these turns, or in reply to these messages, or in a chat before a moment.

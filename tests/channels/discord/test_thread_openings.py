@@ -1,4 +1,4 @@
-"""What a thread is opened with, its title and first message, stands once in what the model reads."""
+"""What a thread is opened with, its title and first message, stands once in the prompt."""
 
 from __future__ import annotations
 

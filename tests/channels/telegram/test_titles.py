@@ -33,7 +33,7 @@ MADE: Final = {
     "from": BOB,
     "forum_topic_created": {"name": "Ops"},
 }
-HELLO: Final = {
+HELLO: Json = {
     "text": "@tapeway_bot hi",
     "entities": [entity("@tapeway_bot hi", "@tapeway_bot", "mention")],
 }

@@ -51,6 +51,7 @@ async def test_what_a_thread_was_made_of_is_shown_in_it_though_the_bot_was_not_t
     place: House,
 ) -> None:
     async with place.bot() as bot:
+        await bot.settled()
         bot.fake.deny(bot.general, Permission.VIEW_CHANNEL)
         begun = bot.say(DIES, bot.bob)
         bot.fake.allow(bot.general, Permission.VIEW_CHANNEL)
@@ -107,6 +108,7 @@ async def test_the_title_of_a_post_is_shown_with_its_first_message_alone(bot: Bo
 
 async def test_the_title_of_a_post_that_is_older_than_the_bot_is_shown(place: House) -> None:
     async with place.bot() as bot:
+        await bot.settled()
         forum = bot.fake.forum(bot.guild)
         bot.fake.deny(forum, Permission.VIEW_CHANNEL)
         post, _message = bot.fake.forum_post(forum, bot.ada, "Pink pages only", "any idea?")

@@ -113,7 +113,7 @@ class Excerpt:
     media: tuple[Media, ...] = ()
     source: Literal["person", "page"] = "person"
     ours: bool = False
-    copies: str = ""
+    copies: str = field(default="", repr=False)  # the keys of edits are made of the rest
 
     def to_payload(self) -> dict[str, Any]:
         return {**_payload_of(self), "media": tuple(map(_payload_of, self.media))}

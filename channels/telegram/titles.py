@@ -1,6 +1,6 @@
 """The names of topics, as content of their messages: each is somebody's words.
 
-Telegram tells a name when the topic is made, with each message there that answers no other one, and
+Telegram sends a name when the topic is made, with each message there that answers no other one, and
 when it changes. The gateway shows the first of these in the topic once, and every change.
 """
 

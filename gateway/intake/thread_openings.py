@@ -44,6 +44,8 @@ class ThreadOpenings:
         opens = message.message_id == thread
         if not opens and left.excerpts == message.excerpts:
             return message
+        if message.command:  # no view shows it
+            return left
         first = self._first((session_id, lane or thread), message.ext_id)
         is_new_title = not (left.excerpts or says_more(left))
         if opens or is_new_title:

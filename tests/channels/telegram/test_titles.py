@@ -156,6 +156,15 @@ async def test_a_topic_of_a_private_chat_has_its_name(bot: Bot) -> None:
     assert "Roses" not in prompt
 
 
+async def test_a_command_takes_the_name_from_no_question(bot: Bot) -> None:
+    forum, ada, bob = forum_of(bot)
+    topic = bot.fake.topic(forum, "Spring fair", bob)
+    bot.fake.say(forum, ada, "/help@tapeway_bot", topic=topic.id)
+    await bot.settled(GROUP_ID)
+    prompt = await shown(bot, GROUP_ID, ada, "@tapeway_bot one?", topic.id)
+    assert prompt.count("Spring fair") == 1
+
+
 async def test_an_edit_shows_no_name_again(bot: Bot) -> None:
     forum, ada, bob = forum_of(bot)
     topic = bot.fake.topic(forum, "Spring fair", bob)

@@ -148,6 +148,7 @@ async def test_the_first_name_of_a_topic_never_comes_after_a_newer_one(bot: Bot)
 async def test_a_topic_of_a_private_chat_has_its_name(bot: Bot) -> None:
     ada = in_private(bot)
     bot.fake.say(7, ada, "hello")  # the first number is that of General
+    await bot.settled(7)
     topics = [bot.fake.topic(7, name, ada).id for name in ("Roses", "Trains")]
     for topic, name in zip(topics, ("Roses", "Trains"), strict=True):
         assert f">> {name}" in await shown(bot, 7, ada, "one?", topic)

@@ -17,6 +17,8 @@ OutboundKind = Literal["answer", "notice"]
 
 REST: Final = "rest"  # the value of `joins` for a part that the author's next message continues
 
+TITLE: Final = "title"
+"""The label of the excerpt with the title of a message's thread, which is shown once there."""
 
 KEPT: Final = "page-"
 """How the key of a file begins that the gateway keeps itself, under that name, for one message."""
@@ -100,6 +102,7 @@ class Excerpt:
     media      its attachments
     source     `person`: somebody else wrote it; `page`: it comes from a web page or a service
     ours       whether the agent wrote it
+    copies     the platform's id of the message in the same chat whose words these are, or ""
     """
 
     label: str
@@ -110,6 +113,7 @@ class Excerpt:
     media: tuple[Media, ...] = ()
     source: Literal["person", "page"] = "person"
     ours: bool = False
+    copies: str = field(default="", repr=False)  # the keys of edits are made of the rest
 
     def to_payload(self) -> dict[str, Any]:
         return {**_payload_of(self), "media": tuple(map(_payload_of, self.media))}

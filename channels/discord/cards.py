@@ -121,14 +121,20 @@ def _emoji(emoji: Any) -> str:
     return f":{name}:" if name and (emoji or {}).get("id") else name
 
 
-def _words(node: Any, depth: int) -> Iterator[str]:
+def _objects(node: Any, depth: int) -> Iterator[Raw]:
+    """Yield the objects at a place: itself, or those of a list; none that stands too deep."""
     if depth > MAX_DEPTH:
         return
     if isinstance(node, list):
         for one in node:
-            yield from _words(one, depth)
+            yield from _objects(one, depth)
     elif isinstance(node, Mapping):
-        yield from _of_component(node, depth)
+        yield node
+
+
+def _words(node: Any, depth: int) -> Iterator[str]:
+    for one in _objects(node, depth):
+        yield from _of_component(one, depth)
 
 
 def _of_component(node: Raw, depth: int) -> Iterator[str]:
@@ -149,17 +155,10 @@ def _keys(node: Raw) -> list[str]:
 
 
 def _items(node: Any, depth: int) -> Iterator[Raw]:
-    if depth > MAX_DEPTH:
-        return
-    if isinstance(node, list):
-        for one in node:
-            yield from _items(one, depth)
-    elif isinstance(node, Mapping):
-        for key, inner in node.items():
+    for one in _objects(node, depth):
+        named = {name: one[name] for name in ("name", "size", "description") if name in one}
+        for key, inner in one.items():
             if key in _FILES and isinstance(inner, Mapping):
-                names = {
-                    name: node[name] for name in ("name", "size", "description") if name in node
-                }
-                yield {**inner, **names}
-            elif isinstance(inner, list | Mapping):
+                yield {**inner, **named}
+            else:
                 yield from _items(inner, depth + 1)

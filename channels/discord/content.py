@@ -95,7 +95,9 @@ def _excerpts(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Iterator[Excerpt]
         yield from _as_excerpts(FORWARDED, snapshot, me, cache)
     started_by = raw.get("referenced_message") if type_of(raw) == STARTER else None
     if started_by:
-        yield from _as_excerpts(FIRST_MESSAGE, {**place, **started_by}, me, cache)
+        copied = str(int(started_by["id"]))
+        for one in _as_excerpts(FIRST_MESSAGE, {**place, **started_by}, me, cache):
+            yield replace(one, copies=copied)
     for embed in raw.get("embeds") or ():
         if _is_preview(embed, raw):
             text, media = card_text(embed), tuple(card_media(embed))

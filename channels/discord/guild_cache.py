@@ -78,7 +78,6 @@ class GuildCache:
 
     recorded  the chats that have messages on a tape
     suspects  the channels where a missed message caused a reconnect, until their next event
-    titled    for each thread, the first message that asked the bot there, which has its title
     complete  set while every expected guild has arrived
     facts     where the places are for processes without a connection, which hear no events
     """
@@ -88,7 +87,6 @@ class GuildCache:
         self.guilds: dict[str, Guild] = {}
         self.recorded: set[str] = set()
         self.suspects: set[str] = set()
-        self.titled: dict[str, str] = {}
         self.bot_id = ""
         self.facts: Facts = OwnFacts(SystemClock())
         self._expected: set[str] = set()

@@ -31,7 +31,7 @@ from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.gap_reader import GapReader
 from channels.slack.history import History
-from channels.slack.inbound import COMMANDS
+from channels.slack.inbound import COMMANDS, named_later
 from channels.slack.installations import FACT, Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
@@ -110,7 +110,7 @@ class SlackChannel(Channel):
 
     @cached_property
     def _completer(self) -> Completer:
-        return Completer(self.workspaces, self._history, self.identity)
+        return Completer(self.workspaces, self._history, self.identity, lambda: self.host.clock)
 
     @cached_property
     def _gap_reader(self) -> GapReader:
@@ -202,7 +202,14 @@ class SlackChannel(Channel):
         return SlackSelf(workspace, tuple(self.host.names), self.settings.rules(), now)
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
-        new = await self.host.accept(without_twins(messages))
+        # Names that were looked up while the messages were held back are known now.
+        names = {one.account: one.names for one in self.workspaces.all()}
+        new = await self.host.accept(
+            [
+                named_later(one, names[one.account]) if one.account in names else one
+                for one in without_twins(messages)
+            ]
+        )
         if self._monitor is not None:
             self._monitor.state.accepted()
         for ext_id in new:

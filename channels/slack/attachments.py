@@ -142,7 +142,8 @@ def _action(action: Raw) -> str:
 
 
 def _footer(one: Raw) -> str:
-    return _marked(one.get("footer"))
+    """Return the footer of a card or a page; below a shared message, Slack writes one itself."""
+    return "" if kind_of(one) == "shared" else _marked(one.get("footer"))
 
 
 def _is_unknown(name: str, value: Any) -> bool:

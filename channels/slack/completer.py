@@ -1,4 +1,4 @@
-"""Looks up what the event of a message lacked: files that it only names, and those of its twin.
+"""Looks up what the event of a message lacked: names, files that it only names, and its twin's.
 
 That is done once the event is acknowledged, for which Slack gives three seconds.
 """
@@ -9,14 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from channels.clock import Clock, wait_at_most
 from channels.content import Content
 from channels.errors import ChannelDown, ChannelError, SendRefused
 from channels.message import Excerpt, InboundMessage, Media
 from channels.slack.event_fields import SlackSelf
 from channels.slack.files import FileReading, look_up
 from channels.slack.history import History
-from channels.slack.inbound import PENDING, TWIN, of_event
+from channels.slack.inbound import NAMES, PENDING, TWIN, fill_names, of_event
 from channels.slack.workspaces import Workspace, Workspaces
+
+MAX_NAMES_SECONDS: Final = 2.0
+"""Seconds for which an accepted message waits for names; then it has ids."""
 
 HIDDEN: Final = "file that Slack does not show me"
 HISTORIES: Final = frozenset(("channels:history", "groups:history"))
@@ -27,11 +31,16 @@ class Completer:
     """Completes messages; `identity` returns the app's identity in a workspace."""
 
     def __init__(
-        self, workspaces: Workspaces, history: History, identity: Callable[[Workspace], SlackSelf]
+        self,
+        workspaces: Workspaces,
+        history: History,
+        identity: Callable[[Workspace], SlackSelf],
+        clock: Callable[[], Clock],
     ) -> None:
         self._workspaces = workspaces
         self._history = history
         self._identity = identity
+        self._clock = clock
 
     async def complete(self, message: InboundMessage) -> InboundMessage:
         """Return a message with what its event lacked; raises ChannelDown to be asked again."""
@@ -40,16 +49,23 @@ class Completer:
         except SendRefused:
             return finished(message)
         try:
+            await self._await_names(message.raw.get(NAMES) or (), workspace)
             if message.raw.get(TWIN):
                 message = await self._with_twin(message, workspace)
             for file_id in message.raw.get(PENDING) or ():
                 found = await look_up(workspace.api, file_id, self._identity(workspace))
                 message = put(message, f"{workspace.account}/{file_id}", found)
+            message = fill_names(message, workspace.names)
         except ChannelDown:
             raise
         except ChannelError as cause:
             raise ChannelDown(f"Slack cannot be asked about a message now ({cause})") from cause
         return finished(message)
+
+    async def _await_names(self, ids: Sequence[str], workspace: Workspace) -> None:
+        if ids:
+            clock = self._clock()
+            await wait_at_most(clock, MAX_NAMES_SECONDS, lambda: workspace.names.settle(ids))
 
     async def _with_twin(self, message: InboundMessage, workspace: Workspace) -> InboundMessage:
         """Return a mention with the files of its message, which the history has."""
@@ -115,7 +131,7 @@ def put(message: InboundMessage, file: str, found: FileReading | None) -> Inboun
 
 
 def finished(message: InboundMessage) -> InboundMessage:
-    raw = {name: value for name, value in message.raw.items() if name not in (PENDING, TWIN)}
+    raw = {name: value for name, value in message.raw.items() if name not in (NAMES, PENDING, TWIN)}
     return replace(message, incomplete=False, raw=raw)
 
 

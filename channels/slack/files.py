@@ -237,7 +237,9 @@ async def look_up(api: SlackApi, file_id: str, me: SlackSelf) -> FileReading | N
     if not reading.incomplete or not is_text(raw):
         return replace(reading, incomplete=False)
     try:
-        text = decoded(await api.download(_url(raw), MAX_BYTES, str(raw.get("mimetype") or "")))
+        text = decoded(
+            await api.download(address_of(raw), MAX_BYTES, str(raw.get("mimetype") or ""))
+        )
     except MediaRefused:
         text = None
     return replace(read_file(raw, me, text), incomplete=False)
@@ -251,11 +253,12 @@ async def fetch(api: SlackApi, file_id: str, most: int) -> bytes:
         raise MediaRefused(f"Slack does not provide it ({refused})") from refused
     if _size(found) > most:
         raise MediaRefused(f"it is larger than my limit of {most // 1_000_000} MB")
-    url = _url(found)
+    url = address_of(found)
     if not url:
         raise MediaRefused("Slack does not say where it is")
     return await api.download(url, most, str(found.get("mimetype") or ""))
 
 
-def _url(raw: Raw) -> str:
+def address_of(raw: Raw) -> str:
+    """Return where a file is fetched, or ""."""
     return str(raw.get("url_private_download") or raw.get("url_private") or "")

@@ -53,6 +53,9 @@ TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has repl
 TWIN: Final = "twin"
 """The field of `raw` that says that the message may have files that its event lacks."""
 
+NAMES: Final = "names"
+"""The field of `raw` with the ids of whom Slack is being asked for the names."""
+
 PENDING: Final = "files"
 """The field of `raw` with the ids of the files that are yet to be looked up."""
 
@@ -105,6 +108,31 @@ def edit_of(event: Raw, me: SlackSelf) -> InboundMessage | None:
 
 def _is_written(event: Raw, me: SlackSelf) -> bool:
     return event.get("subtype") in SUBTYPES and not is_own(event, me.workspace)
+
+
+def named_later(message: InboundMessage, names: Names) -> InboundMessage:
+    """Return a message with the names that are known by now.
+
+    If others are being looked up still, it is incomplete.
+    """
+    filled = fill_names(message, names)
+    ids = [one for one in _ids_in(filled) if names.is_pending(one)]
+    if not ids:
+        return filled
+    return replace(filled, incomplete=True, raw={**filled.raw, NAMES: ids})
+
+
+def _ids_in(message: InboundMessage) -> list[str]:
+    """Return what may be ids in place of names."""
+    excerpts = message.excerpts
+    found = [message.sender.name, *(one.author for one in excerpts)]
+    texts = [message.text, *(one.text for one in excerpts)]
+    if message.chat_kind == "group" and not message.chat_title:
+        found.append(message.chat_id)
+    if message.quote is not None:
+        found.append(message.quote.author)
+        texts.append(message.quote.text)
+    return list(dict.fromkeys([*found, *(id_ for one in texts for id_ in _UNNAMED.findall(one))]))
 
 
 def fill_names(message: InboundMessage, names: Names) -> InboundMessage:

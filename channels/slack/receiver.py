@@ -10,7 +10,7 @@ from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.event_fields import Raw, SlackSelf, ts_of
-from channels.slack.inbound import BY_COMMAND, fill_names, parse, unreadable
+from channels.slack.inbound import BY_COMMAND, parse, unreadable
 from channels.slack.reorder import ReorderBuffer
 from channels.slack.workspaces import Workspace, Workspaces
 
@@ -49,7 +49,7 @@ class EventReceiver:
         self._workspaces = workspaces
         self._monitor = monitor
         self._sink = sink
-        self._reorder = ReorderBuffer(hold, host.clock, self._accept)
+        self._reorder = ReorderBuffer(hold, host.clock, sink.accept)
 
     def warn(self, text: str) -> None:
         self._host.warn(text)
@@ -112,13 +112,3 @@ class EventReceiver:
             self._host.log_exception("slack.event_unreadable")
             why = f"{type(cause).__name__}: {cause}"
             return unreadable(body, why, workspace.account)
-
-    async def _accept(self, messages: Sequence[InboundMessage]) -> None:
-        # Names that were looked up while the message was held back are known now.
-        names = {one.account: one.names for one in self._workspaces.all()}
-        await self._sink.accept(
-            [
-                fill_names(one, names[one.account]) if one.account in names else one
-                for one in messages
-            ]
-        )

@@ -15,12 +15,8 @@ _AWAY: Final = ("left", "kicked")
 _SENTENCES: Final[Mapping[str, Callable[[Raw], str]]] = {
     "forum_topic_closed": lambda _raw: "The topic was closed.",
     "forum_topic_reopened": lambda _raw: "The topic was reopened.",
-    "forum_topic_created": lambda raw: f"The topic has a name: {_new_name(raw)}.",
-    "forum_topic_edited": lambda raw: (
-        f"The topic has a new name: {_new_name(raw)}."
-        if _new_name(raw)
-        else "The topic has a new icon."
-    ),
+    "forum_topic_created": lambda raw: f"The topic has a name: {_name(raw)}.",
+    "forum_topic_edited": lambda _raw: "The topic has a new icon.",
     "new_chat_title": lambda raw: f"The chat has a new name: {raw['new_chat_title']}.",
     "pinned_message": lambda raw: _pinned(part(raw, "pinned_message")),
     "new_chat_members": lambda raw: f"{_names(parts(raw, 'new_chat_members'))} came.",
@@ -115,9 +111,8 @@ def sentence_of(raw: Raw, kind: str) -> str:
     return sentence(raw) if sentence else f"Telegram reports: {kind.replace('_', ' ')}."
 
 
-def _new_name(raw: Raw) -> str:
-    """Return the name that a topic was given; a topic may have one that nobody gave."""
-    return string(part(raw, "forum_topic_edited") or part(raw, "forum_topic_created"), "name")
+def _name(raw: Raw) -> str:
+    return string(part(raw, "forum_topic_created"), "name")
 
 
 def _names(people: Sequence[Raw]) -> str:

@@ -17,6 +17,7 @@ from channels.telegram.fields import Raw, called, part, parts, string
 from channels.telegram.media import media_of
 from channels.telegram.rich_blocks import read_rich
 from channels.telegram.text_files import is_text_file
+from channels.telegram.titles import new_title
 
 ENVELOPE: Final = frozenset(
     (
@@ -51,7 +52,7 @@ def read(raw: Raw) -> tuple[Content, MarkedText]:
     Whom the message addresses is decided by these words.
     """
     words, media = _said(raw)
-    excerpts: list[Excerpt] = []
+    excerpts: list[Excerpt] = [*new_title(raw)]
     if made := _made_by_bot(raw, words, media):
         words = MarkedText()
         media = tuple(one for one in media if one.file)

@@ -32,6 +32,7 @@ from channels.telegram.fields import (
     utf16_length,
 )
 from channels.telegram.quotes import forwarded, quote_of
+from channels.telegram.titles import NEW_TITLE, new_title, title_of
 
 MESSAGES: Final = ("message", "channel_post")
 EDITS: Final = ("edited_message", "edited_channel_post")
@@ -102,7 +103,11 @@ def _made(
         return service(raw, update, content.kind)
     author, origin = author_of(raw), forwarded(raw)
     is_addressed, why = addressed(raw, words.text, words.entities, me, forwarded=origin is not None)
-    may_be_ours = not is_addressed and why != FOR_ANOTHER
+    if any(new_title(raw)):
+        is_addressed, why = False, NEW_TITLE
+    follows = not is_addressed and why not in (FOR_ANOTHER, NEW_TITLE)
+    follows = follows and may_follow(raw, words.entities, me)
+    title = title_of(raw, me.id) if is_addressed or follows else ()
     return InboundMessage(
         **identity_of(raw, update),
         sender=author,
@@ -112,14 +117,14 @@ def _made(
         addressed=is_addressed,
         why=why,
         media=content.media,
-        excerpts=content.excerpts,
+        excerpts=(*title, *content.excerpts),
         omitted=content.omitted,
         incomplete=content.incomplete,
         quote=quote_of(raw, me),
         forwarded=origin,
         command="" if origin else as_command(words.text, words.entities, me),
         joins=_joins(raw, string(raw, "text"), origin),
-        follows=may_be_ours and may_follow(raw, words.entities, me),
+        follows=follows,
     )
 
 

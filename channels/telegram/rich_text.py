@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -38,7 +39,7 @@ _ADDRESSES: Final = {
 }
 
 
-class RichText:
+class RichText(ABC):
     """Markdown that is being written; `prefix` begins each line of the block under way."""
 
     def __init__(self) -> None:
@@ -179,11 +180,12 @@ class RichText:
             self.put(f" ({copied})")
 
     def nothing(self, block: Raw) -> None:
-        """An anchor has only a name, which is no word."""
+        """Write nothing of an anchor: it has only a name, which is no word."""
+        del block
 
+    @abstractmethod
     def unknown(self, raw: Raw, gap: str = "\n") -> None:
-        """Write every word of an object of an unknown kind."""
-        raise NotImplementedError
+        """Write every word of an object of an unknown kind, which may stand among blocks, too."""
 
 
 def is_inline(text: Raw) -> bool:

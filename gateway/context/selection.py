@@ -42,6 +42,9 @@ MAX_LOOKBACK: Final = 400
 PART_OF: Final = "part_of"
 """The meta of a message that has the entry of the message that it is a part of."""
 
+COPY_OF: Final = "copy_of"
+"""The meta of a message that only repeats another one, which has the other's entry."""
+
 ROOM_MESSAGES: Final = 50  # messages of the room to look at where one conversation fills it
 HANDFUL: Final = 4
 REFILL_SHARE: Final = 0.5
@@ -129,14 +132,16 @@ async def select_messages(
     parts = {entry.id for entry in fresh if entry.meta.get(PART_OF) in asked}
     chosen = parts | {entry.id for entry in _newest_within(fresh, budget)}
     kept = [entry for entry in fresh if entry.id in chosen]
-    added = [entry for entry in kept if entry.id in parts or _adds_to(entry, questions)]
-    before = [entry for entry in kept if entry not in added]
     include: list[Entry] = []
     if lane is not None:
         few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
         room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
         room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
         include = _newest_within(room, budget - _cost(kept))
+    seen = {*taken, *gone, *asked, *(entry.id for entry in (*include, *kept))}
+    kept = [entry for entry in kept if entry.meta.get(COPY_OF) not in seen]
+    added = [entry for entry in kept if entry.id in parts or _adds_to(entry, questions)]
+    before = [entry for entry in kept if entry not in added]
     edited = {one.payload["data"]["entry"] for one in recent if is_edit(one) and _is_pictured(one)}
     shown = (*include, *kept)
     pictured = tuple(entry.id for entry in shown if _is_pictured(entry) or entry.id in edited)

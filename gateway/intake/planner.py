@@ -12,7 +12,7 @@ from gateway.access.access import Access, Decision
 from gateway.access.roles import Roles
 from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
-from gateway.context.selection import PART_OF
+from gateway.context.selection import COPY_OF, PART_OF
 from gateway.intake.albums import EarlierParts, earlier_parts
 from gateway.intake.editing.edits import changed_media, edit_event
 from gateway.intake.editing.versions import GONE, Versions, versions_of
@@ -21,6 +21,7 @@ from gateway.intake.framing import frame, people_of
 from gateway.intake.known_commands import KnownCommands
 from gateway.intake.quoting import FittedQuote, Quoting
 from gateway.intake.reassembly import Parts, merge_parts
+from gateway.intake.thread_openings import ThreadOpenings
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.holding import HELD
@@ -118,6 +119,7 @@ class IntakePlanner:
         self._lanes = lanes
         self._commands = KnownCommands(services.hooks, roles, services.router)
         self._guard = BotGuard(services.clock, services.settings.access.bots)
+        self._openings = ThreadOpenings(services)
         self.changed: dict[tuple[str, str, str], float] = {}
 
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
@@ -174,6 +176,10 @@ class IntakePlanner:
         fitted = await Quoting(handle, self._lanes, session_id, row, assignment, known).fitted()
         message = replace(message, quote=fitted.quote)
         message, stale = await self._judge(message, session_id, assignment)
+        copied = 0
+        if decision.allowed:
+            message = await self._openings.once(message, session_id, assignment.lane)
+            copied = await self._openings.copied(row, session_id)
         row = replace(row, message=message)
         held = self._services.ledger.held.concerns(row)
         admitted, dropped = None, ""
@@ -190,7 +196,7 @@ class IntakePlanner:
         if decision.allowed and not dropped:
             people = self._services.ledger.people
             numbers, new = await people.number(session_id, people_of(message))
-        entry, status = _entry(row, assignment, decision, numbers, album, dropped, fitted)
+        entry, status = _entry(row, assignment, decision, numbers, album, dropped, fitted, copied)
         status = HELD if held and status == "waiting" else status
         # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
@@ -280,6 +286,7 @@ def _entry(
     album: EarlierParts | None,
     dropped: str,
     fitted: FittedQuote,
+    copied: int,
 ) -> tuple[NewEntry, str]:
     if not decision.allowed and closed_command(row.message):
         return refusal_event("access.opening", row, decision.rule), "waiting"
@@ -293,6 +300,8 @@ def _entry(
         meta["number"] = numbers[row.message.sender.id]
     if row.original is not None:
         meta["edit_of"] = row.original.entry_id
+    if copied:
+        meta[COPY_OF] = copied
     status = "waiting" if row.message.addressed else "taped"
     framed = frame(row.message, numbers)
     if album is not None:

@@ -10,6 +10,7 @@ from typing import Final
 MAX_CHARACTERS: Final = 3000  # maximum characters of a text that is compared with sentences
 MAX_SENTENCES: Final = 12  # maximum sentences of such a text
 _VALUE: Final = re.compile(r"\{(\w+)\}")
+_TYPED: Final = re.compile(r"`/(?=[a-z])")
 _OWN: Final = frozenset({"cause", "detail", "problem", "role", "status", "why"})
 """Names of values that the gateway wrote, which are translated with their sentence."""
 
@@ -65,7 +66,7 @@ class Finished:
         found = self._whole.get(text)
         if found is not None or not text or len(text) > MAX_CHARACTERS:
             return found
-        return self._one(text) or self._several(text)
+        return self._one(text) or self._several(text) or self._lines(text) or self._typed(text)
 
     def _one(self, text: str) -> str | None:
         """Return one sentence."""
@@ -98,6 +99,20 @@ class Finished:
             if first is not None and (rest := self.of(text[end + 1 :])) is not None:
                 return first + rest
         return None
+
+    def _lines(self, text: str) -> str | None:
+        """Return the lines of a list, each of which is a sentence."""
+        lines = text.split("\n")
+        if len(lines) == 1:
+            return None
+        found = [self.of(line) if line else line for line in lines]
+        return None if None in found else "\n".join(map(str, found))
+
+    def _typed(self, text: str) -> str | None:
+        """Return a text with commands in it as people type them on the page, with a slash."""
+        named = _TYPED.sub("`,", text)
+        found = self.of(named) if named != text else None
+        return None if found is None else found.replace("`,", "`/")
 
 
 def _fits(name: str, value: str) -> bool:

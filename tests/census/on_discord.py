@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from channels.discord.inbound import parse
-from tests.census.planting import Json, leaf, merged, planted, root
+from tests.census.planting import Effect, Json, leaf, merged, planted, root
 from tests.census.table import Line
 from tests.channels.discord.raw import BOB, ME, guild_cache, message, replying
 
@@ -18,11 +18,8 @@ DATE: Final = "2031-07-08T09:10:11+00:00"
 _FORWARDED: Final = ("content", "embeds", "attachments", "components", "sticker_items", "stickers")
 """Fields of a snapshot, which has the words and files of a message, but not its author."""
 
-INDIRECT: Final = {
-    "mention_roles[]": "an id, by which the bot's own role is found",
-    "webhook_id": "that there is one says that the author is no person",
-}
-"""Paths whose value itself is not read; tests/channels/discord shows what it does."""
+INDIRECT: Final[dict[str, Effect]] = {"webhook_id": Effect(("4242", None))}
+"""Paths whose value itself is not read, but decides what is."""
 
 _AROUND: Final[dict[str, Json]] = {
     "mention_channels[].name": {"content": "<#4242>", "mention_channels": [{"id": "4242"}]},
@@ -44,6 +41,11 @@ def found(line: Line) -> Iterator[tuple[str, bool]]:
             got = None
         shown = json.dumps({**got.to_payload(), "raw": {}}, default=str) if got else ""
         yield way, expected in shown
+
+
+def read_of(raw: Json) -> object:
+    """Return what is read of a new message with these fields."""
+    return parse("MESSAGE_CREATE", merged(message("see this", author=BOB), raw), ME, guild_cache())
 
 
 def _value(line: Line) -> tuple[Any, str]:

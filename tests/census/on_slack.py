@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from channels.slack.files import address_of
 from channels.slack.inbound import of_event
-from tests.census.planting import Json, leaf, merged, planted, root
+from tests.census.planting import Effect, Json, leaf, merged, planted, root
 from tests.census.table import Line
 from tests.channels.slack.events import event, me
 
@@ -21,28 +22,40 @@ _SHARE: Final = {"text": "as I said", "is_share": True}
 _MAIL: Final = {"id": "F1", "filetype": "email", "mode": "email"}
 _TEXT: Final = {"mode": "snippet", "mimetype": "text/plain", "preview": "a"}
 _VIDEO: Final = {"type": "video"}
-_WHICH: Final = "it decides how the file is read"
+_FILE: Final = {"id": "F1", "name": "a", "mimetype": "image/png"}
+_NOTE: Final = {"id": "F1", "mimetype": "text/plain", "preview": "a"}
+_STUB: Final = {"id": "F1", "mode": "file_access"}
+_SOUND: Final = {"id": "F1", "mimetype": "audio/mp4"}
+_THREAD: Final = {"thread_ts": "1700000000.000001"}
+_GONE: Final = {"subtype": "message_deleted", "previous_message": {"text": "a"}}
+_BELOW: Final = {"subtype": "thread_broadcast", "root": {"text": "a", "ts": "1.1"}}
 
-INDIRECT: Final = {
-    "team": "the workspace, by which it is allowed",
-    "user_team": "the workspace, by which it is allowed",
-    "type": "the kind of the event",
-    "subtype": "the kind of the message",
-    "parent_user_id": "whether the reply is one to the bot",
-    "deleted_ts": "which message is gone",
-    "root.bot_id": "who wrote the root, by another name",
-    "blocks[]{rich_text}.elements[]{rich_text_section}.elements[]{emoji}.url": "a picture",
-    "files[].mode": _WHICH,
-    "files[].file_access": _WHICH,
-    "files[].filetype": _WHICH,
-    "files[].subtype": _WHICH,
-    "files[].lines_more": _WHICH,
-    "files[].original_h": "a number",
-    "files[].original_w": "a number",
-    "files[].url_private": "where the file is fetched",
-    "files[].url_private_download": "where the file is fetched",
+
+def _in(file: Json) -> Json:
+    return {"files": [file]}
+
+
+INDIRECT: Final[dict[str, Effect]] = {
+    "team": Effect(("T1", "T9")),
+    "user_team": Effect(("T1", "T9")),
+    "type": Effect(("message", "app_mention")),
+    "subtype": Effect((None, "channel_join")),
+    "parent_user_id": Effect(("UBOT", "U9"), _THREAD),
+    "deleted_ts": Effect(("1.1", "1.2"), _GONE),
+    "root.bot_id": Effect(("BBOT", "B9"), _BELOW),
+    "files[].mode": Effect(("tombstone", "hosted"), _in(_FILE)),
+    "files[].file_access": Effect(("check_file_info", "visible"), _in(_FILE)),
+    "files[].filetype": Effect(("email", "text"), _in(_NOTE)),
+    "files[].subtype": Effect(("slack_audio", None), _in(_SOUND)),
+    "files[].lines_more": Effect((3, 0), _in(_NOTE)),
+    "files[].original_h": Effect((9, 4), _in(_FILE)),
+    "files[].original_w": Effect((9, 4), _in(_FILE)),
+    "files[].url_private": Effect((ADDRESS, None), _in(_STUB)),
+    "files[].url_private_download": Effect(
+        (ADDRESS, None), _in(_FILE), lambda raw: address_of(raw["files"][0])
+    ),
 }
-"""Paths whose value itself is not read; tests/channels/slack shows what it does."""
+"""Paths whose value itself is not read, but decides what is."""
 
 _UNQUOTED: Final = re.compile(
     r"attachments\[\]\.(author_|service_|bot_id|ts).*|files\[\]\.(user|headers\.date)"
@@ -79,6 +92,11 @@ def found(line: Line) -> Iterator[tuple[str, bool]]:
             got = None
         shown = json.dumps({**got.to_payload(), "raw": {}}, default=str) if got else ""
         yield way, expected in shown
+
+
+def read_of(raw: Json) -> object:
+    """Return what is read of a new message with these fields."""
+    return of_event(merged(event("see this"), raw), me())
 
 
 def _value(line: Line) -> tuple[Any, str]:

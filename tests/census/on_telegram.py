@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from channels.telegram.content import ENVELOPE
 from channels.telegram.inbound import parse
-from tests.census.planting import Json, leaf, merged, planted, root
+from tests.census.planting import Effect, Json, leaf, merged, planted, root
 from tests.census.table import Line
 from tests.channels.telegram.raw import BOB, FORUM, GROUP, ME
 
@@ -17,8 +17,12 @@ ADDRESS: Final = f"https://{WORD}.example/"
 _UNQUOTED: Final = ("via_bot", "forum_topic_created")
 """Fields of which a quote says nothing: how it was written, and that a topic began with it."""
 
-INDIRECT: Final = {"reply_to_poll_option_id": "an id, by which the words of an option are chosen"}
-"""Paths whose value itself is not read; tests/channels/telegram shows what it does."""
+_OPTIONS: Final = [{"persistent_id": one, "text": f"the words of {one}"} for one in ("a", "b")]
+_POLL: Final = {"message_id": 4, "date": 1, "from": BOB, "poll": {"options": _OPTIONS}}
+INDIRECT: Final[dict[str, Effect]] = {
+    "reply_to_poll_option_id": Effect(("a", "b"), {"text": "why?", "reply_to_message": _POLL})
+}
+"""Paths whose value itself is not read, but decides what is."""
 
 _CHAT: Final = {"id": -200, "type": "channel"}
 _AROUND: Final[dict[str, Json]] = {
@@ -69,6 +73,12 @@ def found(line: Line) -> Iterator[tuple[str, bool]]:
         assert message is not None
         said = json.dumps({**message.to_payload(), "raw": {}}, default=str)
         yield way, WORD in said
+
+
+def read_of(raw: Json) -> object:
+    """Return what is read of a new message with these fields."""
+    said = {"message_id": 5, "date": 1767225600, "chat": FORUM, "from": BOB} | raw
+    return parse({"update_id": 1, "message": said}, ME)
 
 
 def _updates(line: Line) -> Iterator[tuple[str, Json]]:

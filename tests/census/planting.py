@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 Json = dict[str, Any]
 
 _STEP: Final = re.compile(r"\.?([^.{\[]+)((?:\[\])*)(?:\{([^}]*)\})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A path whose value is not shown itself: with each of two values, a message reads otherwise.
+
+    around  what else the message has
+    read    what reads it, if not the adapter's parser
+    """
+
+    values: tuple[Any, Any]
+    around: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[Json], object] | None = None
+
+    def seen(self, steps: str, read: Callable[[Json], object]) -> list[object]:
+        """Return what is read with each of the values."""
+        raws = (merged(dict(self.around), planted(steps, value)) for value in self.values)
+        return [(self.read or read)(raw) for raw in raws]
 
 
 def planted(steps: str, value: Any) -> Json:

@@ -95,7 +95,9 @@ def _row(line: str) -> Row:
 
 def _fits(pattern: str, line: Line) -> bool:
     found = re.compile(re.escape(pattern).replace(r"\*", ".*"))
-    return any(one and found.fullmatch(one) for one in (line.path, line.inner, line.owner))
+    return any(
+        one and found.fullmatch(one) for one in (line.path, line.inner, line.owner, line.steps)
+    )
 
 
 def _of_kind(kind: str) -> str:

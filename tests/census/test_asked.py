@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.census.planting import Json, merged, planted
-from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.play import Play, prompt_of
+from tests.kit.play import playing, prompt_of
 from tests.kit.stages.discord import DiscordStage
 from tests.kit.stages.slack import SlackStage
 from tests.kit.stages.telegram import TelegramStage
-
-pytestmark = pytest.mark.settings(ACCESS__MODE="open")
 
 Paths = tuple[tuple[str, Json], ...]
 """Paths, each with what stands around it."""
@@ -50,37 +48,44 @@ def with_words(paths: Paths) -> list[tuple[str, Json]]:
     return found
 
 
-@pytest.mark.parametrize(("word", "fields"), with_words(TELEGRAM))
-async def test_the_model_is_asked_with_it_on_telegram(
-    telegram: Play, model: FakeOpenAI, word: str, fields: Json
+def on_telegram(stage: object, fields: Json) -> None:
+    assert isinstance(stage, TelegramStage)
+    ada = stage.fake.user(7, "Ada", "ada")
+    stage.fake.send(stage.fake.private_chat(ada), ada, fields)
+
+
+def on_discord(stage: object, fields: Json) -> None:
+    assert isinstance(stage, DiscordStage)
+    ada = stage.fake.user("Ada")
+    stage.fake.say(stage.fake.dm(ada), ada, "", extra=fields)
+
+
+def on_slack(stage: object, fields: Json) -> None:
+    assert isinstance(stage, SlackStage)
+    ada = stage.fake.user("Ada")
+    stage.fake.say(stage.fake.im(ada), ada, "", extra=fields)
+
+
+SAY: Final = {
+    "telegram": (on_telegram, TELEGRAM),
+    "discord": (on_discord, DISCORD),
+    "slack": (on_slack, SLACK),
+}
+"""How somebody says something to the agent in private, and the paths that are tried there."""
+
+CASES: Final = [
+    (channel, word, fields)
+    for channel, (_say, paths) in SAY.items()
+    for word, fields in with_words(paths)
+]
+
+
+@pytest.mark.parametrize(("channel", "word", "fields"), CASES)
+async def test_the_model_is_asked_with_what_stands_at_a_path(
+    tmp_path: Path, channel: str, word: str, fields: Json
 ) -> None:
-    assert isinstance(telegram.stage, TelegramStage)
-    fake = telegram.stage.fake
-    ada = fake.user(7, "Ada", "ada")
-    fake.send(fake.private_chat(ada), ada, fields)
-    await telegram.settle()
-    assert word in prompt_of(model)
-
-
-@pytest.mark.parametrize(("word", "fields"), with_words(DISCORD))
-async def test_the_model_is_asked_with_it_on_discord(
-    discord: Play, model: FakeOpenAI, word: str, fields: Json
-) -> None:
-    assert isinstance(discord.stage, DiscordStage)
-    fake = discord.stage.fake
-    ada = fake.user("Ada")
-    fake.say(fake.dm(ada), ada, "", extra=fields)
-    await discord.settle()
-    assert word in prompt_of(model)
-
-
-@pytest.mark.parametrize(("word", "fields"), with_words(SLACK))
-async def test_the_model_is_asked_with_it_on_slack(
-    slack: Play, model: FakeOpenAI, word: str, fields: Json
-) -> None:
-    assert isinstance(slack.stage, SlackStage)
-    fake = slack.stage.fake
-    ada = fake.user("Ada")
-    fake.say(fake.im(ada), ada, "", extra=fields)
-    await slack.settle()
-    assert word in prompt_of(model)
+    async with playing(channel, tmp_path, ACCESS__MODE="open") as play:
+        say, _paths = SAY[channel]
+        say(play.stage, fields)
+        await play.settle()
+        assert word in prompt_of(play.model)

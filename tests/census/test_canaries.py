@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 
 from tests.census import on_discord, on_slack, on_telegram
-from tests.census.planting import planted
+from tests.census.planting import Effect, Json, planted
 from tests.census.table import PAGES, Line, census_of, row_of, rows_of
 
 Found = Callable[[Line], Iterator[tuple[str, bool]]]
@@ -20,7 +20,12 @@ FOUND: Mapping[str, Found] = {
     "discord": on_discord.found,
     "slack": on_slack.found,
 }
-INDIRECT: Mapping[str, Mapping[str, str]] = {
+READ: Mapping[str, Callable[[Json], object]] = {
+    "telegram": on_telegram.read_of,
+    "discord": on_discord.read_of,
+    "slack": on_slack.read_of,
+}
+INDIRECT: Mapping[str, Mapping[str, Effect]] = {
     "telegram": on_telegram.INDIRECT,
     "discord": on_discord.INDIRECT,
     "slack": on_slack.INDIRECT,
@@ -64,6 +69,20 @@ def test_a_path_whose_value_is_not_shown_is_one_that_is_read(platform: str) -> N
     lines = read_paths(platform)
     known = {line.path for line in lines} | {line.steps for line in lines}
     assert set(INDIRECT[platform]) - known == set()
+
+
+@pytest.mark.parametrize("platform", PAGES)
+def test_a_path_whose_value_is_not_shown_decides_what_is_read(platform: str) -> None:
+    for steps, effect in INDIRECT[platform].items():
+        one, other = effect.seen(steps, READ[platform])
+        assert one != other, steps
+        assert one is not None, steps
+
+
+@pytest.mark.parametrize("platform", PAGES)
+def test_a_path_that_nobody_reads_decides_nothing(platform: str) -> None:
+    one, other = Effect(("a", "b")).seen("brand_new_id", READ[platform])
+    assert one == other
 
 
 @pytest.mark.parametrize("platform", PAGES)

@@ -31,6 +31,22 @@ async def topic_of(play: Play, chat: Chat, person: Person, opening: str = "hello
     return play.stage.thread(chat) if play.channel == "telegram" else Chat(chat.id, root.id)
 
 
+async def two_topics(play: Play) -> tuple[Person, Chat, Chat, Chat]:
+    """Return Ann, her private chat, and two topics of it, on roses and on trains."""
+    ann = play.person("Ann")
+    chat = play.stage.private(ann)
+    return ann, chat, await topic_of(play, chat, ann), await topic_of(play, chat, ann)
+
+
+async def asked_in(play: Play, person: Person, *places: Chat) -> list[str]:
+    """Ask for the word in each of these places; return what the model was asked."""
+    prompts = []
+    for place in places:
+        await play.ask(place, person, "which word?")
+        prompts.append(prompt_of(play.model))
+    return prompts
+
+
 def tape_in(play: Play, chat: Chat) -> Tape:
     return tape_of(play.gateway, f"{play.channel}:{chat.id}")
 
@@ -83,17 +99,12 @@ async def test_g1_a_topic_s_view_only_grows_and_survives_a_restart(
 @private_topics
 async def test_g1_a_reset_in_one_topic_leaves_the_others(channel: str, tmp_path: Path) -> None:
     async with playing(channel, tmp_path) as play:
-        ann = play.person("Ann")
-        chat = play.stage.private(ann)
-        roses, trains = await topic_of(play, chat, ann), await topic_of(play, chat, ann)
+        ann, chat, roses, trains = await two_topics(play)
         await play.ask(roses, ann, "the word is Rumpel")
         await play.ask(trains, ann, "the word is Vienna")
         await play.ask(chat, ann, "the word outside is Plum")
         await play.ask(roses, ann, ",reset")
-        prompts = []
-        for place in (roses, trains, chat):
-            await play.ask(place, ann, "which word?")
-            prompts.append(prompt_of(play.model))
+        prompts = await asked_in(play, ann, roses, trains, chat)
         resets = [e for e in await play.tape(chat) if e.name == "session/reset"]
         found = await tape_in(play, chat).search("Rumpel")
     assert "Rumpel" not in prompts[0]
@@ -122,19 +133,14 @@ async def test_g1_an_anchor_belongs_to_the_topic_in_which_it_was_set(
     channel: str, tmp_path: Path
 ) -> None:
     async with playing(channel, tmp_path) as play:
-        ann = play.person("Ann")
-        chat = play.stage.private(ann)
-        roses, trains = await topic_of(play, chat, ann), await topic_of(play, chat, ann)
+        ann, chat, roses, trains = await two_topics(play)
         await play.ask(chat, ann, "the word outside is Plum")
         await play.ask(trains, ann, "the word is Vienna")
         await play.ask(roses, ann, "the word is Rumpel")
         await play.ask(roses, ann, ",handoff we speak of roses")
         play.model.enqueue(ToolCalls((DONE,)), Text(("Done.",)))
         await play.ask(chat, ann, "thanks, the plums are done")
-        prompts = []
-        for place in (roses, trains, chat):
-            await play.ask(place, ann, "which word?")
-            prompts.append(prompt_of(play.model))
+        prompts = await asked_in(play, ann, roses, trains, chat)
         await play.ask(trains, ann, ",rewind")
         offered = play.texts(chat)[-1]
     assert "we speak of roses" in prompts[0]
@@ -151,19 +157,14 @@ async def test_g1_an_anchor_belongs_to_the_topic_in_which_it_was_set(
 @private_topics
 async def test_g1_a_rewind_in_a_topic_goes_back_in_that_topic(channel: str, tmp_path: Path) -> None:
     async with playing(channel, tmp_path) as play:
-        ann = play.person("Ann")
-        chat = play.stage.private(ann)
-        roses, trains = await topic_of(play, chat, ann), await topic_of(play, chat, ann)
+        ann, chat, roses, trains = await two_topics(play)
         await play.ask(roses, ann, ",handoff name=phase:one first we spoke of roses")
         await play.ask(roses, ann, "the word is Rumpel")
         await play.ask(trains, ann, "the word is Vienna")
         await play.ask(trains, ann, ",rewind phase:one")
         assert "There is" in play.texts(chat)[-1]
         await play.ask(roses, ann, ",rewind phase:one")
-        prompts = []
-        for place in (roses, trains):
-            await play.ask(place, ann, "which word?")
-            prompts.append(prompt_of(play.model))
+        prompts = await asked_in(play, ann, roses, trains)
     assert "first we spoke of roses" in prompts[0]
     assert "Rumpel" not in prompts[0]
     assert "Vienna" in prompts[1]
@@ -172,9 +173,7 @@ async def test_g1_a_rewind_in_a_topic_goes_back_in_that_topic(channel: str, tmp_
 @private_topics
 async def test_c4_stop_in_a_topic_ends_what_runs_there(channel: str, tmp_path: Path) -> None:
     async with playing(channel, tmp_path) as play:
-        ann = play.person("Ann")
-        chat = play.stage.private(ann)
-        roses, trains = await topic_of(play, chat, ann), await topic_of(play, chat, ann)
+        ann, chat, roses, trains = await two_topics(play)
         first, second = asyncio.Event(), asyncio.Event()
         play.model.enqueue(
             Text(("Roses", " need lime."), gate=first), Text(("Trains", " run."), gate=second)

@@ -14,6 +14,7 @@ from agent.names import fit_label
 from channels.content import Content
 from channels.message import InboundMessage, Media
 from gateway.intake.reassembly import joined_text
+from gateway.intake.thread_openings import without_titles
 from tape.entry import Entry
 from tape.taken_messages import MEDIA_FROM
 
@@ -21,8 +22,9 @@ One = TypeVar("One")
 
 
 def content_of(message: InboundMessage) -> Content:
-    """Return what a message says."""
-    return Content(message.text, message.media, message.excerpts, omitted=message.omitted)
+    """Return what a message says; the title of its thread is not changed by an edit of it."""
+    excerpts = without_titles(message.excerpts)
+    return Content(message.text, message.media, excerpts, omitted=message.omitted)
 
 
 def revised(message: InboundMessage, edit: InboundMessage) -> tuple[Content, Content]:
@@ -39,7 +41,7 @@ def revised(message: InboundMessage, edit: InboundMessage) -> tuple[Content, Con
         after = replace(
             after,
             media=edit.media or before.media,
-            excerpts=edit.excerpts or before.excerpts,
+            excerpts=after.excerpts or before.excerpts,
             omitted=edit.omitted or before.omitted,
         )
     return before, Content(after.text, after.media) if edit.message_id in parts else after

@@ -250,6 +250,13 @@ _SLACK: Final = {
         "然后把应用重新安装到工作区：只有这样权限才会生效。"
     ),
     "{team} has not granted {scopes}": "{team} 没有授予 {scopes}",
+    "the app is installed for an organization, and in {count} of its workspaces": (
+        "应用已为整个组织安装，并装在其中 {count} 个工作区"
+    ),
+    "{count} of {all} workspaces are checked": "检查了 {all} 个工作区中的 {count} 个",
+    "Slack asks to wait for {seconds} s before it checks the token": (
+        "Slack 要求等待 {seconds} 秒后再检查令牌"
+    ),
     "Slack ends every connection of this app.": "Slack 结束此应用的每个连接。",
     "Socket Mode is off.": "Socket Mode 已关闭。",
     "Open https://api.slack.com/apps, choose the app, then Socket Mode, and switch on Enable Socket"

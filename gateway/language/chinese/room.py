@@ -84,6 +84,9 @@ _FAILURES: Final = {
 }
 
 _COMMANDS: Final = {
+    "I answer these commands at once, without the model:": "这些命令我会立即回答，不使用模型：",
+    "- `,{command}`: {detail}": "- `,{command}`：{detail}",
+    "`,help all` also lists the commands for the tape.": "`,help all` 还会列出关于磁带的命令。",
     "what I can do here": "我在这里能做什么",
     "stop the answer that I'm writing for you (`,stop all`: every one in this chat)": (
         "停止我正在给您写的回答（`,stop all`：这个聊天中的所有回答）"
@@ -103,6 +106,9 @@ _COMMANDS: Final = {
     ),
     "Give a task to a helper that can search this tape; its answer comes back.": (
         "把任务交给能搜索这条磁带的助手，它会带回答案。"
+    ),
+    "Set a checkpoint with a summary when a task is done or the subject changes.": (
+        "任务完成或话题改变时，设置带摘要的检查点。"
     ),
     "List the checkpoints of this chat.": "列出这个聊天的检查点。",
     "Gather from the tape what is worth knowing for a task, within a token budget.": (

@@ -91,32 +91,6 @@ async def test_a_reply_to_what_discord_says_of_a_channel_names_it(bot: Bot) -> N
     assert "replying to #2 Bob: [message of Discord, USER_JOIN]" in prompt
 
 
-async def test_what_a_thread_was_made_of_is_shown_in_it(bot: Bot) -> None:
-    begun = bot.say("The export dies with code 137.", bot.bob)
-    await bot.settled()
-    thread = bot.fake.thread(bot.general, bot.ada, "Export", at=begun.id)
-    prompt = await shown(bot, "can you help?", place=thread)
-    assert "[first message of the thread of #" in prompt
-    assert ">> The export dies with code 137." in prompt
-    assert "[title" in prompt
-
-
-async def test_the_title_of_a_post_is_shown_to_who_answers_it(bot: Bot) -> None:
-    forum = bot.fake.forum(bot.guild)
-    at_bot = f"<@{bot.fake.bot.id}> any idea?"
-    post, _message = bot.fake.forum_post(forum, bot.ada, "Pink pages only", at_bot)
-    await bot.settled(forum)
-    assert "] Pink pages only\n> @" in bot.prompts()[-1]
-    prompt = await shown(bot, "and you?", user=bot.bob, place=post)
-    assert ">> Pink pages only" in prompt
-
-
-async def test_the_name_of_a_thread_is_shown_with_the_first_question_in_it(bot: Bot) -> None:
-    thread = bot.fake.thread(bot.general, bot.ada, "Summer fair")
-    assert ">> Summer fair" in (await shown(bot, "one?", place=thread)).partition("one?")[2]
-    assert "Summer fair" not in (await shown(bot, "two?", place=thread)).partition("two?")[2]
-
-
 async def test_a_long_paste_is_the_question(bot: Bot) -> None:
     file = bot.fake.attachment(f"{PASTE}\nwhy is it red?".encode(), "message.txt", None)
     bot.say("", place=in_private(bot), files=[file])

@@ -56,7 +56,7 @@ async def test_a_stub_in_a_shared_message_becomes_its_picture_there(
     fake.say(fake.im(ada), ada, "", extra=shared)
     message = await only(app)
     (excerpt,) = (await app.channel.complete(message)).excerpts
-    assert (excerpt.author, excerpt.text) == ("Bob", "the plan\nSlack Conversation")
+    assert (excerpt.author, excerpt.text) == ("Bob", "the plan")
     assert [(one.kind, one.name) for one in excerpt.media] == [("image", "plan.png")]
 
 

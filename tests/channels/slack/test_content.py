@@ -255,6 +255,19 @@ def test_a_shared_message_alone_is_a_question_and_only_in_blocks_it_is_read_too(
     assert found.excerpts[0].text == "the plum"
 
 
+@pytest.mark.parametrize("mark", ["is_share", "is_msg_unfurl", "is_reply_unfurl"])
+def test_a_footer_is_read_unless_slack_wrote_it_below_a_shared_message(mark: str) -> None:
+    card = {"title": "Build 7", "footer": "Watch & Co"}
+    shared = {mark: True, "author_name": "Zed", "text": "look", "attachments": [card]}
+    for footer in ("Slack Conversation", "Posted in #ideas | today", "Aus einem Thread"):
+        (excerpt,) = content("", attachments=[{**shared, "footer": footer}]).excerpts
+        assert excerpt.text == "look\nBuild 7\nWatch & Co"
+        bare = {mark: True, "author_name": "Zed", "footer": footer, "fallback": "[1] Zed: hm"}
+        assert content("", attachments=[bare]).excerpts[0].text == "[1] Zed: hm"
+    page = {"from_url": "https://e.org/7", "title": "Page", "footer": "Example"}
+    assert content("see", attachments=[page]).excerpts[0].text.endswith("\nExample")
+
+
 def test_a_shared_message_of_the_app_is_its_own() -> None:
     assert content("", attachments=[share("mine", author_id="UBOT")]).excerpts[0].ours
     assert not content("", attachments=[share("yours")]).excerpts[0].ours

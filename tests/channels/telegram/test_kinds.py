@@ -132,11 +132,6 @@ def test_b4_a_bare_mention_and_a_sticker_ask(update: Json, why: str) -> None:
             "forum_topic_created",
             "The topic has a name: Ops.",
         ),
-        (
-            {"forum_topic_edited": {"name": "Run"}},
-            "forum_topic_edited",
-            "The topic has a new name: Run.",
-        ),
         ({"forum_topic_edited": {}}, "forum_topic_edited", "The topic has a new icon."),
         (
             {"pinned_message": {"message_id": 41, "date": 1, "from": BOB, "text": "secret"}},

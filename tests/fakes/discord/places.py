@@ -10,7 +10,7 @@ from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.gateway import Gateway
 from tests.fakes.discord.permissions import Overwrite, Permission
 from tests.fakes.discord.session import HEARTBEAT_MS, Event, Intent, Session, Spot
-from tests.fakes.discord.shown_world import ShownWorld
+from tests.fakes.discord.shown_world import ShownWorld, chosen_members
 from tests.fakes.discord.world import (
     DM,
     FORUM,
@@ -112,14 +112,7 @@ class Places:
         everybody = ids is None and not wanted.get("query") and not wanted.get("limit")
         if everybody and not session.intents & Intent.MEMBERS:
             return []
-        members = list(guild.members.values())
-        if ids is not None:
-            asked = {int(one) for one in (ids if isinstance(ids, list) else [ids])}
-            members = [member for member in members if member.user.id in asked]
-        elif query := str(wanted.get("query", "")).lower():
-            members = [one for one in members if one.user.username.lower().startswith(query)]
-        if limit := int(wanted.get("limit", 0)):
-            members = members[:limit]
+        members = chosen_members(guild, wanted)
         chunk: JsonObject = {
             "guild_id": str(guild.id),
             "members": [member.as_json() for member in members],

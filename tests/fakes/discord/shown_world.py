@@ -174,3 +174,17 @@ _GUILD_JSON: Final[dict[str, Any]] = {
     "max_presences": None,
     "max_video_channel_users": 25,
 }
+
+
+def chosen_members(guild: Guild, wanted: JsonObject) -> list[Member]:
+    """Return the members of a server that a request of the gateway asks for."""
+    members = list(guild.members.values())
+    ids = wanted.get("user_ids")
+    if ids is not None:
+        asked = {int(one) for one in (ids if isinstance(ids, list) else [ids])}
+        members = [member for member in members if member.user.id in asked]
+    elif query := str(wanted.get("query", "")).lower():
+        members = [one for one in members if one.user.username.lower().startswith(query)]
+    if limit := int(wanted.get("limit", 0)):
+        members = members[:limit]
+    return members

@@ -254,6 +254,11 @@ class People(PartPeople):
         """Have an administrator open a topic again."""
         self._set_topic(chat, topic, False)
 
+    def rename_topic(self, chat: Chat | int, topic: Topic, name: str, user: User) -> None:
+        """Have someone give a topic another name; the message that began it keeps the first one."""
+        topic.name = name
+        self._post(self.chat(chat), user, {"forum_topic_edited": {"name": name}}, topic=topic.id)
+
     def stop_draft(self, chat: Chat | int, draft_id: int, topic: int | None = None) -> None:
         """Have someone stop what the bot is writing."""
         chat = self.chat(chat)

@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.scheduling.confirming import Scene, scene
+from tests.gateway.scheduling.lanes import Bench, open_bench
 from tests.gateway.scheduling.opening.court import Court, court_of
 from tests.gateway.scheduling.people import Group, group_of
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    async with open_bench() as found:
+        yield found
 
 
 @pytest.fixture

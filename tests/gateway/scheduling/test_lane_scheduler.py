@@ -1,89 +1,18 @@
-"""Lanes: which question runs when, and what stops it."""
+"""Lanes: which question runs when."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
 
 import anyio
-import pytest
 
-from agent.turn_log import TurnLog
-from channels.message import InboundMessage
 from gateway.background import Work
 from gateway.pipeline.turn import MAX_ADDED, Question, Turn
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.settings.sections import TurnSettings
-from tape.handle import Tape
-from tape.stores.memory import MemoryStore
 from tests.gateway.scheduling.bursts import asked
-
-
-@dataclass
-class Bench:
-    """Turns that run until they are let go; those of `lost` questions have to begin again."""
-
-    sessions: LaneScheduler
-    running: list[int] = field(default_factory=list)
-    ended: list[tuple[int, str]] = field(default_factory=list)
-    gates: dict[int, anyio.Event] = field(default_factory=dict)
-    begin: anyio.Event = field(default_factory=anyio.Event)
-    lost: dict[int, anyio.Event] = field(default_factory=dict)
-
-    async def let_go(self, number: int) -> None:
-        self.gates[number].set()
-        await anyio.wait_all_tasks_blocked()
-
-
-def in_lane(number: int, lane: str | None, author: str = "a", session: str = "s") -> Question:
-    return replace(asked(number, author, session), lane=lane)
-
-
-def _is_in(thread: str, message: InboundMessage) -> bool:
-    return message.thread_id == thread
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    made: list[Bench] = []
-    store = MemoryStore()
-
-    async def run(one: Question, started: Callable[[Turn | None], None]) -> None:
-        own = made[0]
-        number = one.rows[0].id
-        await own.begin.wait()
-        tape = Tape(store, one.tape)
-        turn = Turn(f"t{number}", one, tape, TurnLog(tape, f"t{number}", one.lane))
-        own.running.append(number)
-        own.gates[number] = anyio.Event()
-        started(turn)
-        try:
-            if number in own.lost:
-                started(None)
-                await own.lost[number].wait()
-                started(turn)
-            await own.gates[number].wait()
-            own.ended.append((number, "done"))
-        except anyio.get_cancelled_exc_class():
-            own.ended.append((number, str(turn.stopped_by.get("why"))))
-            raise
-
-    async with anyio.create_task_group() as group:
-
-        def spawn(_name: str, work: Work) -> None:
-            async def do() -> None:
-                await work()
-
-            group.start_soon(do)
-
-        settings = TurnSettings(parallel_per_chat=2, parallel_total=5)
-        adds = partial(_is_in, "adds")
-        made.append(Bench(LaneScheduler(run, spawn, settings, 0, adds)))
-        made[0].begin.set()
-        yield made[0]
-        group.cancel_scope.cancel()
-    await store.close()
+from tests.gateway.scheduling.lanes import Bench, in_lane
 
 
 async def test_c2_one_lane_runs_in_order_and_lanes_side_by_side(bench: Bench) -> None:
@@ -255,83 +184,6 @@ async def test_places_that_are_free_again_are_filled(bench: Bench) -> None:
         assert len(bench.running) - len(bench.ended) <= 5
         await bench.let_go(bench.running[len(bench.ended)])
     assert bench.running == list(range(12))
-
-
-async def test_c4_stop_ends_the_turn_and_returns_what_waited(bench: Bench) -> None:
-    for number in (1, 2):
-        bench.sessions.submit(in_lane(number, "x"))
-    bench.sessions.submit(in_lane(3, "y", author="b"))
-    await anyio.wait_all_tasks_blocked()
-    ended, dropped = bench.sessions.stop(
-        "s", lambda one: one.message.sender.id == "a", {"why": "stop"}
-    )
-    await anyio.wait_all_tasks_blocked()
-    assert (ended, [one.rows[0].id for one in dropped]) == (1, [2])
-    assert bench.ended == [(1, "stop")]
-    assert 3 in bench.running
-
-
-async def test_a_turn_that_is_stopped_while_it_begins_ends_once_it_has(bench: Bench) -> None:
-    bench.begin = anyio.Event()
-    bench.sessions.submit(in_lane(1, "x"))
-    await anyio.wait_all_tasks_blocked()
-    assert bench.sessions.stop("s", lambda _one: True, {"why": "stop"}) == (1, [])
-    bench.begin.set()
-    await bench.sessions.idle()
-    assert bench.ended == [(1, "stop")]
-
-
-async def test_a_lost_turn_that_is_stopped_ends_once_it_has_begun_again(bench: Bench) -> None:
-    bench.lost[1] = anyio.Event()
-    bench.sessions.submit(in_lane(1, "x"))
-    await anyio.wait_all_tasks_blocked()
-    bench.sessions.submit(in_lane(2, "x"), "steer")
-    assert [turn for _question, turn in bench.sessions.running("s")] == ["t1"]
-    ended, dropped = bench.sessions.stop("s", lambda _one: True, {"why": "stop"})
-    await anyio.wait_all_tasks_blocked()
-    assert (ended, [one.rows[0].id for one in dropped], bench.ended) == (1, [2], [])
-    bench.lost[1].set()
-    await bench.sessions.idle()
-    assert bench.ended == [(1, "stop")]
-    assert bench.sessions.sessions == {}
-
-
-async def test_interrupt_ends_the_running_turn_and_goes_next(bench: Bench) -> None:
-    bench.sessions.submit(in_lane(1, "x"))
-    await anyio.wait_all_tasks_blocked()
-    bench.sessions.submit(in_lane(2, "x"), "interrupt")
-    await anyio.wait_all_tasks_blocked()
-    assert bench.ended == [(1, "interrupted")]
-    assert bench.running == [1, 2]
-
-
-async def test_nobody_s_question_interrupts_the_answer_to_somebody_else(bench: Bench) -> None:
-    bench.begin = anyio.Event()
-    bench.sessions.submit(in_lane(1, "x"))
-    await anyio.wait_all_tasks_blocked()
-    bench.sessions.submit(in_lane(2, "x", author="b"), "interrupt")
-    bench.begin.set()
-    await anyio.wait_all_tasks_blocked()
-    bench.sessions.submit(in_lane(3, "x", author="b"), "interrupt")
-    await anyio.wait_all_tasks_blocked()
-    assert (bench.running, bench.ended) == ([1], [])
-    assert len(bench.sessions.queued("s")) == 2
-
-
-async def test_steer_goes_into_the_running_turn_of_the_same_author_only(bench: Bench) -> None:
-    bench.sessions.submit(in_lane(1, "x"))
-    await anyio.wait_all_tasks_blocked()
-    bench.sessions.submit(in_lane(2, "x", author="b"), "steer")
-    bench.sessions.submit(in_lane(3, "x"), "steer")
-    assert len(bench.sessions.queued("s")) == 1
-
-
-async def test_what_was_steered_and_not_taken_runs_next(bench: Bench) -> None:
-    bench.sessions.submit(in_lane(1, "x"))
-    await anyio.wait_all_tasks_blocked()
-    bench.sessions.submit(in_lane(2, "x"), "steer")
-    await bench.let_go(1)
-    assert bench.running == [1, 2]
 
 
 async def test_nothing_is_kept_of_a_session_that_is_idle(bench: Bench) -> None:

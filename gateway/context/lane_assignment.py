@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, utterance_of
+from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta
 from gateway.logs import get_log
 from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
@@ -103,18 +103,17 @@ class LaneAssigner:
         mode = self._services.settings.context.mode
         if mode == "auto" and said.chat_kind == "private" and said.thread_id is not None:
             topic = LaneLink(topic_lane(said.thread_id), _key(said, said.reply_to), "thread")
-            return LaneAssignment(topic.lane, replied, link_meta(topic, (), said.chat_id))
+            return LaneAssignment(topic.lane, replied, link_meta(topic, None, said.chat_id))
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)
-        people = room.people(said)
-        heard = utterance_of(said, row.id, people)
+        heard = room.utterance(said, row.id)
         link = given or await self._given(row, session_id, known, replied_lane)
         if link is None:
             link = _linked(room, heard, replied_lane)
             if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        meta = link_meta(link, people, said.chat_id, calls=heard.calls)
+        meta = link_meta(link, heard, said.chat_id)
         return LaneAssignment(link.lane, replied, meta, said.sender.handle, (room, heard, link))
 
     def collect(

@@ -57,7 +57,7 @@ class Model:
         lanes = likely_lanes(against, chances)
         rows = lane_rows(room, features, lanes)
         scores = [chance(self.lane.score(row)) for row in rows]
-        last = new_row(features, lanes, scores)
+        last = new_row(room, features, lanes, scores)
         new = chance(self.new.score(last)) if lanes else 1.0
         return Judgement(against, pairs, chances, lanes, rows, scores, last, new)
 

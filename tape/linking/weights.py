@@ -17,6 +17,8 @@ from tape.linking.utterance import Utterance
 FORM: Final = 1
 SHIPPED: Final = Path(__file__).with_name("numbers.json")
 STAGES: Final = ("pair", "lane", "new", "relevance")
+LEAST_WIDTHS: Final = {"pair": 52, "lane": 55, "new": 27, "relevance": 44}
+"""Minimum widths of the stages' rows: those before the features of talk with the agent."""
 
 
 @functools.cache
@@ -27,6 +29,9 @@ def load(path: Path = SHIPPED) -> Model:
     """
     try:
         model = from_numbers(path.read_bytes())
+        for name, least in LEAST_WIDTHS.items():
+            if (width := getattr(model, name).width) < least:
+                raise ValueError(f"the rows of {name} have {width} numbers, not at least {least}")
         _try_out(model)
         return model
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -44,7 +49,7 @@ def from_numbers(numbers: bytes) -> Model:
 
 
 def _try_out(model: Model) -> None:
-    # Rows of another width than the trees expect raise ValueError.
+    # Rows that are shorter than the trees expect raise ValueError.
     room = LinkerRoom()
     for at, author in enumerate(("one", "two", "three")):
         utterance = Utterance(str(at), 60.0 * at, author, author, "a text to try it out")

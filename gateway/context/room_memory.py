@@ -97,9 +97,10 @@ class RoomMemory:
         heard = self.room.by_key.get(key)
         return self.alone or (heard is not None and heard.lane == self.filling)
 
-    def utterance(self, message: InboundMessage, inbox_id: int) -> Utterance:
-        """Return a message as the linker gets it."""
+    def utterance(self, message: InboundMessage, inbox_id: int, answer: str = "") -> Utterance:
+        """Return a message as the linker gets it; `answer` is the answer that it replies to."""
         calls = message.addressed
+        reply_to = f"{message.chat_id}/{message.reply_to}" if message.reply_to else None
         return Utterance(
             key=room_key(message, inbox_id),
             at=parse_date(message.date).timestamp(),
@@ -107,7 +108,7 @@ class RoomMemory:
             name=message.sender.name,
             text=_without_call(message.text, self.names) if calls else message.text,
             mentions=self.people(message),
-            reply_to=f"{message.chat_id}/{message.reply_to}" if message.reply_to else None,
+            reply_to=answer or reply_to,
             thread=message.thread_id,
             calls=calls,
         )
@@ -237,7 +238,14 @@ def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, An
     meta: dict[str, Any] = {"parent": parent, "why": link.why}
     if said is not None:
         meta |= {"to": list(said.mentions), "calls": said.calls}
+        is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
+        meta["answer"] = said.reply_to if is_answer else None
     return {name: value for name, value in meta.items() if value}
+
+
+def answer_key(turn: str) -> str:
+    """Return the key of a turn's answer in a room."""
+    return f"{OURS}{turn}"
 
 
 def _is_said(entry: Entry) -> bool:
@@ -275,7 +283,7 @@ def _theirs(meta: Mapping[str, Any], names: Sequence[str], own: str) -> tuple[Ut
         name=str(meta.get("name", "")),
         text=_without_call(text, names) if calls else text,
         mentions=tuple(one for one in to if one != AGENT and not (AGENT in to and one == own)),
-        reply_to=f"{chat}/{reply_to}" if reply_to else None,
+        reply_to=str(link.get("answer") or (f"{chat}/{reply_to}" if reply_to else "")) or None,
         thread=str(meta["thread"]) if meta.get("thread") else None,
         calls=calls,
     )
@@ -294,7 +302,7 @@ def answer_in(
     heard = room.lanes[lane].heard if lane in room.lanes else ()
     theirs = [one for one in reversed(heard) if not one.agent]
     asked = next((one for one in theirs if one.calls), theirs[0] if theirs else None)
-    said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, agent=True)
+    said = Utterance(answer_key(turn), at, AGENT, "", text, agent=True)
     return said, LaneLink(lane, asked.key if asked else None, "an answer")
 
 

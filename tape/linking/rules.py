@@ -10,6 +10,7 @@ from tape.linking.standing import stands_alone
 from tape.linking.utterance import (
     NO_SIGN,
     NOTHING_BEFORE,
+    REPLY,
     SILENCE,
     THREAD,
     LaneLink,
@@ -39,9 +40,9 @@ def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> 
         return None
     replied = room.by_key.get(new.reply_to)
     if replied is not None:
-        return LaneLink(replied.lane, replied.key, "reply")
+        return LaneLink(replied.lane, replied.key, REPLY)
     if replied_lane is not None:
-        return LaneLink(replied_lane, new.reply_to, "reply")
+        return LaneLink(replied_lane, new.reply_to, REPLY)
     return None
 
 

@@ -15,6 +15,7 @@ from tape.construct.keywords import words_of_task
 from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
+from tape.linking.standing import stands_alone
 from tape.rewind import out_of_view
 from tape.turn_events import is_take, read_take
 
@@ -36,8 +37,9 @@ async def find_nearby(
     heard = room.room.by_key.get(key)
     if heard is None:
         return Nearby(thread=message.thread_id)
+    refers = room.room.begins(heard) and not _is_clear(message, room.words_of(text))
     opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
-    known = Nearby(thread=message.thread_id, opened_on=opened_on)
+    known = Nearby(thread=message.thread_id, opened_on=opened_on, refers=refers)
     if room.whole(key):
         return replace(known, whole=True)
     if not room.is_young(key):
@@ -83,6 +85,12 @@ async def opened_on(services: Services, question: Question) -> tuple[int, ...]:
     asked = [entry] if entry else [number for take in takes for number in take.takes[-1:]]
     finals = [one.id for one in own if one.kind == MESSAGE and one.meta.get("final")]
     return tuple(dict.fromkeys([*asked[:1], *finals]))
+
+
+def _is_clear(message: InboundMessage, text: str) -> bool:
+    """Return whether a question is clear by itself, or refers to what came with it."""
+    shows = message.media or message.excerpts or message.quote or message.forwarded
+    return bool(shows) or stands_alone(text)
 
 
 def _is_distinctive(word: str) -> bool:

@@ -113,6 +113,10 @@ class RoomMemory:
             calls=calls,
         )
 
+    def words_of(self, question: str) -> str:
+        """Return the words of a question without the names by which it calls the agent."""
+        return _without_call(question, self.names)
+
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return the ids of the people a message mentions or names first; the agent is none."""
         mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])

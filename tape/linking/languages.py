@@ -116,7 +116,7 @@ _CHINESE: Final = Language(
         """
     ),
     ending=compiled(r"(?:[吗呢么]|是不是|好不好|对不对|行不行)[\u3002.!~ ]*$"),
-    refers=compiled(r"[这那它他她此]|刚才|刚刚|上面|前面|讨论|争|大家|你们|各位"),
+    refers=compiled(r"[这那它他她此也再]|刚才|刚刚|上面|前面|讨论|争|大家|你们|各位"),
     enough=3,
 )
 

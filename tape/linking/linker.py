@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tape.linking.agent_talk import with_talk
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import LinkerRoom
@@ -43,7 +44,9 @@ class Linker:
             return link
         if _quiet(room, utterance):
             return by_recency(room, utterance)
-        return self.model.link(room, utterance) if self.model else by_rules(room, utterance)
+        link = self.model.link(room, utterance) if self.model else by_rules(room, utterance)
+        weights = self.model.weights if self.model else {}
+        return with_talk(room, utterance, link, weights)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""

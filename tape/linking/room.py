@@ -134,6 +134,10 @@ class LinkerRoom:
         own = self.authors.get(author)
         return own[-1] if own else None
 
+    def begins(self, heard: Heard) -> bool:
+        """Return whether a remembered message begins its conversation."""
+        return heard.parent is None and self.lanes[heard.lane].heard[0] is heard
+
     def asker(self, heard: Heard) -> str | None:
         """Return whom one of the agent's messages answers, or None if that is not remembered."""
         asked = self.by_key.get(heard.parent) if heard.agent and heard.parent else None

@@ -18,7 +18,7 @@ from tape.scripts import SPACED, characters, compiled, has_unspaced, runs
 MIN_WORDS: Final = 2
 """Minimum words of content in a text that stands alone."""
 
-MIN_WORDS_REFERRING: Final = 3
+MIN_WORDS_REFERRING: Final = 4
 """The same in a text that refers to something, or goes on from something."""
 
 MAX_WORDS_OF_THE_ROOM: Final = 3
@@ -64,7 +64,7 @@ _LIGHT: Final = frozenset(_LIGHT_WORDS.split())
 
 _REFERRING_WORDS: Final = """
 it its it's that that's this these those they them their they're he him his he's she her she's
-one ones same such other another others both either neither
+one ones same such other another others both either neither too even instead else
 """
 _REFERRING: Final = frozenset(_REFERRING_WORDS.split())
 

@@ -45,7 +45,8 @@ def from_numbers(numbers: bytes) -> Model:
         raise ValueError(f"form {found['form']!r} is not {FORM}")
     stages = {name: Trees(int(found[name]["width"]), found[name]["trees"]) for name in STAGES}
     weights = {int(word): float(weight) for word, weight in found["weights"].items()}
-    return Model(weights=weights, least_new=float(found["least_new"]), **stages)
+    bounds = {name: float(found[name]) for name in ("least_new", "least_chosen") if name in found}
+    return Model(weights=weights, **bounds, **stages)
 
 
 def _try_out(model: Model) -> None:

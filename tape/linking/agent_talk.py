@@ -1,8 +1,8 @@
 """What people's talk with the agent implies, whatever the linker would guess.
 
 Whoever calls the agent with a task that stands alone, and that has no rare word in common with
-others' conversation, takes no part in that conversation. And whoever goes on with words that do not
-stand alone, while nobody has said anything but to the agent, goes on from its last answer to them.
+somebody else's talk with the agent, takes no part in that. And if nobody has said anything but to
+the agent since its last answer to a person, that person goes on from there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ MIN_SHARED_WEIGHT: Final = 7.0
 
 A word that the model's table does not have weighs more, and two common ones do together.
 """
+
+SURELY_NEW: Final = 0.6
+"""The chance above which a message starts a conversation if its author may go on from an answer."""
 
 OWN_TASK: Final = "a task of its own"
 """Why a message starts a conversation: it asks the agent something that others did not speak of."""
@@ -37,10 +40,10 @@ def with_talk(
     begins = link.parent is None
     if not (begins or _is_others(room, link.lane, said, weights)):
         return link
-    if said.alone:
-        return link if begins else starts(new, OWN_TASK)
-    answer = _last_answer(room, new.author)
-    return LaneLink(answer.lane, answer.key, GOES_ON) if answer else link
+    answer = last_answer(room, new.author)
+    if answer is not None and not (begins and said.alone):
+        return LaneLink(answer.lane, answer.key, GOES_ON)
+    return starts(new, OWN_TASK) if said.alone and not begins else link
 
 
 def others_talk(room: LinkerRoom, message: Heard, weights: Mapping[int, float]) -> frozenset[str]:
@@ -50,9 +53,14 @@ def others_talk(room: LinkerRoom, message: Heard, weights: Mapping[int, float]) 
 
 
 def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int, float]) -> bool:
-    """Return whether a lane is others' alone: nobody and no rare word there is the message's."""
+    """Return whether somebody else talks with the agent in a lane, and of something else.
+
+    Where several people write, they talk with each other, too: that the linker judges.
+    """
     known = room.lanes.get(lane)
-    if known is None or not known.authors.keys().isdisjoint((message.author, *message.mentions)):
+    if known is None or len(known.authors) != 1 or not any(heard.agent for heard in known.heard):
+        return False
+    if not known.authors.keys().isdisjoint((message.author, *message.mentions)):
         return False
     words = frozenset(message.words)
     return all(
@@ -62,7 +70,7 @@ def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int
     )
 
 
-def _last_answer(room: LinkerRoom, author: str) -> Heard | None:
+def last_answer(room: LinkerRoom, author: str) -> Heard | None:
     """Return the agent's last answer to an author if all said since is to the agent, or by it."""
     for heard in reversed(room.heard):
         if heard.agent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.agent_talk import with_talk
+from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import LinkerRoom
@@ -44,9 +44,11 @@ class Linker:
             return link
         if _quiet(room, utterance):
             return by_recency(room, utterance)
-        link = self.model.link(room, utterance) if self.model else by_rules(room, utterance)
-        weights = self.model.weights if self.model else {}
-        return with_talk(room, utterance, link, weights)
+        if self.model is None:
+            return with_talk(room, utterance, by_rules(room, utterance), {})
+        goes_on = utterance.calls and last_answer(room, utterance.author) is not None
+        link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0)
+        return with_talk(room, utterance, link, self.model.weights)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""

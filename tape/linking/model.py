@@ -46,15 +46,15 @@ class Model:
     least_new: float
     least_chosen: float = LEAST_CHOSEN
 
-    def link(self, room: LinkerRoom, utterance: Utterance) -> LaneLink:
-        return self.decide(
-            utterance, self.judge(room, MessageFeatures(room, utterance, self.weights))
-        )
+    def link(self, room: LinkerRoom, utterance: Utterance, surely_new: float = 0.0) -> LaneLink:
+        judged = self.judge(room, MessageFeatures(room, utterance, self.weights))
+        return self.decide(utterance, judged, surely_new)
 
-    def decide(self, utterance: Utterance, judged: Judgement) -> LaneLink:
+    def decide(self, utterance: Utterance, judged: Judgement, surely_new: float = 0.0) -> LaneLink:
+        """Return the link of the likeliest lane, or of a new one by a bound that may be raised."""
         if not judged.lanes:
             return starts(utterance, NOTHING_BEFORE)
-        if judged.new > self.least_new:
+        if judged.new > max(self.least_new, surely_new):
             return starts(utterance, f"new {judged.new:.2f}")
         score = max(judged.scores)
         lane = judged.lanes[judged.scores.index(score)]

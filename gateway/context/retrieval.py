@@ -37,14 +37,15 @@ async def find_nearby(
     heard = room.room.by_key.get(key)
     if heard is None:
         return Nearby(thread=message.thread_id)
-    refers = room.room.begins(heard) and not _is_clear(message, room.words_of(text))
+    begins, shows = room.room.begins(heard), _shows_its_subject(message)
+    refers = begins and not shows and not stands_alone(room.words_of(text))
     opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
     known = Nearby(thread=message.thread_id, opened_on=opened_on, refers=refers)
     if room.whole(key):
         return replace(known, whole=True)
     if not room.is_young(key):
         return known
-    likely = tuple(room.likely(key))
+    likely = () if begins and shows else tuple(room.likely(key))
     old = await find_evidence(tape, heard.lane, text, room.begins(), most)
     return replace(known, likely=likely, evidence=tuple(old))
 
@@ -87,10 +88,9 @@ async def opened_on(services: Services, question: Question) -> tuple[int, ...]:
     return tuple(dict.fromkeys([*asked[:1], *finals]))
 
 
-def _is_clear(message: InboundMessage, text: str) -> bool:
-    """Return whether a question is clear by itself, or refers to what came with it."""
-    shows = message.media or message.excerpts or message.quote or message.forwarded
-    return bool(shows) or stands_alone(text)
+def _shows_its_subject(message: InboundMessage) -> bool:
+    """Return whether a question came with what it is probably about, such as a picture."""
+    return bool(message.media or message.excerpts or message.quote or message.forwarded)
 
 
 def _is_distinctive(word: str) -> bool:

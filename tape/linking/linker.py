@@ -71,5 +71,6 @@ def _quiet(room: LinkerRoom, *new: Utterance) -> bool:
     if len(people) >= MIN_CROWD:
         return False
     # Two people who both ask the agent may each have a conversation of their own with it.
-    said = (*room.heard, *new)
-    return len(people) < 2 or len({one.author for one in said if one.calls}) < 2
+    callers = {one.author for one in room.heard if one.calls}
+    callers.update(one.author for one in new if one.calls)
+    return len(people) < 2 or len(callers) < 2

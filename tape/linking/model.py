@@ -44,7 +44,7 @@ class Model:
     relevance: Trees
     weights: Mapping[int, float]
     least_new: float
-    least_chosen: float = LEAST_CHOSEN
+    least_chosen: float
 
     def link(self, room: LinkerRoom, utterance: Utterance, surely_new: float = 0.0) -> LaneLink:
         judged = self.judge(room, MessageFeatures(room, utterance, self.weights))

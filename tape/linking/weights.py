@@ -10,7 +10,7 @@ import orjson
 
 from tape.errors import WeightsInvalid
 from tape.linking.boosted_trees import Trees
-from tape.linking.model import Model
+from tape.linking.model import LEAST_CHOSEN, Model
 from tape.linking.room import LinkerRoom
 from tape.linking.utterance import Utterance
 
@@ -45,8 +45,9 @@ def from_numbers(numbers: bytes) -> Model:
         raise ValueError(f"form {found['form']!r} is not {FORM}")
     stages = {name: Trees(int(found[name]["width"]), found[name]["trees"]) for name in STAGES}
     weights = {int(word): float(weight) for word, weight in found["weights"].items()}
-    bounds = {name: float(found[name]) for name in ("least_new", "least_chosen") if name in found}
-    return Model(weights=weights, **bounds, **stages)
+    least_new = float(found["least_new"])
+    least_chosen = float(found.get("least_chosen", LEAST_CHOSEN))
+    return Model(weights=weights, least_new=least_new, least_chosen=least_chosen, **stages)
 
 
 def _try_out(model: Model) -> None:

@@ -45,8 +45,7 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
     own, named, message, shared = new.own, new.named, new.message, new.shared
     exchanges, last = new.exchanges, new.exchanges_last
     own_lane = own.lane if own else None
-    own_to, with_agent = new.own_to, new.with_agent
-    answers = room.answers
+    own_to, with_agent, answers = new.own_to, new.with_agent, room.answers
     by_author: dict[str, int] = {}
     by_lane: dict[str, int] = {}
     lanes: dict[str, Row] = {}

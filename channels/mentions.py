@@ -32,6 +32,13 @@ def calls(text: str, names: Iterable[str]) -> bool:
     return any(_word(name).search(text) for name in names if name)
 
 
+def without(text: str, names: Iterable[str]) -> str:
+    """Return a text without the names, where they are whole words."""
+    for name in names:
+        text = _word(name).sub(" ", text) if name else text
+    return text
+
+
 @lru_cache(maxsize=1024)
 def _word(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!{_LETTER}){re.escape(name)}(?!{_LETTER})", re.IGNORECASE)

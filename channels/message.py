@@ -146,6 +146,7 @@ class InboundMessage:
     addressed, why     whether the message asks the agent, and which rule decided that
     follows            whether it asks the agent if an earlier message in its thread did
     reply_to           the platform's id of the message that it answers
+    mentions           the handles or ids of the people whom its words mention, without the agent's
     owner              whether its author is certainly the owner (own page, own terminal)
     invited            whether the channel itself let its author in, as a member of this chat
     backlog            whether it waited on the platform while the channel was down

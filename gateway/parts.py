@@ -64,7 +64,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     settings, spawn = services.settings, services.spawn
     turns = RunningTurns()
     counted = partial(services.meters.add, ROOM_READS)
-    memories = RoomMemories(services.tapes, open_linker(), counted)
+    names = settings.agent.names_in_chats()
+    memories = RoomMemories(services.tapes, open_linker(), counted, names)
     sender = OutboxSender(services)
     roles = Roles(services, access)
     pairing = Pairing(services.clock, services.router.channels)

@@ -42,7 +42,9 @@ def read_content(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Content:
         text=readable(own_words(raw), raw, me, cache),
         media=media,
         excerpts=excerpts,
-        mentions=tuple(f"@{user['id']}" for user in raw.get("mentions") or ()),
+        mentions=tuple(
+            f"@{user['id']}" for user in raw.get("mentions") or () if str(user["id"]) != me.id
+        ),
         incomplete=is_unread(media) or any(is_unread(one.media) for one in excerpts),
     )
     is_said = type_of(raw) in READ and not found.is_empty

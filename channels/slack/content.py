@@ -53,7 +53,7 @@ def read_with(own: str, event: Raw, me: SlackSelf) -> Content:
         text=me.read(own),
         media=tuple(media),
         excerpts=tuple(excerpts),
-        mentions=tuple(mentioned(own)),
+        mentions=tuple(one for one in mentioned(own) if one != me.workspace.user),
         omitted=tuple(one.left for one in readings if one.left and not one.incomplete),
         incomplete=bool(pending_files(event, me)),
     )

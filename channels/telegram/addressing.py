@@ -80,6 +80,15 @@ def as_command(text: str, entities: Sequence[Raw], me: TelegramSelf) -> str:
     return ",forget me" if line.strip() == ",forget" else line  # the menu sends the bare name
 
 
+def without_own(mentions: Iterable[str], me: TelegramSelf) -> tuple[str, ...]:
+    """Return those of the usernames and user ids mentioned that are not the bot's own."""
+    return tuple(
+        one
+        for one in mentions
+        if one != str(me.id) and not (one.startswith("@") and _is_mine(one[1:], me))
+    )
+
+
 def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:
     """Yield the usernames and user ids that a text mentions."""
     for entity in entities:

@@ -18,6 +18,7 @@ from channels.telegram.addressing import (
     as_command,
     may_follow,
     reply_to,
+    without_own,
 )
 from channels.telegram.chat_changes import membership, migration, pressed, service, stopped
 from channels.telegram.content import read
@@ -113,7 +114,7 @@ def _made(
         sender=author,
         text=content.text,
         reply_to=reply_to(raw),
-        mentions=content.mentions,
+        mentions=without_own(content.mentions, me),
         addressed=is_addressed,
         why=why,
         media=content.media,

@@ -71,6 +71,11 @@ _PROMISES: Final = (
     Promise("G2", "Other people's text is data: quoted, with its author's id.", ("groups",)),
     Promise("H1", "Every message can be explained: what happened to it, and why."),
     Promise("H2", "Logs, errors, tapes, pages and explanations contain no secret."),
+    Promise(
+        "I12",
+        "Three people ask three things in one group: each is shown their own and nothing else.",
+        ("groups",),
+    ),
 )
 
 PROMISES: Final[Mapping[str, Promise]] = {one.id: one for one in _PROMISES}

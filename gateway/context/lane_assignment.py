@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, utterance_of
+from gateway.context.room_memory import RoomMemories, RoomMemory, answer_key, link_meta
 from gateway.logs import get_log
 from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow, KnownMessage
 from tape.lanes import topic_lane
 from tape.linking import LaneLink, Utterance
-from tape.linking.utterance import THREAD, starts
+from tape.linking.utterance import REPLY, THREAD, starts
 
 
 @dataclass(slots=True)
@@ -113,18 +113,19 @@ class LaneAssigner:
         mode = self._services.settings.context.mode
         if mode == "auto" and said.chat_kind == "private" and said.thread_id is not None:
             topic = LaneLink(topic_lane(said.thread_id), _key(said, said.reply_to), "thread")
-            return LaneAssignment(topic.lane, replied, link_meta(topic, (), said.chat_id))
+            return LaneAssignment(topic.lane, replied, link_meta(topic, None, said.chat_id))
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)
-        people = room.people(said)
-        heard = utterance_of(said, row.id, people)
-        link = given or await self._given(row, session_id, known, replied_lane)
+        heard = room.utterance(said, row.id, await self._answer(row, room))
+        guess = room.room.answer_to_others(heard) is not None
+        link = given or await self._given(row, session_id, known, replied_lane, guess=guess)
         if link is None:
             link = _linked(room, heard, replied_lane)
-            if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
+            may_wait = link.why == REPLY or not said.addressed
+            if not may_wait and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        meta = link_meta(link, people, said.chat_id, calls=heard.calls)
+        meta = link_meta(link, heard, said.chat_id)
         return LaneAssignment(link.lane, replied, meta, said.sender.handle, (room, heard, link))
 
     def is_busy(self, session_id: str, lane: str | None) -> bool:
@@ -170,19 +171,37 @@ class LaneAssigner:
             return KnownMessage("", known.messages[key][0])
         return await self._services.ledger.inbox.find(*key)
 
+    async def _answer(self, row: InboxRow, room: RoomMemory) -> str:
+        """Return the key of the agent's message that is replied to, or "" if it is none."""
+        said = row.message
+        if not said.reply_to or f"{said.chat_id}/{said.reply_to}" in room.room.by_key:
+            return ""
+        inbox = self._services.ledger.inbox
+        entry, turn = await inbox.place_of(row.account_id, said.chat_id, said.reply_to)
+        return answer_key(turn) if turn and not entry else ""
+
     async def _given(
-        self, row: InboxRow, session_id: str, known: BatchIndex, replied_lane: str | None
+        self,
+        row: InboxRow,
+        session_id: str,
+        known: BatchIndex,
+        replied_lane: str | None,
+        *,
+        guess: bool,
     ) -> LaneLink | None:
-        """Return the link that the platform implies, or None if the linker must decide."""
+        """Return the link that the platform implies, or None if the linker must decide.
+
+        `guess` says that a reply does not imply one: it is to an answer to somebody else.
+        """
         said = row.message
         # A private thread, although a chat of its own, is one conversation, as every thread.
         thread = said.thread_id or (said.chat_id if said.parent_id else None)
         if thread:
             lane = await self._lane_of_thread(row, thread, known)
             return LaneLink(lane, _key(said, said.reply_to), "thread")
-        if said.reply_to:
+        if said.reply_to and not guess:
             lane = replied_lane or f"reply:{said.reply_to}"
-            return LaneLink(lane, _key(said, said.reply_to), "reply")
+            return LaneLink(lane, _key(said, said.reply_to), REPLY)
         burst = (session_id, said.thread_id, said.sender.id)
         pending = known.bursts.get(burst) or self._pending.lane_of(burst)
         return LaneLink(pending, None, "said at once with others") if pending else None

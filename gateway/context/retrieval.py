@@ -15,6 +15,7 @@ from tape.construct.keywords import words_of_task
 from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
+from tape.linking.standing import stands_alone
 from tape.rewind import out_of_view
 from tape.turn_events import is_take, read_take
 
@@ -36,13 +37,15 @@ async def find_nearby(
     heard = room.room.by_key.get(key)
     if heard is None:
         return Nearby(thread=message.thread_id)
+    begins, shows = room.room.begins(heard), _shows_its_subject(message)
+    refers = begins and not shows and not stands_alone(room.words_of(text))
     opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
-    known = Nearby(thread=message.thread_id, opened_on=opened_on)
+    known = Nearby(thread=message.thread_id, opened_on=opened_on, refers=refers)
     if room.whole(key):
         return replace(known, whole=True)
     if not room.is_young(key):
         return known
-    likely = tuple(room.likely(key))
+    likely = () if begins and shows else tuple(room.likely(key))
     old = await find_evidence(tape, heard.lane, text, room.begins(), most)
     return replace(known, likely=likely, evidence=tuple(old))
 
@@ -84,6 +87,11 @@ async def opened_on(services: Services, question: Question) -> tuple[int, ...]:
     asked = [entry] if entry else [number for take in takes for number in take.takes[-1:]]
     finals = [one.id for one in own if one.kind == MESSAGE and one.meta.get("final")]
     return tuple(dict.fromkeys([*asked[:1], *finals]))
+
+
+def _shows_its_subject(message: InboundMessage) -> bool:
+    """Return whether a question came with what it is probably about, such as a picture."""
+    return bool(message.media or message.excerpts or message.quote or message.forwarded)
 
 
 def _is_distinctive(word: str) -> bool:

@@ -6,11 +6,13 @@ that it links new messages exactly as before.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from channels.mentions import without
 from channels.message import InboundMessage
 from gateway.context.selection import HANDFUL
 from gateway.logs import get_log
@@ -22,6 +24,7 @@ from tape.linking.utterance import AGENT
 from tape.service import TapeService
 
 OURS: Final = "turn:"
+_HANDLE: Final = re.compile(r"(?<!\w)@\w+")
 MAX_MESSAGES: Final = 5_000
 """Maximum messages in all room memories together; each uses about a kilobyte."""
 
@@ -42,17 +45,24 @@ class RoomMemory:
 
     alone    whether all recent messages are by one person and the agent
     filling  the lane that nearly all recent messages belong to, or None
+
+    `names` are the agent's in chats, which are no words of what is asked.
     """
 
-    def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
+    def __init__(
+        self, linker: Linker, entries: Iterable[Entry] = (), names: Sequence[str] = ()
+    ) -> None:
         self.room = LinkerRoom()
         self.alone = True
         self.filling: str | None = None
         self.entries: dict[str, int] = {}
         self.linker = linker
+        self.names = names
         self._called: dict[str, str] = {}
+        entries = list(entries)
+        own = _own_mention(entries)
         for entry in entries:
-            found = _read(entry, self.room)
+            found = _read(entry, self.room, names, own)
             if found is not None:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
         self._judge()
@@ -86,6 +96,26 @@ class RoomMemory:
         """Return whether a message's conversation fills the room, or only one person writes."""
         heard = self.room.by_key.get(key)
         return self.alone or (heard is not None and heard.lane == self.filling)
+
+    def utterance(self, message: InboundMessage, inbox_id: int, answer: str = "") -> Utterance:
+        """Return a message as the linker gets it; `answer` is the answer that it replies to."""
+        calls = message.addressed
+        reply_to = f"{message.chat_id}/{message.reply_to}" if message.reply_to else None
+        return Utterance(
+            key=room_key(message, inbox_id),
+            at=parse_date(message.date).timestamp(),
+            author=message.sender.id,
+            name=message.sender.name,
+            text=_without_call(message.text, self.names) if calls else message.text,
+            mentions=self.people(message),
+            reply_to=answer or reply_to,
+            thread=message.thread_id,
+            calls=calls,
+        )
+
+    def words_of(self, question: str) -> str:
+        """Return the words of a question without the names by which it calls the agent."""
+        return _without_call(question, self.names)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return the ids of the people a message mentions or names first; the agent is none."""
@@ -137,10 +167,15 @@ class RoomMemories:
     """The room memories of the most recently active chats; `read` counts those read from a tape."""
 
     def __init__(
-        self, tapes: TapeService, linker: Linker, read: Callable[[], None] = lambda: None
+        self,
+        tapes: TapeService,
+        linker: Linker,
+        read: Callable[[], None] = lambda: None,
+        names: Sequence[str] = (),
     ) -> None:
         self._tapes = tapes
         self.linker = linker
+        self._names = names
         self._read = read
         self._rooms: OrderedDict[str, RoomMemory] = OrderedDict()
         self._asked = 0
@@ -150,7 +185,7 @@ class RoomMemories:
         room = self._rooms.get(tape)
         if room is None:
             self._read()
-            made = RoomMemory(self.linker, await self._newest(tape))
+            made = RoomMemory(self.linker, await self._newest(tape), self._names)
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1
@@ -167,7 +202,7 @@ class RoomMemories:
         """Add one of the agent's answers, if the room is in memory."""
         room = self._rooms.get(tape)
         if room is not None and lane is not None:
-            room.hear(*_ours(room.room, lane, turn, text, at))
+            room.hear(*answer_in(room.room, lane, turn, text, at))
 
     async def _newest(self, tape: str) -> list[Entry]:
         own = self._tapes.tape(tape)
@@ -201,27 +236,20 @@ def room_key(message: InboundMessage, inbox_id: int) -> str:
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
-def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
-    return Utterance(
-        key=room_key(message, inbox_id),
-        at=parse_date(message.date).timestamp(),
-        author=message.sender.id,
-        name=message.sender.name,
-        text=message.text,
-        mentions=tuple(people),
-        reply_to=f"{message.chat_id}/{message.reply_to}" if message.reply_to else None,
-        thread=message.thread_id,
-        calls=message.addressed,
-    )
-
-
-def link_meta(
-    link: LaneLink, people: Sequence[str], chat: str, *, calls: bool = False
-) -> dict[str, Any]:
+def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, Any]:
     """Return a link for the meta of the message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
-    meta = {"parent": parent, "why": link.why, "to": list(people), "calls": calls}
+    meta: dict[str, Any] = {"parent": parent, "why": link.why}
+    if said is not None:
+        meta |= {"to": list(said.mentions), "calls": said.calls}
+        is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
+        meta["answer"] = said.reply_to if is_answer else None
     return {name: value for name, value in meta.items() if value}
+
+
+def answer_key(turn: str) -> str:
+    """Return the key of a turn's answer in a room."""
+    return f"{OURS}{turn}"
 
 
 def _is_said(entry: Entry) -> bool:
@@ -230,50 +258,72 @@ def _is_said(entry: Entry) -> bool:
     return bool(said) and isinstance(meta.get("lane"), str) and "command" not in meta
 
 
-def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
+def _read(
+    entry: Entry, room: LinkerRoom, names: Sequence[str], own: str
+) -> tuple[Utterance, LaneLink] | None:
     if not _is_said(entry):
         return None
     meta = entry.meta
     try:
         if meta.get("final"):
             at = parse_date(entry.date).timestamp()
-            return _ours(room, meta["lane"], str(meta.get("turn")), entry.text, at)
-        return _theirs(meta)
+            return answer_in(room, meta["lane"], str(meta.get("turn")), entry.text, at)
+        return _theirs(meta, names, own)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None  # Imported, or written by another version: a single entry must not stop a chat.
 
 
-def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
+def _theirs(meta: Mapping[str, Any], names: Sequence[str], own: str) -> tuple[Utterance, LaneLink]:
     chat = str(meta.get("chat", ""))
     link = meta.get("link") or {}
     reply_to, parent = meta.get("reply_to"), link.get("parent")
     to = [str(one) for one in link.get("to", ())]
+    # Former versions recorded a call as a mention of the agent.
+    calls, text = bool(link.get("calls")) or AGENT in to, str(meta.get("text", ""))
     said = Utterance(
         key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
         author=str(meta.get("author", "")),
         name=str(meta.get("name", "")),
-        text=str(meta.get("text", "")),
-        mentions=tuple(one for one in to if one != AGENT),
-        reply_to=f"{chat}/{reply_to}" if reply_to else None,
+        text=_without_call(text, names) if calls else text,
+        mentions=tuple(one for one in to if one != AGENT and not (AGENT in to and one == own)),
+        reply_to=str(link.get("answer") or (f"{chat}/{reply_to}" if reply_to else "")) or None,
         thread=str(meta["thread"]) if meta.get("thread") else None,
-        # Former versions recorded a call as a mention of the agent.
-        calls=bool(link.get("calls")) or AGENT in to,
+        calls=calls,
     )
     if parent and "/" not in parent and not parent.startswith(OURS):
         parent = f"{chat}/{parent}"
     return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
 
 
-def _ours(
+def answer_in(
     room: LinkerRoom, lane: str, turn: str, text: str, at: float
 ) -> tuple[Utterance, LaneLink]:
-    # An answer continues the last call in its lane, or what was said last there if none is known.
+    """Return a turn's answer in its lane.
+
+    It continues the last call there, or what was said last if no call is known.
+    """
     heard = room.lanes[lane].heard if lane in room.lanes else ()
     theirs = [one for one in reversed(heard) if not one.agent]
     asked = next((one for one in theirs if one.calls), theirs[0] if theirs else None)
-    said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, agent=True)
+    said = Utterance(answer_key(turn), at, AGENT, "", text, agent=True)
     return said, LaneLink(lane, asked.key if asked else None, "an answer")
+
+
+def _own_mention(entries: Iterable[Entry]) -> str:
+    """Return the id by which former versions' calls mention the agent itself, or ""."""
+    metas = [entry.meta for entry in entries if isinstance(entry.meta.get("link"), dict)]
+    authors = {str(meta.get("author")) for meta in metas}
+    calls = [meta["link"].get("to") for meta in metas if meta.get("why") == "mention"]
+    calls = [to for to in calls if isinstance(to, list) and AGENT in to]
+    found = Counter(str(one) for to in calls for one in to if one != AGENT)
+    (most, count), *_others = found.most_common(1) or [("", 0)]
+    return most if 2 * count > len(calls) and most not in authors else ""
+
+
+def _without_call(text: str, names: Sequence[str]) -> str:
+    """Return a call's words without the names by which it calls the agent."""
+    return without(_HANDLE.sub(" ", text), names)
 
 
 def _names(name: str, handle: str) -> set[str]:

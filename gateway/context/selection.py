@@ -51,7 +51,7 @@ REFILL_SHARE: Final = 0.5
 """The share of the token budget that earlier messages may fill after an overflow."""
 
 FEW: Final = 6
-"""How many of the room's last messages a young lane shows if none seems to belong to it."""
+"""How many of the room's last messages a question that refers shows if none is likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,8 @@ class Nearby:
     """Messages outside a question's lane that may be included.
 
     whole      whether to include the room's last messages, because one conversation fills it
+    refers     whether the question begins a conversation but does not stand alone, so that the
+               room's last messages are included if none is likely
     likely     entries from any lane that seem to belong to the question
     evidence   old entries that contain the question's rarest words
     opened_on  the entry on which the question's thread was opened
@@ -90,6 +92,7 @@ class Nearby:
     """
 
     whole: bool = False
+    refers: bool = True
     likely: tuple[int, ...] = ()
     evidence: tuple[int, ...] = ()
     opened_on: int = 0
@@ -134,7 +137,8 @@ async def select_messages(
     kept = [entry for entry in fresh if entry.id in chosen]
     include: list[Entry] = []
     if lane is not None:
-        few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
+        young = sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
+        few = young and near.refers and not near.likely
         room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
         room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
         include = _newest_within(room, budget - _cost(kept))

@@ -21,6 +21,7 @@ from tape.deletions import deleted, source_message
 from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.lanes import TOPIC
+from tape.linking.agent_talk import GOES_ON, OWN_TASK
 from tape.linking.utterance import NO_SIGN, NOTHING_BEFORE, SILENCE, THREAD
 from tape.search.edits import edits_of, with_edits
 
@@ -48,6 +49,7 @@ WHY_NEW: Final[Mapping[str, str]] = MappingProxyType(
         "asked while another's question is answered": (
             ", because it would otherwise have waited for the answer to somebody else's question"
         ),
+        OWN_TASK: ", because it asks the agent for something that no earlier one is about",
         "the linker failed": ", because the linker failed on it",
     }
 )
@@ -63,6 +65,7 @@ WHY_THERE: Final[Mapping[str, str]] = MappingProxyType(
         "own last message": ", because its author wrote {parent} shortly before",
         "was addressed": ", because {parent} was addressed to its author",
         "short remark": ", because it is a short remark that follows {parent}",
+        GOES_ON: ", because its author goes on from the answer {parent}",
         "the only conversation": (
             ", because fewer than three people were writing, and nobody had paused for long"
         ),

@@ -39,6 +39,7 @@ def _is_valid(name: str, value: object) -> bool:
         and isinstance(value.get("parent"), str | None)
         and is_list_of(value.get("to", []), str)
         and isinstance(value.get("calls", False), bool)
+        and isinstance(value.get("answer"), str | None)
     )
 
 

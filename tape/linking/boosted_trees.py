@@ -21,7 +21,10 @@ class Trees:
     __slots__ = ("_functions", "width")
 
     def __init__(self, width: int, trees: Sequence[Any]) -> None:
-        """Compile trees for rows of `width` numbers; raises ValueError for invalid trees."""
+        """Compile trees for the first `width` numbers of a row; raises ValueError if invalid.
+
+        New features are added at the end of a row, so that older numbers still fit.
+        """
         # Nested conditions are four times as fast as walking through tuples, and each message is
         # compared fifty times.
         self.width = width
@@ -31,7 +34,8 @@ class Trees:
         ]
 
     def score(self, row: Row) -> float:
-        """Return the sum of the trees for one row."""
+        """Return the sum of the trees for one row; raises ValueError if it is too short."""
+        row = row[: self.width]
         total = 0.0
         for function in self._functions:
             total += function(row)
@@ -39,6 +43,7 @@ class Trees:
 
     def scores(self, rows: Sequence[Row], margin: float) -> list[float]:
         """Return the sum for each row, or UNLIKELY if it is more than `margin` below the best."""
+        rows = [row[: self.width] for row in rows]
         found = [0.0] * len(rows)
         alive = list(range(len(rows)))
         for count, function in enumerate(self._functions, 1):

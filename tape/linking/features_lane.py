@@ -67,12 +67,16 @@ def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -
                 *_standing(new, room.lanes[lane.lane]),
                 len(lanes),
                 *new.message,
+                *_talk_with_agent(room, new, lane),
+                *new.with_agent,
             )
         )
     return rows
 
 
-def new_row(new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) -> Row:
+def new_row(
+    room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]
+) -> Row:
     """Return the features of starting a new lane, computed from the scores of the lanes."""
     best = [*sorted(scores, reverse=True), 0.0, 0.0]
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
@@ -88,6 +92,53 @@ def new_row(new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) 
         len(lanes),
         bool(new.named),
         *new.message,
+        *_best_lane(room, new, lanes, scores),
+        *new.with_agent,
+    )
+
+
+def _talk_with_agent(room: LinkerRoom, new: MessageFeatures, likely: LikelyLane) -> Row:
+    """Return what the agent has to do with a lane, and with the new message's author there."""
+    lane = room.lanes[likely.lane]
+    ours = calls = own_calls = 0
+    last = None
+    for heard in lane.heard:
+        calls += heard.calls
+        own_calls += heard.calls and heard.author == new.author
+        if heard.agent:
+            ours += 1
+            last = heard
+    newest = lane.heard[-1]
+    asker = room.asker(last) if last else None
+    return (
+        ours / len(lane.heard),
+        calls,
+        own_calls,
+        asker == new.author,
+        asker is not None and asker != new.author,
+        newest.agent and asker == new.author,
+        newest.agent and asker is not None and asker != new.author,
+        new.answer is not None and new.answer.lane == likely.lane,
+        likely.best.agent,
+        likely.best.calls,
+    )
+
+
+def _best_lane(
+    room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]
+) -> Row:
+    """Return the features of the lane that fits best, if the new message begins no other."""
+    if not lanes:
+        return (0.0,) * 16
+    likely = lanes[scores.index(max(scores))]
+    lane = room.lanes[likely.lane]
+    newest = lane.heard[-1]
+    return (
+        *_talk_with_agent(room, new, likely),
+        *_overlap(new, lane),
+        lane.authors.get(new.author, 0),
+        new.now - newest.number,
+        new.minute - newest.minute,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom, minute
+from tape.linking.standing import stands_alone
 from tape.linking.utterance import Utterance
 
 Row = tuple[float, ...]
@@ -29,6 +30,9 @@ class MessageFeatures:
         self.mentions = frozenset(utterance.mentions)
         self.minute = minute(utterance.at)
         self.replied = utterance.reply_to is not None
+        self.calls = utterance.calls
+        self.alone = stands_alone(utterance.text)
+        self.answer = room.answer_to_others(utterance)
         self.now = room.number
         self.own = room.last_of(utterance.author)
         self.own_to = _addressees(room, self.own) if self.own else frozenset()
@@ -48,6 +52,29 @@ class MessageFeatures:
             *_own_past(room, self),
             *_pace(room, self),
         )
+        self.with_agent = _with_agent(room, self)
+
+
+def _with_agent(room: LinkerRoom, new: MessageFeatures) -> Row:
+    """Return the features of what is said to the agent, and of the agent's last messages."""
+    recent = list(islice(reversed(room.heard), RECENT_MESSAGES))
+    last = room.by_agent[-1] if room.by_agent else None
+    asker = room.asker(last) if last else None
+    own = new.own
+    answered = own is not None and any(heard.parent == own.key for heard in room.by_agent)
+    return (
+        float(new.calls),
+        float(new.alone),
+        float(new.answer is not None),
+        float(sum(heard.agent for heard in recent)),
+        float(sum(heard.calls for heard in recent)),
+        float(asker == new.author),
+        float(asker is not None and asker != new.author),
+        float(new.now - last.number) if last else LONG_AGO,
+        float(new.minute - last.minute) if last else LONG_AGO,
+        float(own is not None and own.calls),
+        float(answered),
+    )
 
 
 def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:

@@ -23,6 +23,8 @@ def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:
         if not heard.threaded:
             found[heard.number] = heard
     near = len(found)
+    if new.answer is not None and not new.answer.threaded:
+        found.setdefault(new.answer.number, new.answer)
     for older in (
         room.authors.get(new.author),
         room.mentioning.get(new.author),
@@ -43,8 +45,7 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
     own, named, message, shared = new.own, new.named, new.message, new.shared
     exchanges, last = new.exchanges, new.exchanges_last
     own_lane = own.lane if own else None
-    own_to = new.own_to
-    answers = room.answers
+    own_to, with_agent, answers = new.own_to, new.with_agent, room.answers
     by_author: dict[str, int] = {}
     by_lane: dict[str, int] = {}
     lanes: dict[str, Row] = {}
@@ -90,12 +91,26 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
                 heard.agent,
                 *of_lane,
                 *message,
+                *_of_agent(room, new, heard),
+                *with_agent,
             )
         )
         by_author[them] = by_author.get(them, 0) + 1
         by_lane[lane] = by_lane.get(lane, 0) + 1
         addressing += addresses
     return rows
+
+
+def _of_agent(room: LinkerRoom, new: MessageFeatures, heard: Heard) -> Row:
+    """Return whether a candidate calls the agent, and whose answer it is."""
+    asker = room.asker(heard) if heard.agent else None
+    return (
+        heard.calls,
+        asker == new.author,
+        asker is not None and asker != new.author,
+        heard is new.answer,
+        heard.alone,
+    )
 
 
 def _of_lane(room: LinkerRoom, new: MessageFeatures, name: str) -> Row:

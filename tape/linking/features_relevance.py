@@ -41,7 +41,8 @@ def relevance_rows(
         if name not in lanes:
             lanes[name] = view.of_lane(name)
         after = since.get(name, 0)
-        rows.append((*lanes[name], *view.of_message(heard, after), *view.same_for_all))
+        common = (*lanes[name], *view.of_message(heard, after), *view.same_for_all)
+        rows.append((*common, *view.with_agent(heard)))
         since[name] = after + 1
     return rows
 
@@ -61,6 +62,7 @@ class _View:
         best = judged.lanes[judged.scores.index(self.best_score)] if judged.lanes else None
         self.people = room.lanes[best.lane].authors if best else {}
         self.hops = _hops(room, best.best if best else None)
+        self.begins = lane not in room.lanes
         self.same_for_all = (
             self.best_score,
             self.total,
@@ -119,6 +121,21 @@ class _View:
             heard.length,
             heard.asks,
             heard.replied,
+        )
+
+    def with_agent(self, heard: Heard) -> Row:
+        """Return the features of one message that have to do with the agent."""
+        new = self.new
+        asker = self.room.asker(heard) if heard.agent else None
+        return (
+            heard.agent,
+            heard.calls,
+            asker == new.author,
+            asker is not None and asker != new.author,
+            heard is new.answer,
+            new.answer is not None and heard.lane == new.answer.lane,
+            self.begins,
+            *new.with_agent,
         )
 
 

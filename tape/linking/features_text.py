@@ -70,7 +70,8 @@ _STOPPED: Final = (
     "well were what what's whats when where which while who why will with won't would yeah yes "
     "yet you you're your youre "
 )
-_STOP: Final = frozenset(_STOPPED.split())
+STOP_WORDS: Final = frozenset(_STOPPED.split())
+"""Words of English that are grammar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,6 @@ def _hashed(found: list[str]) -> tuple[int, ...]:
     """Return the numbers of words that say something, each once."""
     words: dict[int, None] = {}
     for word in found:
-        if word not in _STOP:
+        if word not in STOP_WORDS:
             words[crc32(word.encode("utf-8", "replace")) % BUCKETS] = None
     return tuple(words)[:MAX_WORDS]

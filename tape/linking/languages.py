@@ -32,6 +32,9 @@ class Language:
     openers  beginnings of messages by their kind, the longest first
     asking   words that make a text a question wherever they stand
     ending   a pattern of how a question without a question mark ends
+    refers   a pattern of words that refer to what was said, or to who is there
+    enough   minimum characters of content in a text that stands alone, if nothing in it refers;
+             a word of a script with spaces counts as two
     """
 
     letters: Any
@@ -44,6 +47,8 @@ class Language:
     openers: tuple[tuple[str, int], ...]
     asking: tuple[str, ...]
     ending: Any
+    refers: Any
+    enough: int
 
 
 def language_of(text: str) -> Language | None:
@@ -68,7 +73,8 @@ def _openers(kinds: Mapping[int, str]) -> tuple[tuple[str, int], ...]:
 _CHINESE: Final = Language(
     letters=compiled(r"\p{Han}"),
     grammar=compiled(
-        "[的了是我你您他她它们咱这那哪不没别在有和跟与就都也还又再吗呢吧啊呀哦嗯哈嘛啦哎喂很"
+        "多少|多久|多大|多长|多远|时候|[一二两三四五六七八九十百几每半\\d]+[天次个年月周点块分秒岁种]"
+        "|[的了是我你您他她它们咱这那哪不没别在有和跟与就都也还又再吗呢吧啊呀哦嗯哈嘛啦哎喂很"
         "太真要会能可以把被给让对到去来上下里外一两几个么什怎为因所但而且或如果想说看做点得地"
         "着过之其于从向才只最更谁啥]"
     ),
@@ -111,6 +117,8 @@ _CHINESE: Final = Language(
         """
     ),
     ending=compiled(r"(?:[吗呢么]|是不是|好不好|对不对|行不行)[\u3002.!~ ]*$"),
+    refers=compiled(r"[这那它他她此也再]|刚才|刚刚|上面|前面|讨论|争|大家|你们|各位"),
+    enough=3,
 )
 
 _JAPANESE: Final = Language(
@@ -158,6 +166,8 @@ _JAPANESE: Final = Language(
         """
     ),
     ending=compiled(r"(?:か|かな|かね|っけ|なの)[\u3002.!~ ]*$"),
+    refers=compiled(r"[こそあ][のれ]|彼|さっき|先ほど|上の|みんな|皆"),
+    enough=3,
 )
 
 _KOREAN: Final = Language(
@@ -225,6 +235,8 @@ _KOREAN: Final = Language(
         """
     ),
     ending=compiled(r"(?:나요|까요|까|니|냐|는지요?|죠|가요)[.!~ ]*$"),
+    refers=compiled(r"\b[이그저](?:거|건|게|것)?\b|방금|위에|아까|다들|모두|여러분"),
+    enough=4,
 )
 
 _THAI: Final = Language(
@@ -275,6 +287,8 @@ _THAI: Final = Language(
         """
     ),
     ending=compiled(r"(?:ไหม|มั้ย|หรือเปล่า|หรือยัง|เหรอ|หรอ|ล่ะ)(?:ครับ|ค่ะ|คะ)?[.!~ ]*$"),
+    refers=compiled(r"นี้|นั้น|มัน|เมื่อกี้|ข้างบน|ทุกคน"),
+    enough=6,
 )
 
 LANGUAGES: Final = (_JAPANESE, _KOREAN, _THAI, _CHINESE)

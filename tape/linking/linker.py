@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import LinkerRoom
@@ -43,7 +44,11 @@ class Linker:
             return link
         if _quiet(room, utterance):
             return by_recency(room, utterance)
-        return self.model.link(room, utterance) if self.model else by_rules(room, utterance)
+        if self.model is None:
+            return with_talk(room, utterance, by_rules(room, utterance), {})
+        goes_on = utterance.calls and last_answer(room, utterance.author) is not None
+        link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0)
+        return with_talk(room, utterance, link, self.model.weights)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""
@@ -66,5 +71,6 @@ def _quiet(room: LinkerRoom, *new: Utterance) -> bool:
     if len(people) >= MIN_CROWD:
         return False
     # Two people who both ask the agent may each have a conversation of their own with it.
-    said = (*room.heard, *new)
-    return len(people) < 2 or len({one.author for one in said if one.calls}) < 2
+    callers = {one.author for one in room.heard if one.calls}
+    callers.update(one.author for one in new if one.calls)
+    return len(people) < 2 or len(callers) < 2

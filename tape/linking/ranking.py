@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
+from tape.linking.agent_talk import others_talk
 from tape.linking.model import Model
 from tape.linking.room import Heard, LinkerRoom
 
@@ -38,6 +39,10 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
 
     A model adds uncertain messages if they are likely enough to be useful. Without a model, or in a
     platform's thread, the result is the lane's messages.
+
+    A message that begins a conversation and stands alone has only what is very likely, which may be
+    nothing. To a call, others' talk with the agent is no part of the conversation, unless the call
+    begins one and does not stand alone: then it is about what was said.
     """
     message = room.by_key.get(key)
     if message is None:
@@ -46,11 +51,17 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
         lane = room.lanes[message.lane].heard
         return [heard.key for heard in lane if heard.number < message.number][-most:]
     likeliest = _likeliest(room, key, model)
-    if _filled(room, likeliest):
+    begins = room.begins(message)
+    left_out: frozenset[str] = frozenset()
+    if message.calls and (message.alone or not begins):
+        left_out = others_talk(room.before(key), message, model.weights)
+    if not left_out and _filled(room, likeliest):
         return latest(room, key, most)
     size = best_size([chance for chance, _ in likeliest], most)
-    taken = sorted(likeliest[:size], key=lambda pair: pair[1].number)
-    return [heard.key for _, heard in taken]
+    least = model.least_chosen if begins and message.alone else 0.0
+    taken = [one for chance, one in likeliest[:size] if chance >= least]
+    taken = [one for one in taken if one.lane not in left_out]
+    return [heard.key for heard in sorted(taken, key=lambda one: one.number)]
 
 
 def latest(room: LinkerRoom, key: str, most: int) -> list[str]:

@@ -8,6 +8,7 @@ from sys import intern
 from typing import Final, TypeVar
 
 from tape.linking.features_text import called, gist
+from tape.linking.standing import stands_alone
 from tape.linking.utterance import THREAD, LaneLink, Utterance
 
 WINDOW: Final = 200
@@ -22,10 +23,11 @@ def minute(at: float) -> int:
 
 
 class Heard:
-    """What the linker remembers of a message."""
+    """What the linker remembers of a message; `alone`: whether its text stands alone."""
 
     __slots__ = (
         "agent",
+        "alone",
         "asks",
         "author",
         "called",
@@ -40,6 +42,7 @@ class Heard:
         "opens",
         "parent",
         "replied",
+        "reply_to",
         "text",
         "threaded",
         "words",
@@ -54,6 +57,8 @@ class Heard:
         self.mentions = tuple(map(intern, utterance.mentions))
         self.agent = utterance.agent
         self.calls = utterance.calls
+        self.alone = stands_alone(utterance.text)
+        self.reply_to = utterance.reply_to
         self.replied = utterance.reply_to is not None
         self.threaded = link.lane.startswith(THREAD)
         self.lane = intern(link.lane)
@@ -75,7 +80,7 @@ class Heard:
             name=self.called,
             text=self.text,
             mentions=self.mentions,
-            reply_to=self.parent if self.replied else None,
+            reply_to=self.reply_to,
             agent=self.agent,
             calls=self.calls,
         )
@@ -98,6 +103,7 @@ class LinkerRoom:
     answers     maps a message's key to the number of remembered messages that continue it
     authors     maps a person to the messages that the person wrote
     mentioning  maps a person to the messages that mention the person
+    by_agent    the agent's messages
 
     The agent is no person: its messages count in no map of people.
     """
@@ -109,6 +115,7 @@ class LinkerRoom:
     answers: dict[str, int] = field(default_factory=dict, init=False)
     authors: dict[str, list[Heard]] = field(default_factory=dict, init=False)
     mentioning: dict[str, list[Heard]] = field(default_factory=dict, init=False)
+    by_agent: list[Heard] = field(default_factory=list, init=False)
     lanes: dict[str, Lane] = field(default_factory=dict, init=False)
     frequency: dict[int, int] = field(default_factory=dict, init=False)
 
@@ -127,6 +134,22 @@ class LinkerRoom:
         own = self.authors.get(author)
         return own[-1] if own else None
 
+    def begins(self, heard: Heard) -> bool:
+        """Return whether a remembered message begins its conversation."""
+        return heard.parent is None and self.lanes[heard.lane].heard[0] is heard
+
+    def asker(self, heard: Heard) -> str | None:
+        """Return whom one of the agent's messages answers, or None if that is not remembered."""
+        asked = self.by_key.get(heard.parent) if heard.agent and heard.parent else None
+        return asked.author if asked else None
+
+    def answer_to_others(self, utterance: Utterance) -> Heard | None:
+        """Return the agent's message in others' conversation that is replied to, if any."""
+        replied = self.by_key.get(utterance.reply_to) if utterance.reply_to else None
+        if replied is None or not replied.agent:
+            return None
+        return None if utterance.author in self.lanes[replied.lane].authors else replied
+
     def before(self, key: str) -> LinkerRoom:
         """Return the room as it was just before a remembered message."""
         room = LinkerRoom(self.most)
@@ -142,7 +165,9 @@ class LinkerRoom:
         self.by_key[new.key] = new
         lane = self.lanes.setdefault(new.lane, Lane())
         lane.heard.append(new)
-        if not new.agent:
+        if new.agent:
+            self.by_agent.append(new)
+        else:
             lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
             self.authors.setdefault(new.author, []).append(new)
             for person in set(new.mentions):
@@ -159,7 +184,9 @@ class LinkerRoom:
             _fewer(self.answers, old.parent)
         lane = self.lanes[old.lane]
         lane.heard.pop(0)
-        if not old.agent:
+        if old.agent:
+            self.by_agent.pop(0)
+        else:
             _fewer(lane.authors, old.author)
             _drop(self.authors, old.author)
             for person in set(old.mentions):

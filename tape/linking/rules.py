@@ -6,9 +6,11 @@ from typing import Final
 
 from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom, minute
+from tape.linking.standing import stands_alone
 from tape.linking.utterance import (
     NO_SIGN,
     NOTHING_BEFORE,
+    REPLY,
     SILENCE,
     THREAD,
     LaneLink,
@@ -22,7 +24,11 @@ LULL_MINUTES: Final = 30.0
 
 
 def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> LaneLink | None:
-    """Return the link given by a platform's thread or reply, or None if there is neither."""
+    """Return the link given by a platform's thread or reply, or None if there is neither.
+
+    A reply to what the agent said in others' conversation may only be a way of asking it, so that
+    such a reply joins only if it does not stand alone.
+    """
     if new.thread is not None:
         lane = THREAD + new.thread
         known = room.lanes.get(lane)
@@ -30,11 +36,13 @@ def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> 
         return LaneLink(lane, new.reply_to or newest, "thread")
     if new.reply_to is None:
         return None
+    if room.answer_to_others(new) is not None and stands_alone(new.text):
+        return None
     replied = room.by_key.get(new.reply_to)
     if replied is not None:
-        return LaneLink(replied.lane, replied.key, "reply")
+        return LaneLink(replied.lane, replied.key, REPLY)
     if replied_lane is not None:
-        return LaneLink(replied_lane, new.reply_to, "reply")
+        return LaneLink(replied_lane, new.reply_to, REPLY)
     return None
 
 
@@ -94,7 +102,9 @@ def _remark(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
     text = gist(new.text)
     if last is None or text.asks or len(text.words) > MAX_REMARK_WORDS:
         return None
-    return last, "short remark"
+    # What is said to the agent after its answer to somebody else may be a task of its own.
+    to_others = last.agent and room.asker(last) != new.author
+    return None if new.calls and to_others and stands_alone(new.text) else (last, "short remark")
 
 
 def _last(room: LinkerRoom) -> Heard | None:

@@ -13,6 +13,9 @@ AGENT: Final = "agent"  # the id that stands for the agent among authors, which 
 NOTHING_BEFORE: Final = "nothing before"
 """Why a message starts a conversation: no earlier message is remembered that it could continue."""
 
+REPLY: Final = "reply"
+"""Why a message is in a conversation: it replies to a message there."""
+
 NO_SIGN: Final = "no sign"
 """Why a message starts a conversation: no rule found an earlier one that it continues."""
 

@@ -10,13 +10,15 @@ import orjson
 
 from tape.errors import WeightsInvalid
 from tape.linking.boosted_trees import Trees
-from tape.linking.model import Model
+from tape.linking.model import LEAST_CHOSEN, Model
 from tape.linking.room import LinkerRoom
 from tape.linking.utterance import Utterance
 
 FORM: Final = 1
 SHIPPED: Final = Path(__file__).with_name("numbers.json")
 STAGES: Final = ("pair", "lane", "new", "relevance")
+LEAST_WIDTHS: Final = {"pair": 52, "lane": 55, "new": 27, "relevance": 44}
+"""Minimum widths of the stages' rows: those before the features of talk with the agent."""
 
 
 @functools.cache
@@ -27,6 +29,9 @@ def load(path: Path = SHIPPED) -> Model:
     """
     try:
         model = from_numbers(path.read_bytes())
+        for name, least in LEAST_WIDTHS.items():
+            if (width := getattr(model, name).width) < least:
+                raise ValueError(f"the rows of {name} have {width} numbers, not at least {least}")
         _try_out(model)
         return model
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -40,11 +45,13 @@ def from_numbers(numbers: bytes) -> Model:
         raise ValueError(f"form {found['form']!r} is not {FORM}")
     stages = {name: Trees(int(found[name]["width"]), found[name]["trees"]) for name in STAGES}
     weights = {int(word): float(weight) for word, weight in found["weights"].items()}
-    return Model(weights=weights, least_new=float(found["least_new"]), **stages)
+    least_new = float(found["least_new"])
+    least_chosen = float(found.get("least_chosen", LEAST_CHOSEN))
+    return Model(weights=weights, least_new=least_new, least_chosen=least_chosen, **stages)
 
 
 def _try_out(model: Model) -> None:
-    # Rows of another width than the trees expect raise ValueError.
+    # Rows that are shorter than the trees expect raise ValueError.
     room = LinkerRoom()
     for at, author in enumerate(("one", "two", "three")):
         utterance = Utterance(str(at), 60.0 * at, author, author, "a text to try it out")

@@ -59,6 +59,7 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
         "G1": "its chats have one person each",
         "E8": "messages there are text only",
         "G2": "its chats have one person each",
+        "I12": "its chats have one person each",
         "H1 groups": "its chats have one person each",
     },
     "discord": {"F4 exclusive": "several readers may connect, and none learns of another"},

@@ -34,6 +34,10 @@ CONVERSATIONS: Final = {
     ", because it would otherwise have waited for the answer to somebody else's question": (
         "，否则它得等待别人的问题得到回答"
     ),
+    ", because it asks the agent for something that no earlier one is about": (
+        "，因为它请助手做的事与先前的对话都无关"
+    ),
+    ", because its author goes on from the answer {parent}": "，因为其作者接着回答{parent}往下说",
     ", because the linker failed on it": "，因为链接器处理它时出错",
     "; why was not recorded": "；原因没有记录",
     ", because it was written in that thread": "，因为它写在该话题中",

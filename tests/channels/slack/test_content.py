@@ -92,6 +92,7 @@ def test_people_channels_emoji_dates_and_what_nobody_listed_are_read_in_rich_tex
     )
     assert found.text == "@Ada in #C9:wave::skin-tone-2:11 July@here@S1#405a8a a+b "
     assert found.mentions == ("U1",)
+    assert content("<@UBOT> and <@U1>").mentions == ("U1",)
 
 
 @pytest.mark.parametrize(

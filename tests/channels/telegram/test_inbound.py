@@ -150,6 +150,16 @@ def test_mentions_are_named() -> None:
     assert read(said(text, entities=found)).mentions == ("@bob", "8")
 
 
+def test_a_mention_of_the_bot_itself_mentions_nobody() -> None:
+    text = f"@{ME.username.upper()} and @bob and you"
+    found = [
+        entity(text, f"@{ME.username.upper()}", "mention"),
+        entity(text, "@bob", "mention"),
+        entity(text, "you", "text_mention", user=BOT),
+    ]
+    assert read(said(text, entities=found)).mentions == ("@bob",)
+
+
 def test_a5_equal_message_ids_in_two_chats_are_two_messages() -> None:
     other = {**GROUP, "id": -200}
     assert read(said("a")).ext_id != read(said("a", other)).ext_id

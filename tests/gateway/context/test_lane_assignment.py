@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from channels.message import Author, InboundMessage
+from channels.message import Author, InboundMessage, Media
 from tape.entry import message
 from tape.linking import LaneLink, Linker
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -178,3 +178,38 @@ async def test_what_was_said_while_a_turn_set_an_anchor_is_shown_to_the_next(
     names = [entry.name for entry in await group.tape.anchors()]
     assert "task/done" in names
     assert sum("under the sink" in text for text in prompt(group.model)) == 1
+
+
+async def test_a_reply_to_an_answer_is_remembered_as_one_also_by_a_room_that_is_read(
+    group: GroupChat,
+) -> None:
+    await group.hear(asks(101, "1", "which Linux desktop is good for an old laptop?"))
+    answer = "1"  # the id of the first post
+    dinner = asks(102, "2", "what could I cook with leeks and potatoes?", reply_to=answer)
+    joins = asks(103, "3", "and with Debian?", reply_to=answer)
+    lanes = await hear(group, dinner, joins)
+    assert lanes == ["said:-100/101", "said:-100/102", "said:-100/101"]
+    rooms = group.gateway.parts.memories
+    kept = await rooms.of(group.tape.name)
+    rooms.forget([group.tape.name])
+    again = await rooms.of(group.tape.name)
+    for memory in (kept, again):
+        replied = [one.reply_to for one in memory.room.heard if one.replied]
+        assert replied == [memory.room.by_agent[0].key] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "shows"),
+    [
+        ("what do you think of that?", {}, True),
+        ("and you, Tapeway?", {}, True),
+        ("which mountain is the highest in Austria?", {}, False),
+        ("what is this?", {"media": (Media("image", "photo"),)}, False),
+    ],
+)
+async def test_only_a_question_that_refers_to_the_room_is_shown_its_last_messages(
+    group: GroupChat, text: str, more: dict[str, Any], *, shows: bool
+) -> None:
+    await hear(group, says(1, "1", "the harbour office has no canteen"), says(2, "2", "oh no"))
+    await group.hear(asks(600, "3", text, **more))
+    assert any("canteen" in one for one in prompt(group.model)) == shows

@@ -11,7 +11,6 @@ from gateway.context.room_memory import (
     MIN_ROOM_WEIGHT,
     RoomMemories,
     RoomMemory,
-    utterance_of,
 )
 from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.room import WINDOW
@@ -44,9 +43,7 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(group: GroupCha
     assert set(kept.entries.items()) <= set(again.entries.items())
     assert (again.alone, again.filling) == (kept.alone, kept.filling)
     next_one = says(6, "3", "who put it there?")
-    links = [
-        one.link(utterance_of(next_one, 0, one.people(next_one)), None) for one in (kept, again)
-    ]
+    links = [one.link(one.utterance(next_one, 0), None) for one in (kept, again)]
     assert links[0] == links[1]
     assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
     assert [heard.calls for heard in kept.room.heard] == [False, False, False, True, False]
@@ -57,13 +54,15 @@ async def test_a_call_that_a_former_version_recorded_as_a_mention_is_read_as_a_c
 ) -> None:
     await group.hear(
         says(1, "1", "has anybody seen the red kettle?"),
-        says(2, "2", "how do I mount a disk?", mentions=("@handle1",), addressed=True),
+        says(
+            2, "2", "how do I mount a disk?", mentions=("@handle1",), addressed=True, why="mention"
+        ),
     )
     rooms = group.gateway.parts.memories
     kept = await rooms.of(group.tape.name)
     entries = await group.tape.find()
     former = [
-        replace(entry, meta={**entry.meta, "link": {"to": [AGENT, *link.get("to", ())]}})
+        replace(entry, meta={**entry.meta, "link": {"to": [AGENT, "our_bot", *link["to"]]}})
         if (link := entry.meta.get("link", {})).get("calls")
         else entry
         for entry in entries
@@ -74,6 +73,17 @@ async def test_a_call_that_a_former_version_recorded_as_a_mention_is_read_as_a_c
         (h.mentions, h.calls) for h in kept.room.heard
     ]
     assert again.room.heard[1].mentions == ("1",)
+
+
+async def test_the_names_by_which_a_message_calls_the_agent_are_none_of_its_words(
+    gateway: Gateway,
+) -> None:
+    rooms = RoomMemories(gateway.services.tapes, Linker(), names=("Ada", "小塔"))
+    memory = await rooms.of("room")
+    called = says(1, "1", "@ada_bot, Ada: what did Adam say? 小塔", addressed=True)
+    assert memory.utterance(called, 1).text.split() == [",", ":", "what", "did", "Adam", "say?"]
+    told = says(2, "1", "@ada_bot and Ada", addressed=False)
+    assert memory.utterance(told, 2).text == "@ada_bot and Ada"
 
 
 async def test_the_agent_counts_nowhere_as_a_person(group: GroupChat) -> None:

@@ -266,3 +266,10 @@ async def test_e8_what_came_with_images_is_pictured_the_question_apart() -> None
     )
     takes = await select_messages(tape, "x", [6], [], 1000)
     assert takes == Selection((3,), (4, 5, 6), pictured=(3, 4))
+
+
+async def test_the_room_s_last_messages_are_shown_only_to_what_refers_to_them() -> None:
+    tape = await tape_with(said("3", lane="y"), said("4", lane="y"), said("5"))
+    refers = await select_messages(tape, "x", [5], [], 1000, Nearby(refers=True))
+    clear = await select_messages(tape, "x", [5], [], 1000, Nearby(refers=False))
+    assert (refers.include, clear.include) == ((3, 4), ())

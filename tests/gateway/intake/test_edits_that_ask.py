@@ -53,7 +53,8 @@ async def test_a4_an_edit_that_mentions_the_agent_asks_it(group: GroupChat) -> N
 
 
 async def test_a4_what_another_s_turn_took_as_chatter_is_shown_as_edited(group: GroupChat) -> None:
-    await group.hear_each(ASIDE, QUESTION, edit("@bot when?"))
+    question = replace(QUESTION, reply_to=ASIDE.message_id)
+    await group.hear_each(ASIDE, question, edit("@bot when?"))
     assert len(group.posts) == 2
     shown = "\n".join(prompts(group.model))
     before, _sign, after = shown.partition(NOW_READS)

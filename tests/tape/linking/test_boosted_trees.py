@@ -42,6 +42,14 @@ def test_what_the_first_trees_find_hopeless_is_not_finished() -> None:
     assert trees.scores([[0.0], [1.0]], margin=9.0) == [2.0, 4.0]
 
 
+def test_a_row_may_have_more_numbers_than_the_trees_know_and_not_fewer() -> None:
+    trees = Trees(1, [[0, 1.5, 0.25, 0.5]])
+    assert trees.score((1.0, 7.0)) == 0.25
+    assert trees.scores([(2.0, 7.0)], 4.0) == [0.5]
+    with pytest.raises(ValueError, match="unpack"):
+        trees.score(())
+
+
 def test_no_trees_say_nothing() -> None:
     assert Trees(1, []).scores([[1.0]], 4.0) == [0.0]
     assert chance(0.0) == 0.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
+from tape.linking.utterance import AGENT
 from tests.kit.examples import examples
 
 Chat: TypeAlias = list[tuple[Utterance, LaneLink]]
@@ -45,10 +47,16 @@ def play(linker: Linker, lines: list[tuple[object, ...]]) -> tuple[LinkerRoom, C
     for number, (author, text, mentions, back, thread, after) in enumerate(lines):
         at += after  # type: ignore[operator]
         reply = None if back is None else str(number - back)  # type: ignore[operator]
+        calls = number % 3 == 0
         said = Utterance(str(number), at, author, author, text, mentions, reply, thread)  # type: ignore[arg-type]
+        said = replace(said, calls=calls)
         link = linker.link(room, said)
         room.add(said, link)
         chat.append((said, link))
+        if calls:
+            answer = Utterance(f"turn:{number}", at, AGENT, "", "here you are", agent=True)
+            chat.append((answer, LaneLink(link.lane, said.key, "an answer")))
+            room.add(*chat[-1])
     return room, chat
 
 
@@ -75,12 +83,14 @@ def test_a_room_that_was_replayed_links_as_the_one_that_was_kept(
 @examples(30)
 @given(LINES)
 def test_what_a_room_counts_is_of_what_it_remembers(lines: list[tuple[object, ...]]) -> None:
-    room, _ = play(LINKER, lines)
+    room, chat = play(LINKER, lines)
     heard = list(room.heard)
-    assert len(room) == len(heard) == min(MOST, len(lines))
+    people = [one for one in heard if not one.agent]
+    assert len(room) == len(heard) == min(MOST, len(chat))
     assert sum(len(lane.heard) for lane in room.lanes.values()) == len(heard)
-    assert sum(sum(lane.authors.values()) for lane in room.lanes.values()) == len(heard)
-    assert sum(len(said) for said in room.authors.values()) == len(heard)
+    assert sum(sum(lane.authors.values()) for lane in room.lanes.values()) == len(people)
+    assert sum(len(said) for said in room.authors.values()) == len(people)
+    assert room.by_agent == [one for one in heard if one.agent]
     assert sum(room.frequency.values()) == sum(len(one.words) for one in heard)
     assert sum(room.answers.values()) == sum(one.parent is not None for one in heard)
     assert set(room.by_key) == {one.key for one in heard}

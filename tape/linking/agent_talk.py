@@ -1,0 +1,81 @@
+"""What people's talk with the agent implies, whatever the linker would guess.
+
+Whoever calls the agent with a task that stands alone, and that has no rare word in common with
+somebody else's talk with the agent, takes no part in that. And if nobody has said anything but to
+the agent since its last answer to a person, that person goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tape.linking.features_message import UNKNOWN_WORD_WEIGHT
+from tape.linking.room import Heard, LinkerRoom
+from tape.linking.utterance import LaneLink, Utterance, starts
+
+MIN_SHARED_WEIGHT: Final = 7.0
+"""Minimum weight of the words that two messages have in common if they are of one subject.
+
+A word that the model's table does not have weighs more, and two common ones do together.
+"""
+
+SURELY_NEW: Final = 0.6
+"""The chance above which a message starts a conversation if its author may go on from an answer."""
+
+OWN_TASK: Final = "a task of its own"
+"""Why a message starts a conversation: it asks the agent something that others did not speak of."""
+
+GOES_ON: Final = "goes on with the agent"
+"""Why a message is in a conversation: its author goes on from the agent's answer there."""
+
+
+def with_talk(
+    room: LinkerRoom, new: Utterance, link: LaneLink, weights: Mapping[int, float]
+) -> LaneLink:
+    """Return the link of a message to the agent, or the one given if nothing else is implied."""
+    if not new.calls:
+        return link
+    said = Heard(new, link, room.number)
+    begins = link.parent is None
+    if not (begins or _is_others(room, link.lane, said, weights)):
+        return link
+    answer = last_answer(room, new.author)
+    if answer is not None and not (begins and said.alone):
+        return LaneLink(answer.lane, answer.key, GOES_ON)
+    return starts(new, OWN_TASK) if said.alone and not begins else link
+
+
+def others_talk(room: LinkerRoom, message: Heard, weights: Mapping[int, float]) -> frozenset[str]:
+    """Return the lanes in which others talk with the agent, and which a message leaves alone."""
+    lanes = {heard.lane for heard in room.by_agent if heard.lane != message.lane}
+    return frozenset(lane for lane in lanes if _is_others(room, lane, message, weights))
+
+
+def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int, float]) -> bool:
+    """Return whether somebody else talks with the agent in a lane, and of something else.
+
+    Where several people write, they talk with each other, too: that the linker judges.
+    """
+    known = room.lanes.get(lane)
+    if known is None or len(known.authors) != 1 or not any(heard.agent for heard in known.heard):
+        return False
+    if not known.authors.keys().isdisjoint((message.author, *message.mentions)):
+        return False
+    words = frozenset(message.words)
+    return all(
+        sum(weights.get(word, UNKNOWN_WORD_WEIGHT) for word in words.intersection(heard.words))
+        < MIN_SHARED_WEIGHT
+        for heard in known.heard
+    )
+
+
+def last_answer(room: LinkerRoom, author: str) -> Heard | None:
+    """Return the agent's last answer to an author if all said since is to the agent, or by it."""
+    for heard in reversed(room.heard):
+        if heard.agent:
+            if room.asker(heard) == author:
+                return None if heard.threaded else heard
+        elif not heard.calls:
+            return None
+    return None

@@ -65,6 +65,7 @@ class Log:
     `parents` has the annotated links of a log whose links are conversations (a line that begins a
     conversation has none), and `dispatcher` each annotated line's connected component by its first
     line. `replies` has what the platform itself tells; in a log whose links are replies, only this.
+    `server_lines` counts the lines that are annotated, but that no person wrote.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Log:
     first_line: int
     links: Links
     begun: datetime
+    server_lines: int = 0
 
     def gold(self, number: int) -> frozenset[int]:
         """Return the earlier lines of a line's conversation, from the first annotated line on."""
@@ -137,7 +139,9 @@ def read(path: Path, first_line: int | None = None, links: Links | None = None) 
             parents[later] = (*parents.get(later, ()), earlier)
     name, conversations = path.name.removesuffix(LOG), _components(pairs)
     first = first if first_line is None else first_line
-    return Log(name, lines, parents, conversations, replies, first, links, begun)
+    people = {line.number for line in lines}
+    servers = sum(line >= first and line not in people for line in conversations)
+    return Log(name, lines, parents, conversations, replies, first, links, begun, servers)
 
 
 def mentioned(text: str, author: str, seen: dict[str, str]) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ dates       a line may have its day: `[YYYY-MM-DD HH:MM]`. Without one, the time
             the line before, and the first line is of `UNDATED`.
 first line  the first one that the annotation says anything of: that it continues an earlier line,
             or that it begins a conversation (`a a -`). What is before it was heard, no more.
-links       conversations, if the annotation names a beginning, or leaves hardly a line out. If it
-            does neither, its links are replies: most lines have none, and nobody said where a
-            conversation begins. Such a log is heard from its start.
+links       conversations, if the annotation names a beginning or leaves hardly a line out, or if
+            the replies have a file of their own. Else they are replies: most lines have none, and
+            nobody said where a conversation begins. Such a log is heard from its start.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ def read(path: Path, first_line: int | None = None, links: Links | None = None) 
     pairs = list(_pairs(_beside(path, ANNOTATION).read_text("utf-8")))
     replies = _replies(_beside(path, REPLIES))
     first = min((later for _, later in pairs), default=0)
-    links = links or _links(pairs, sum(line.number >= first for line in lines))
+    count = sum(line.number >= first for line in lines)
+    links = links or ("conversations" if replies else _links(pairs, count))
     parents: dict[int, tuple[int, ...]] = {}
     if links == "replies":
         replies |= {later: earlier for earlier, later in pairs if earlier != later}

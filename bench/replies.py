@@ -87,7 +87,7 @@ async def rows_of(room: PlayedRoom, hidden: dict[int, int], frame: int = 0) -> l
             if said.number in hidden:
                 call = len(rows) % CALL_EVERY == CALL_EVERY - 1
                 seen = await play.ask(said, call=call)
-                rows.append(_row(seen, hidden[said.number], lanes, _size(memory, said)))
+                rows.append(figures_of(seen, hidden[said.number], lanes, _size(memory, said)))
     return rows
 
 
@@ -97,7 +97,8 @@ def _size(room: LinkerRoom, said: Said) -> int:
     return len(heard) - 1
 
 
-def _row(seen: Seen, parent: int, lanes: dict[int, str], size: int) -> Row:
+def figures_of(seen: Seen, parent: int, lanes: dict[int, str], size: int) -> Row:
+    """Return the figures of a reply whose message is `parent`; `size` is that of its lane."""
     row = {
         "in_lane": float(lanes[parent] == lanes[seen.line]),
         "lane_size": float(size),

@@ -14,8 +14,8 @@ from bench.linker.partition import Partition, best_pairing
 def partition(*lines: str) -> Partition:
     """Return a partition of lines, each its lane and its conversation."""
     found = Partition()
-    for lane, conversation in lines:
-        found.add("file", lane, conversation)
+    for line in lines:
+        found.add("file", line[0], line[1])
     return found
 
 

@@ -8,9 +8,9 @@ dates       a line may have its day: `[YYYY-MM-DD HH:MM]`. Without one, the time
             the line before, and the first line is of `UNDATED`.
 first line  the first one that the annotation says anything of: that it continues an earlier line,
             or that it begins a conversation (`a a -`). What is before it was heard, no more.
-links       conversations, if the annotation names a beginning, or leaves hardly a line out. If it
-            does neither, its links are replies: most lines have none, and nobody said where a
-            conversation begins. Such a log is heard from its start.
+links       conversations, if the annotation names a beginning or leaves hardly a line out, or if
+            the replies have a file of their own. Else they are replies: most lines have none, and
+            nobody said where a conversation begins. Such a log is heard from its start.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Log:
     `parents` has the annotated links of a log whose links are conversations (a line that begins a
     conversation has none), and `dispatcher` each annotated line's connected component by its first
     line. `replies` has what the platform itself tells; in a log whose links are replies, only this.
+    `server_lines` counts the lines that are annotated, but that no person wrote.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Log:
     first_line: int
     links: Links
     begun: datetime
+    server_lines: int = 0
 
     def gold(self, number: int) -> frozenset[int]:
         """Return the earlier lines of a line's conversation, from the first annotated line on."""
@@ -127,7 +129,8 @@ def read(path: Path, first_line: int | None = None, links: Links | None = None) 
     pairs = list(_pairs(_beside(path, ANNOTATION).read_text("utf-8")))
     replies = _replies(_beside(path, REPLIES))
     first = min((later for _, later in pairs), default=0)
-    links = links or _links(pairs, sum(line.number >= first for line in lines))
+    count = sum(line.number >= first for line in lines)
+    links = links or ("conversations" if replies else _links(pairs, count))
     parents: dict[int, tuple[int, ...]] = {}
     if links == "replies":
         replies |= {later: earlier for earlier, later in pairs if earlier != later}
@@ -137,7 +140,9 @@ def read(path: Path, first_line: int | None = None, links: Links | None = None) 
             parents[later] = (*parents.get(later, ()), earlier)
     name, conversations = path.name.removesuffix(LOG), _components(pairs)
     first = first if first_line is None else first_line
-    return Log(name, lines, parents, conversations, replies, first, links, begun)
+    people = {line.number for line in lines}
+    servers = sum(line >= first and line not in people for line in conversations)
+    return Log(name, lines, parents, conversations, replies, first, links, begun, servers)
 
 
 def mentioned(text: str, author: str, seen: dict[str, str]) -> tuple[str, ...]:

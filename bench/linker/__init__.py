@@ -5,5 +5,6 @@ play      a log is linked, line by line, and the rows of each stage are gathered
 boost     trees from rows (the only module that needs the extra `train`)
 limit     the chance from which on a message begins a conversation, chosen on other logs
 training  the order of it: each stage learns from what the ones before it really say
+partition the field's own figures of lanes: 1-VI, one-to-one, exact match
 score     the figures of a linker on logs
 """

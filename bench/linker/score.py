@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean, quantiles
 from typing import Final
 
 from bench.irc import WARM, Log
+from bench.linker.partition import Partition
 from bench.linker.play import from_annotation, said_of
 from bench.linker.vary import Scene
 from tape.linking import Linker, LinkerRoom
@@ -20,9 +21,13 @@ MOST: Final = 50
 
 @dataclass(slots=True)
 class Score:
-    """Figures of queries, to be averaged; `seconds` are those of each link."""
+    """Figures of queries, to be averaged; `seconds` are those of each link.
+
+    `lanes` holds the lanes of all annotated lines beside their conversations.
+    """
 
     figures: dict[str, list[float]] = field(default_factory=dict)
+    lanes: Partition = field(default_factory=Partition)
     seconds: list[float] = field(default_factory=list)
 
     def add(self, name: str, value: float) -> None:
@@ -32,6 +37,7 @@ class Score:
     def extend(self, other: Score) -> None:
         """Add the queries of another."""
         self.seconds += other.seconds
+        self.lanes.extend(other.lanes)
         for name, values in other.figures.items():
             self.figures.setdefault(name, []).extend(values)
 
@@ -41,12 +47,15 @@ class Score:
         return len(self.figures.get("set recall", ()))
 
     def means(self) -> dict[str, float]:
-        """Return the macro means in percent, Set-F1 and the lane's own F1 among them."""
+        """Return the macro means in percent, Set-F1 and the lane's own F1 among them.
+
+        With them are the field's own figures of the lanes, over all files together.
+        """
         means = {name: 100 * fmean(values) for name, values in self.figures.items()}
         for name in ("set", "lane"):
             recall, precision = means[f"{name} recall"], means[f"{name} precision"]
             means[f"{name} F1"] = 2 * recall * precision / ((recall + precision) or 1.0)
-        return means
+        return means | self.lanes.figures()
 
     def milliseconds(self) -> tuple[float, float]:
         """Return the median and the 99th percentile of a link's milliseconds."""
@@ -67,12 +76,15 @@ def score(scene: Scene, linker: Linker, *, warm: int = WARM, every: int = 1) -> 
         conversation = log.dispatcher.get(line.number)
         if conversation is None or line.number < log.first_line:
             continue
+        found.lanes.add(log.name, link.lane, conversation)
         gold = before.setdefault(conversation, set())
         if gold and line.number >= log.first_line + warm:
             if asked % every == 0:
                 _ask(found, log, linker, room, line.number, gold)
             asked += 1
         gold.add(line.number)
+    for server in range(log.server_lines):  # as the field counts them: nobody gets them wrong
+        found.lanes.add(log.name, f"server {server}", f"server {server}")
     return found
 
 
@@ -86,12 +98,12 @@ def total(scores: Iterable[Score]) -> Score:
 
 def table(rows: Mapping[str, Score]) -> str:
     """Return a table of scores by name."""
-    names: Sequence[str] = ("set F1", "set recall", "set precision", "lane F1")
-    tops = [f"{what}@{k}" for k in TOPS for what in ("recall", "parents")]
-    lines = ["queries  " + "  ".join(names) + "  " + "  ".join(tops)]
+    names = ["set F1", "set recall", "set precision", "lane F1", "1-VI", "1-1", "exact F1"]
+    names += [f"{what}@{k}" for k in TOPS for what in ("recall", "parents")]
+    lines = ["queries  " + "  ".join(f"{name:>5}" for name in names)]
     for name, one in rows.items():
         means = one.means()
-        cells = "  ".join(f"{means[column]:5.1f}" for column in (*names, *tops))
+        cells = "  ".join(f"{means[column]:{max(5, len(column))}.1f}" for column in names)
         lines.append(f"{one.queries:7}  {cells}  {name}")
     return "\n".join(lines)
 

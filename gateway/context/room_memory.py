@@ -167,7 +167,7 @@ class RoomMemories:
         """Add one of the agent's answers, if the room is in memory."""
         room = self._rooms.get(tape)
         if room is not None and lane is not None:
-            room.hear(*_ours(room.room, lane, turn, text, at))
+            room.hear(*answer_in(room.room, lane, turn, text, at))
 
     async def _newest(self, tape: str) -> list[Entry]:
         own = self._tapes.tape(tape)
@@ -237,7 +237,7 @@ def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
     try:
         if meta.get("final"):
             at = parse_date(entry.date).timestamp()
-            return _ours(room, meta["lane"], str(meta.get("turn")), entry.text, at)
+            return answer_in(room, meta["lane"], str(meta.get("turn")), entry.text, at)
         return _theirs(meta)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None  # Imported, or written by another version: a single entry must not stop a chat.
@@ -265,10 +265,13 @@ def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
     return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
 
 
-def _ours(
+def answer_in(
     room: LinkerRoom, lane: str, turn: str, text: str, at: float
 ) -> tuple[Utterance, LaneLink]:
-    # An answer continues the last call in its lane, or what was said last there if none is known.
+    """Return a turn's answer in its lane.
+
+    It continues the last call there, or what was said last if no call is known.
+    """
     heard = room.lanes[lane].heard if lane in room.lanes else ()
     theirs = [one for one in reversed(heard) if not one.agent]
     asked = next((one for one in theirs if one.calls), theirs[0] if theirs else None)

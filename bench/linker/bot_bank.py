@@ -33,9 +33,12 @@ SPREAD: Final = 0.9
 OWN_SHARE: Final = 0.35
 """The share of an answer that may be lines which people say later in its conversation."""
 
+FEW: Final = 20
+PIECE: Final = 8
+"""A log with fewer conversations is cut into pieces of at least so many lines."""
+
 NEAREST: Final = 24  # helpers' lines, nearest to a question, of which an answer is made
 _ADDS: Final = frozenset(("and", "but", "also", "so", "or", "same", "then"))
-_WIDE: Final = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,10 @@ def dialogues(log: Log) -> Iterator[Dialogue]:
         conversation = begun.get(line.number)
         if conversation is not None:
             by_conversation.setdefault(conversation, []).append(line)
-    for first, *rest in by_conversation.values():
+    found: Iterable[list[Line]] = by_conversation.values()
+    if len(by_conversation) < FEW:
+        found = [piece for lines in found for piece in _pieces(lines)]
+    for first, *rest in found:
         others = [line for line in rest if line.author != first.author]
         own = [line for line in rest if line.author == first.author]
         yield Dialogue(
@@ -138,14 +144,19 @@ def bare(line: Line) -> str:
 
 
 def words(text: str) -> int:
-    """Return the length of a text in words; two characters without spaces count as one."""
-    wide = len(_WIDE.findall(text))
-    return wide // 2 if wide else len(text.split())
+    """Return the length of a text in words, as the linker counts them."""
+    return gist(text).length
 
 
-def is_wide(text: str) -> bool:
-    """Return whether a text is in a script without spaces."""
-    return _WIDE.search(text) is not None
+def _pieces(lines: list[Line]) -> Iterator[list[Line]]:
+    """Cut a long conversation where somebody asks something, so that there is enough to ask."""
+    begun = 0
+    for at, line in enumerate(lines):
+        asks = gist(line.text).asks and words(line.text) >= LEAST_ASKED
+        if asks and at - begun >= PIECE:
+            yield lines[begun:at]
+            begun = at
+    yield lines[begun:]
 
 
 def _joins(text: str) -> bool:

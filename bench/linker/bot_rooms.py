@@ -15,24 +15,38 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from bench.irc import Line, Log
-from bench.linker.bot_bank import Bank, Dialogue, bare, is_wide
+from bench.linker.bot_bank import Bank, Dialogue, bare
 from bench.linker.play import from_annotation
 from bench.linker.vary import COLD, DROPPED, FASTEST, SLOWEST, SYLLABLES, Scene, changed
+from tape.scripts import has_unspaced
 
 Kind = Literal[
-    "task", "task at once", "reply task", "join", "reply join", "follow", "bare follow", "reply"
+    "task",
+    "task at once",
+    "task between",
+    "reply task",
+    "join",
+    "reply join",
+    "follow",
+    "bare follow",
+    "reply",
 ]
-BEGINNINGS: Final[frozenset[Kind]] = frozenset({"task", "task at once", "reply task"})
+"""A task comes right behind an answer, before the answer to another, or between people's lines."""
 
-AGENT_NAMES: Final = ("tapebot", "ada_bot", "max", "helper", "Robin", "askme_bot")
+BEGINNINGS: Final[frozenset[Kind]] = frozenset(
+    {"task", "task at once", "task between", "reply task"}
+)
+
+AGENT_NAME: Final = "tapeway"
 CALLED: Final = 0.35  # the share of a log's conversations that begin with a call
 CALLED_LATER: Final = 0.25  # the share of the later lines of their authors that call
 BEGUN: Final = 0.6  # how often an episode begins right behind an answer
+BETWEEN: Final = 0.02  # how often one begins behind a line of the log
 AT_ONCE: Final = 0.15  # how often another task comes before a task is answered
 REPLIED: Final = 0.12  # the share of tasks that reply to the answer of another conversation
 GOES_ON: Final = 0.75  # how often an episode goes on
 MOST_AT_ONCE: Final = 3
-ADDED_SHARE: Final = 0.5  # added lines for each line of the log, at most
+ADDED_SHARE: Final = 0.3  # added lines for each line of the log, at most
 NEWCOMERS: Final = (0.1, 0.3, 0.6)  # shares of those who speak next that are new
 RECENT: Final = 40
 """Last lines whose authors may be the next to ask."""
@@ -43,11 +57,6 @@ GAPS: Final = (0.0, 0.0, 3.0, 10.0, 30.0, 60.0, 180.0, 600.0, 3600.0)
 JOIN_SECONDS: Final = (5.0, 120.0)
 FOLLOW_SECONDS: Final = (10.0, 400.0)
 ANSWER_SECONDS: Final = (2.0, 40.0)
-NAMES: Final = ("{} {}", "@{} {}", "{}: {}", "{}, {}", "@{}: {}")
-ENDS: Final = "{1} @{0}"
-"""How texts call the agent; some by a button, a reply or a command, which leaves no name."""
-
-BARE_CALLS: Final = 0.3
 SIZES: Final = ((1.0, 0.5), (1.0, 0.5), (0.4, 0.8), (0.15, 2.0), (0.05, 6.0))
 """Shares of a log's conversations that are kept, each with the added lines for a line of them."""
 
@@ -156,13 +165,13 @@ class _Making:
     ) -> None:
         self.log, self.bank, self.rng, self.own_words = log, bank, rng, own_words
         self.most = share * len(from_annotation(log))
-        self.agent, self.newcomers = rng.choice(AGENT_NAMES), rng.choice(NEWCOMERS)
+        self.newcomers = rng.choice(NEWCOMERS)
         self.rows: list[_Row] = []
         self.by_old: dict[int, _Row] = {}
         self.episodes: list[_Episode] = []
-        wide = sum(is_wide(line.text) for line in log.lines) > len(log.lines) / 2
+        wide = sum(has_unspaced(line.text) for line in log.lines) > len(log.lines) / 2
         others = (one for one in bank.tasks if one.log != log.name)
-        self.tasks = [one for one in others if is_wide(one.asked) == wide]
+        self.tasks = [one for one in others if has_unspaced(one.asked) == wide]
         rng.shuffle(self.tasks)
         self.called = self._called()
         self.now = 0.0
@@ -176,6 +185,8 @@ class _Making:
             self.now += max(0.0, line.at - before)
             before = line.at
             self._pass(line)
+            if self.rng.random() < BETWEEN and self._has_place():
+                self._begin("", "task between")
             self._go_on()
         while self.episodes:
             self._go_on()
@@ -210,7 +221,7 @@ class _Making:
         if line.author != asker or line.mentions:
             return
         if line.number == conversation or self.rng.random() < CALLED_LATER:
-            self._call(row)
+            row.calls = True
             event = _Event("answer", "", self._within(ANSWER_SECONDS), self._few(2))
             self.episodes.append(_Episode(key, asker, deque([event]), None, helpers, row))
 
@@ -241,7 +252,7 @@ class _Making:
         elif event.kind in ("reply", "reply join"):
             row.reply = episode.answer
         if event.kind != "bare follow":
-            self._call(row, named=row.reply is None)
+            row.calls = True
             episode.question = row
         if event.kind in BEGINNINGS and self.rng.random() < AT_ONCE:
             self._begin(episode.asker, "task at once")
@@ -253,15 +264,17 @@ class _Making:
             return
         self.now += event.gap
         text = self.bank.answer(question.line.text, episode.own, self.log.name, self.rng)
-        line = Line(0, self.now, self.agent, text)
+        line = Line(0, self.now, AGENT_NAME, text)
         row = _Row(line, episode.conversation, [question], answers=question)
         self.rows.append(row)
         episode.answer = row
         goes_on = bool(episode.events) and episode.events[0].wait < 1
-        at_once = sum(one.dialogue is not None for one in self.episodes)
-        fits = at_once < MOST_AT_ONCE and self.added < self.most
-        if fits and not goes_on and self.rng.random() < BEGUN:
+        if self._has_place() and not goes_on and self.rng.random() < BEGUN:
             self._begin(episode.asker, "reply task" if self.rng.random() < REPLIED else "task")
+
+    def _has_place(self) -> bool:
+        at_once = sum(one.dialogue is not None for one in self.episodes)
+        return at_once < MOST_AT_ONCE and self.added < self.most
 
     def _begin(self, asker: str, kind: Kind) -> None:
         """Begin another person's conversation with the agent."""
@@ -294,20 +307,13 @@ class _Making:
         if self.rng.random() >= self.own_words:
             return self.rng.sample(dialogue.joins, min(2, len(dialogue.joins)))
         other = self.rng.choice(self.tasks or [dialogue]).asked
-        wide = is_wide(other)
+        wide = has_unspaced(other)
         spoken = [one for one in other.lower().split() if one.isalpha()] or ["that"]
         word = other[:3] if wide else max(spoken, key=len)
         return [self.rng.choice(ADDED_WIDE if wide else ADDED).format(word)]
 
     def _answered(self) -> _Event:
         return _Event("answer", "", self._within(ANSWER_SECONDS), self._few(2))
-
-    def _call(self, row: _Row, *, named: bool = True) -> None:
-        """Have a line call the agent, mostly by its name."""
-        row.calls = True
-        if named and self.rng.random() >= BARE_CALLS:
-            form = ENDS if self.rng.random() < 0.1 else self.rng.choice(NAMES)
-            row.line = replace(row.line, text=form.format(self.agent, row.line.text))
 
     def _person(self, but: set[str]) -> str:
         """Return who speaks next: somebody of the last lines, or somebody new."""

@@ -186,7 +186,7 @@ class _Making:
             before = line.at
             self._pass(line)
             if self.rng.random() < BETWEEN and self._has_place():
-                self._begin("", "task between")
+                self._begin(set(), "task between")
             self._go_on()
         while self.episodes:
             self._go_on()
@@ -228,10 +228,10 @@ class _Making:
     def _go_on(self) -> None:
         """Say what the episodes have to say after a line of the log."""
         for episode in list(self.episodes):
+            while episode.events and not episode.events[0].wait:
+                self._say(episode, episode.events.popleft())
             if episode.events:
                 episode.events[0].wait -= 1
-            while episode.events and episode.events[0].wait < 0:
-                self._say(episode, episode.events.popleft())
         self.episodes = [one for one in self.episodes if one.events]
 
     def _say(self, episode: _Episode, event: _Event) -> None:
@@ -255,7 +255,7 @@ class _Making:
             row.calls = True
             episode.question = row
         if event.kind in BEGINNINGS and self.rng.random() < AT_ONCE:
-            self._begin(episode.asker, "task at once")
+            self._begin({episode.asker}, "task at once")
 
     def _answer(self, episode: _Episode, event: _Event) -> None:
         """Say the agent's answer, behind which another episode may begin."""
@@ -268,22 +268,23 @@ class _Making:
         row = _Row(line, episode.conversation, [question], answers=question)
         self.rows.append(row)
         episode.answer = row
-        goes_on = bool(episode.events) and episode.events[0].wait < 1
+        goes_on = bool(episode.events) and not episode.events[0].wait
         if self._has_place() and not goes_on and self.rng.random() < BEGUN:
-            self._begin(episode.asker, "reply task" if self.rng.random() < REPLIED else "task")
+            kind: Kind = "reply task" if self.rng.random() < REPLIED else "task"
+            self._begin({episode.asker, question.line.author}, kind)
 
     def _has_place(self) -> bool:
         at_once = sum(one.dialogue is not None for one in self.episodes)
         return at_once < MOST_AT_ONCE and self.added < self.most
 
-    def _begin(self, asker: str, kind: Kind) -> None:
-        """Begin another person's conversation with the agent."""
+    def _begin(self, but: set[str], kind: Kind) -> None:
+        """Begin the conversation of another person with the agent."""
         if not self.tasks:
             return
         dialogue = self.tasks.pop()
         first = _Event(kind, dialogue.asked, self.rng.choice(GAPS))
         events = deque([first, self._answered(), *self._later(dialogue)])
-        one = _Episode(object(), self._person({asker}), events, dialogue, dialogue.helpers)
+        one = _Episode(object(), self._person(but), events, dialogue, dialogue.helpers)
         self._say(one, one.events.popleft())
         self.episodes.append(one)
 

@@ -51,7 +51,7 @@ class Said:
 
 
 @dataclass(slots=True)
-class Told:
+class Judged:
     """How a line of a person was linked: its kind, whether that is right, and what was shown.
 
     `foreign` are the lines of other conversations in the prompt of a call, and `missing` those of
@@ -127,6 +127,7 @@ class ScriptedRoom:
         self._plan()
         self.group.model.default = self._answer
         asked: dict[str, Said] = {}
+        before = len(self.group.model.requests)
         for said in self.script:
             self.clock.jump(BEGUN + timedelta(seconds=said.at) - self.clock.now())
             if not said.agent:
@@ -134,14 +135,14 @@ class ScriptedRoom:
                 await self.group.gateway.taken_in()
                 if said.calls:
                     asked[said.conversation] = said
-                    await self.group.model.wait_for_requests(len(self.prompts) + 1)
+                    await self.group.model.wait_for_requests(before + len(self.prompts) + 1)
                 continue
             channel: Any = self.group.channel
             self.answers[asked[said.conversation].number][1].set()
             await channel.wait_for_posts(len(channel.posts) + 1)
             self.posts[said.conversation] = str(len(channel.posts))
 
-    async def judged(self) -> list[Told]:
+    async def judged(self) -> list[Judged]:
         """Return how each line of a person was linked, and what its prompt showed."""
         entries = await self.group.settled()
         lanes = {
@@ -149,14 +150,13 @@ class ScriptedRoom:
             for entry in entries
             if "inbox" in entry.meta
         }
-        found: list[Told] = []
-        for said in self.script:
-            if not said.agent:
-                before = self.script[: said.number]
-                found.append(self._judge(said, before, lanes))
-        return found
+        return [
+            self._judge(said, self.script[: said.number], lanes)
+            for said in self.script
+            if not said.agent
+        ]
 
-    def _judge(self, said: Said, before: Sequence[Said], lanes: dict[int, str]) -> Told:
+    def _judge(self, said: Said, before: Sequence[Said], lanes: dict[int, str]) -> Judged:
         people = [one for one in before if not one.agent]
         same = [one for one in people if one.conversation == said.conversation]
         lane = lanes[said.number]
@@ -164,16 +164,16 @@ class ScriptedRoom:
             right = lane == lanes[self._continued(said, same).number]
         else:
             right = lane not in {lanes[one.number] for one in people}
-        told = Told(said, kind_of(said, before), right)
+        found = Judged(said, kind_of(said, before), right)
         if said.calls:
             shown = "\n".join(self.prompts[said.number])
             for one in before:
                 own = one.conversation == said.conversation
                 if own and one.text not in shown:
-                    told.missing.append(one)
+                    found.missing.append(one)
                 elif not own and one.text in shown:
-                    told.foreign.append(one)
-        return told
+                    found.foreign.append(one)
+        return found
 
     def _continued(self, said: Said, same: Sequence[Said]) -> Said:
         """Return what a line goes on from: the last call that is answered, or the last line."""
@@ -226,14 +226,26 @@ async def scripted_room(
 ) -> AsyncIterator[ScriptedRoom]:
     """Open a group in which a script can be played."""
     clock = ManualClock()
-    more = {"BUFFER__DEBOUNCE": "0", "BUDGET__STRANGER_TURNS": "0"}
+    more = {"BUFFER__DEBOUNCE": "0", "BUDGET__STRANGER_TURNS": "0", "TAPE__URL": "memory:"}
     channel = PostingChannel()
     async with open_group(home, model, channel=channel, clock=clock, **more) as group:
         yield ScriptedRoom(script, group, clock)
 
 
-def counts(told: Sequence[Told]) -> dict[str, tuple[int, int]]:
-    """Return how many lines of each kind there are, and how many are right before it."""
-    everything = Counter(one.kind for one in told)
-    right = Counter(one.kind for one in told if one.right)
-    return {kind: (right[kind], everything[kind]) for kind in sorted(everything)}
+def counts(judged: Sequence[Judged]) -> dict[str, tuple[int, int]]:
+    """Return how many lines of each kind are right, and how many there are.
+
+    A task is `shown alone` if its prompt has nothing of other conversations, and any other call is
+    `shown whole` if its prompt has all of its own.
+    """
+    everything: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for one in judged:
+        found: dict[str, bool] = {one.kind: one.right}
+        if one.said.calls and "task" in one.kind:
+            found["shown alone"] = not one.foreign
+        elif one.said.calls:
+            found["shown whole"] = not one.missing
+        everything.update(found.keys())
+        right.update(name for name, is_right in found.items() if is_right)
+    return {name: (right[name], everything[name]) for name in sorted(everything)}

@@ -17,7 +17,17 @@ from typing import Final, Literal
 from bench.irc import Line, Log
 from bench.linker.bot_bank import Bank, Dialogue, bare
 from bench.linker.play import from_annotation
-from bench.linker.vary import COLD, DROPPED, FASTEST, SLOWEST, SYLLABLES, Scene, changed
+from bench.linker.vary import (
+    COLD,
+    DROPPED,
+    FASTEST,
+    REPLIED,
+    SLOWEST,
+    SYLLABLES,
+    Scene,
+    changed,
+    scene,
+)
 from tape.scripts import has_unspaced
 
 Kind = Literal[
@@ -43,7 +53,7 @@ CALLED_LATER: Final = 0.25  # the share of the later lines of their authors that
 BEGUN: Final = 0.6  # how often an episode begins right behind an answer
 BETWEEN: Final = 0.02  # how often one begins behind a line of the log
 AT_ONCE: Final = 0.15  # how often another task comes before a task is answered
-REPLIED: Final = 0.12  # the share of tasks that reply to the answer of another conversation
+REPLY_TASKS: Final = 0.12  # the share of tasks that reply to the answer of another conversation
 GOES_ON: Final = 0.75  # how often an episode goes on
 MOST_AT_ONCE: Final = 3
 ADDED_SHARE: Final = 0.3  # added lines for each line of the log, at most
@@ -141,20 +151,30 @@ def varied_bot_room(log: Log, bank: Bank, seed: int) -> BotRoom:
         heard = tuple(line for line in log.lines if line.number >= log.first_line)
         log = replace(log, lines=heard)
     other = changed(log, kept=kept, dropped=rng.choice(DROPPED), pace=pace, seed=seed).log
+    if other.links == "conversations":
+        other = replace(other, replies=scene(other, rng.choice(REPLIED), seed).replies)
     return bot_room(other, bank, seed, added=added, own_words=OWN_WORDS)
 
 
 def without_agent(room: BotRoom) -> Scene:
-    """Return the same room without the agent's lines, in which nobody calls it."""
-    scene, answers = room.scene, room.scene.answers
-    lines = tuple(line for line in scene.log.lines if line.number not in answers)
+    """Return the same room without the agent's lines, in which nobody calls it.
+
+    A reply to an answer is one to its question, if it goes on with that.
+    """
+    known, answers = room.scene, room.scene.answers
+    lines = tuple(line for line in known.log.lines if line.number not in answers)
     parents = {
         number: tuple(sorted({answers.get(one, one) for one in before} - {number}))
-        for number, before in scene.log.parents.items()
+        for number, before in known.log.parents.items()
         if number not in answers
     }
-    replies = {line: answers.get(one, one) for line, one in scene.replies.items()}
-    return Scene(replace(scene.log, lines=lines, parents=parents), replies)
+    moved = {number for number, one in room.moments.items() if one.kind == "reply task"}
+    replies = {
+        number: answers.get(one, one)
+        for number, one in known.replies.items()
+        if number not in moved
+    }
+    return Scene(replace(known.log, lines=lines, parents=parents, replies=replies), replies)
 
 
 class _Making:
@@ -270,7 +290,7 @@ class _Making:
         episode.answer = row
         goes_on = bool(episode.events) and not episode.events[0].wait
         if self._has_place() and not goes_on and self.rng.random() < BEGUN:
-            kind: Kind = "reply task" if self.rng.random() < REPLIED else "task"
+            kind: Kind = "reply task" if self.rng.random() < REPLY_TASKS else "task"
             self._begin({episode.asker, question.line.author}, kind)
 
     def _has_place(self) -> bool:
@@ -355,10 +375,10 @@ def _numbered(log: Log, rows: list[_Row]) -> BotRoom:
         number[id(row)]: begun[row.conversation] for row in rows if row.conversation is not None
     }
     replies = {number[id(row)]: number[id(row.reply)] for row in rows if row.reply}
-    scene = Scene(
+    made = Scene(
         replace(log, lines=lines, parents=parents, dispatcher=dispatcher, replies=replies),
         replies,
         {number[id(row)]: number[id(row.answers)] for row in rows if row.answers},
         frozenset(number[id(row)] for row in rows if row.calls),
     )
-    return BotRoom(scene, {number[id(row)]: row.moment for row in rows if row.moment})
+    return BotRoom(made, {number[id(row)]: row.moment for row in rows if row.moment})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from bench.irc import Line, Log
 from bench.linker.vary import Scene
+from gateway.context.room_memory import answer_in
+from tape.linking import Linker
 from tape.linking.features_message import MessageFeatures
 from tape.linking.features_relevance import Judgement, relevance_rows
 from tape.linking.model import Model
@@ -70,13 +72,42 @@ class Gathered:
         self.relevance.extend(other.relevance)
 
 
-def said_of(line: Line, replies: Mapping[int, int]) -> Utterance:
-    """Return a line as a platform would tell it."""
-    reply = replies.get(line.number)
+def said_of(line: Line, scene: Scene) -> Utterance:
+    """Return a person's line as a platform would tell it."""
+    reply = scene.replies.get(line.number)
     reply_to = None if reply is None else str(reply)
     return Utterance(
-        str(line.number), line.at, line.author, line.author, line.text, line.mentions, reply_to
+        str(line.number),
+        line.at,
+        line.author,
+        line.author,
+        line.text,
+        line.mentions,
+        reply_to,
+        calls=line.number in scene.calls,
     )
+
+
+def answer_of(line: Line, scene: Scene, room: LinkerRoom) -> tuple[Utterance, LaneLink]:
+    """Return a line of the agent, in the lane that its question was given."""
+    asked = room.by_key.get(str(scene.answers[line.number]))
+    lane = asked.lane if asked else f"said:{scene.answers[line.number]}"
+    said, link = answer_in(room, lane, "", line.text, line.at)
+    return replace(said, key=str(line.number)), link
+
+
+def linked(scene: Scene, linker: Linker) -> dict[int, LaneLink]:
+    """Play a log in the lanes that a linker decides on; return the links of all lines."""
+    room, links = LinkerRoom(), {}
+    for line in from_annotation(scene.log):
+        if line.number in scene.answers:
+            said, link = answer_of(line, scene, room)
+        else:
+            said = said_of(line, scene)
+            link = linker.link(room, said)
+        room.add(said, link)
+        links[line.number] = link
+    return links
 
 
 def from_annotation(log: Log) -> tuple[Line, ...]:
@@ -96,7 +127,7 @@ class _Play:
     def __init__(
         self, scene: Scene, model: Model, lanes: Lanes, stages: frozenset[str], rng: random.Random
     ) -> None:
-        self.log, self.replies = scene.log, scene.replies
+        self.scene, self.log = scene, scene.log
         self.model, self.lanes, self.stages, self.rng = model, lanes, stages, rng
         self.room = LinkerRoom()
         self.gathered = Gathered()
@@ -105,7 +136,10 @@ class _Play:
     def run(self) -> Gathered:
         """Play all of it."""
         for line in from_annotation(self.log):
-            said = said_of(line, self.replies)
+            if line.number in self.scene.answers:
+                self._answer(line)
+                continue
+            said = said_of(line, self.scene)
             asked = MessageFeatures(self.room, said, self.model.weights)
             judged = self.model.judge(self.room, asked)
             link = self._link(line, said, judged)
@@ -121,6 +155,13 @@ class _Play:
                 self.before[conversation] += 1
             self.room.add(said, link)
         return self.gathered
+
+    def _answer(self, line: Line) -> None:
+        """Take a line of the agent, which nobody has to link."""
+        self.room.add(*answer_of(line, self.scene, self.room))
+        conversation = self.log.dispatcher.get(line.number)
+        if conversation is not None and line.number >= self.log.first_line:
+            self.before[conversation] += 1
 
     def _link(self, line: Line, said: Utterance, judged: Judgement) -> LaneLink:
         """Return a line's link: the platform's, the annotated one, or the model's own."""

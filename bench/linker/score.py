@@ -10,7 +10,7 @@ from typing import Final
 
 from bench.irc import WARM, Log
 from bench.linker.partition import Partition
-from bench.linker.play import from_annotation, said_of
+from bench.linker.play import answer_of, from_annotation, said_of
 from bench.linker.vary import Scene
 from tape.linking import Linker, LinkerRoom
 from tape.linking.room import WINDOW
@@ -68,7 +68,10 @@ def score(scene: Scene, linker: Linker, *, warm: int = WARM, every: int = 1) -> 
     log, found, room, asked = scene.log, Score(), LinkerRoom(), 0
     before: dict[int, set[int]] = {}
     for line in from_annotation(log):
-        said = said_of(line, scene.replies)
+        if line.number in scene.answers:
+            room.add(*answer_of(line, scene, room))
+            continue
+        said = said_of(line, scene)
         begun = time.thread_time()
         link = linker.link(room, said)
         found.seconds.append(time.thread_time() - begun)
@@ -112,8 +115,9 @@ def _ask(
     found: Score, log: Log, linker: Linker, room: LinkerRoom, number: int, gold: set[int]
 ) -> None:
     """Ask for one line's conversation, and count what is found."""
-    key, parents = str(number), log.parents.get(number, ())
-    order = _pool(log, linker.ranked(room, key, WINDOW))
+    key = str(number)
+    parents = [one for one in log.parents.get(number, ()) if one in gold]
+    order = _pool(log, room, linker.ranked(room, key, WINDOW))
     for k in TOPS:
         top = set(order[:k])
         found.add(f"recall@{k}", len(gold & top) / len(gold))
@@ -124,11 +128,12 @@ def _ask(
         ("set", linker.chosen(room, key, WINDOW)),
         ("lane", [heard.key for heard in lane if heard.key != key]),
     ):
-        taken = set(_pool(log, keys)[-MOST:])
+        taken = set(_pool(log, room, keys)[-MOST:])
         found.add(f"{name} recall", len(gold & taken) / len(gold))
         found.add(f"{name} precision", len(gold & taken) / (len(taken) or 1))
 
 
-def _pool(log: Log, keys: Iterable[str]) -> list[int]:
-    """Return the lines that may be asked for."""
-    return [line for key in keys if (line := int(key)) >= log.first_line]
+def _pool(log: Log, room: LinkerRoom, keys: Iterable[str]) -> list[int]:
+    """Return the lines that may be asked for: people's, from the first annotated one on."""
+    kept = (key for key in keys if not room.by_key[key].agent)
+    return [line for key in kept if (line := int(key)) >= log.first_line]

@@ -19,6 +19,8 @@ import orjson
 
 from bench.irc import Log
 from bench.linker.boost import Size, boost
+from bench.linker.bot_bank import Bank
+from bench.linker.bot_rooms import varied_bot_room
 from bench.linker.play import Gathered, Lanes, Rows, gather, texts
 from bench.linker.vary import Scene, scene, varied
 from tape.linking.features_text import gist
@@ -121,8 +123,16 @@ class _Training:
 
 
 def _scenes(logs: Sequence[Log], seed: int) -> list[Scene]:
-    """Return the rooms to learn from: each log as it is, and as it could have been."""
-    return [room for log in logs for room in (scene(log), varied(log, seed))]
+    """Return the rooms to learn from: each log as it is, as it could have been, and with the agent.
+
+    The agent's room is made of the words of the same half of the logs.
+    """
+    bank = Bank(logs)
+    return [
+        room
+        for log in logs
+        for room in (scene(log), varied(log, seed), varied_bot_room(log, bank, seed).scene)
+    ]
 
 
 def _untaught() -> Stages:

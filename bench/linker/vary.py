@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bench.irc import Line, Log
@@ -33,10 +33,16 @@ HIDDEN: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A log to play, and which of its lines are replies to which."""
+    """A log to play, and which of its lines are replies to which.
+
+    answers  the agent's lines, each with the line that it answers
+    calls    the lines that call the agent
+    """
 
     log: Log
     replies: dict[int, int]
+    answers: dict[int, int] = field(default_factory=dict)
+    calls: frozenset[int] = frozenset()
 
 
 def scene(log: Log, replied: float = 0.0, seed: int = 0) -> Scene:

@@ -117,7 +117,7 @@ class LaneAssigner:
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)
-        heard = room.utterance(said, row.id, await self._answer(row, room))
+        heard = room.utterance(said, row.id, _answered(said, replied, room))
         guess = room.room.answer_to_others(heard) is not None
         link = given or await self._given(row, session_id, known, replied_lane, guess=guess)
         if link is None:
@@ -171,15 +171,6 @@ class LaneAssigner:
             return KnownMessage("", known.messages[key][0])
         return await self._services.ledger.inbox.find(*key)
 
-    async def _answer(self, row: InboxRow, room: RoomMemory) -> str:
-        """Return the key of the agent's message that is replied to, or "" if it is none."""
-        said = row.message
-        if not said.reply_to or f"{said.chat_id}/{said.reply_to}" in room.room.by_key:
-            return ""
-        inbox = self._services.ledger.inbox
-        entry, turn = await inbox.place_of(row.account_id, said.chat_id, said.reply_to)
-        return answer_key(turn) if turn and not entry else ""
-
     async def _given(
         self,
         row: InboxRow,
@@ -217,6 +208,13 @@ class LaneAssigner:
             lane, asked = known.messages[key]
             return lane if lane and asked else own
         return await self._services.ledger.inbox.lane_of_question(*key) or own
+
+
+def _answered(said: InboundMessage, replied: KnownMessage | None, room: RoomMemory) -> str:
+    """Return the key of the agent's message that is replied to, or "" if it is none."""
+    if replied is None or f"{said.chat_id}/{said.reply_to}" in room.room.by_key:
+        return ""
+    return answer_key(replied.turn_id) if replied.turn_id and not replied.entry_id else ""
 
 
 def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> LaneLink:

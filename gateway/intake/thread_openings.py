@@ -78,7 +78,8 @@ class ThreadOpenings:
         if not of:
             return 0
         inbox, tape = self._services.ledger.inbox, self._services.tapes.session_tape(session_id)
-        number, _turn = await inbox.place_of(row.account_id, message.chat_id, of)
+        known = await inbox.find(row.account_id, message.chat_id, of)
+        number = known.entry_id if known is not None else 0
         entry = (await tape.entries([number])).get(number) if number else None
         return number if entry is not None and entry.meta.get("message_id") == of else 0
 

@@ -27,7 +27,7 @@ from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, s
 from channels.telegram.fields import utf16_length
 from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
 
-GENERAL: Final = "1"  # the id of the forum topic General; Telegram refuses this id in a send
+GENERAL: Final = "1"  # the id of a group's topic General; Telegram refuses this id in a send
 NO_PREVIEW: Final = {"is_disabled": True}
 MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
 MAX_ALERT: Final = 200  # maximum UTF-16 units shown to a person who pressed a button
@@ -133,7 +133,7 @@ class TelegramSender:
             "sendMessageDraft",
             seconds=EDIT_SECONDS,
             chat_id=address_of(chat).chat,
-            message_thread_id=_thread(thread),
+            message_thread_id=_thread(address_of(chat), thread),
             draft_id=draft_id(idem),
             text=shown,
             entities=entities or None,
@@ -179,7 +179,7 @@ class TelegramSender:
         result = await self.api.call(
             "sendMessage",
             **place.of_send(),
-            message_thread_id=_thread(thread),
+            message_thread_id=_thread(place, thread),
             text=text,
             entities=entities or None,
             link_preview_options=NO_PREVIEW,
@@ -283,5 +283,6 @@ def draft_id(idem: str) -> int:
     return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
 
 
-def _thread(thread: str | None) -> int | None:
-    return int(thread) if thread and thread != GENERAL else None
+def _thread(place: Address, thread: str | None) -> int | None:
+    in_private = isinstance(place.chat, int) and place.chat > 0  # where no topic is General
+    return int(thread) if thread and (in_private or thread != GENERAL) else None

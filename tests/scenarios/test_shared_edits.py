@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from channels.message import InboundMessage
+from channels.message import Author, InboundMessage
+from gateway.app import Gateway
+from tape.entry import Entry
+from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.kit.gateways import tape_of
+from tests.kit.waiting import Patience
 from tests.scenarios.shared import KEPT, answered, by_holder, expire, gateways, said, until
 
 pytestmark = pytest.mark.postgresql
@@ -54,3 +60,37 @@ async def test_an_edit_asks_in_the_process_that_has_taken_the_session_over(
         entries = await answered(second, "lobby", 2)
         assert "@bot two" in str(model.requests[-1].body)
         assert sum(entry.name == "turn.start" for entry in entries) == 2
+
+
+@pytest.mark.parametrize("taken_over", [False, True])
+async def test_an_edit_into_a_command_that_two_gateways_accept_is_run_once(
+    model: FakeOpenAI, tmp_path: Path, tape_url: str, *, taken_over: bool
+) -> None:
+    gate, one_at_a_time = asyncio.Event(), {"TURN__PARALLEL_PER_CHAT": "1", **KEPT}
+    model.enqueue(Text(("one",), gate=gate))
+    async with gateways(2, tmp_path, tape_url, model, **one_at_a_time) as both:
+        await both[0].parts.intake.accept([said("one", 1)])
+        await model.wait_for_requests(1)
+        first, second = by_holder(both)
+        await second.parts.intake.accept([replace(said("two", 2), sender=Author("dan", "Dan"))])
+        command = replace(edit("/help", 2), sender=Author("dan", "Dan"), command=",help")
+        if taken_over:
+            await expire(first)
+            await until(lambda: second.services.claims.holds("web:lobby"))
+        for gateway in (second, first):
+            await gateway.parts.intake.accept([command])
+        gate.set()
+        entries = await ended(first, "done", 2)
+        assert [entry.meta["text"] for entry in entries if entry.meta.get("command")] == ["/help"]
+        told = [one for one in entries if "I answer these commands" in str(one.payload)]
+        assert len(told) == 1
+        assert "two" not in str([request.body["messages"][1:] for request in model.requests])
+
+
+async def ended(gateway: Gateway, status: str, count: int) -> list[Entry]:
+    """Wait until so many messages have a status; return the tape of the lobby."""
+    patience = Patience("the messages have ended")
+    values = {"status": status, "limit": 9}
+    while len(await gateway.services.store.select("ledger.list_inbox", values)) < count:
+        await patience.pause()
+    return await tape_of(gateway, "web:lobby").read()

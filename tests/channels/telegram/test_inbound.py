@@ -85,6 +85,7 @@ CREATED = {"message_id": 40, "from": ADA, "forum_topic_created": {"name": "Ops"}
         (said("a", FORUM), "1"),
         (said("a", GROUP, message_thread_id=40), None),
         (said("a", PRIVATE), None),
+        (said("a", PRIVATE, message_thread_id=1, is_topic_message=True), "1"),
     ],
 )
 def test_e1_a_topic_is_a_thread_and_what_has_none_is_in_general(

@@ -71,6 +71,19 @@ async def test_e1_general_has_no_id_when_it_is_written_to_and_one_when_typing(bo
     assert bot.fake.typing[0].thread_id == 1
 
 
+@pytest.mark.parametrize("known", [True, False])
+async def test_e1_the_topic_1_of_a_private_chat_is_like_any_other(bot: Bot, *, known: bool) -> None:
+    ada = bot.fake.user(1, "Ada")
+    chat = bot.fake.private_chat(ada)
+    topic = bot.fake.topic(chat, "Roses", ada)
+    assert topic.id == 1
+    if not known:
+        del chat.topics[1]
+    await bot.sender.deliver(OutboundMessage("telegram", str(chat.id), "answer", thread_id="1"))
+    answer = bot.fake.messages(chat.id)[-1]
+    assert (answer.text, answer.topic) == ("answer", 1 if known else None)
+
+
 async def test_a_question_that_is_gone_is_answered_without_a_reply(bot: Bot) -> None:
     await bot.says("one", reply_to="9999")
     bot.fake.fail("sendMessage", Refuse(400, "Bad Request: message to be replied not found"))

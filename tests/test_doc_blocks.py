@@ -24,7 +24,7 @@ from ruamel.yaml import YAML
 
 from agent.tools import BUILTIN_TOOLS
 from gateway.cli.main import app
-from gateway.intake.command_line import parse_command
+from gateway.intake.commands.command_line import parse_command
 from gateway.scheduling.commands import OWN
 from gateway.settings import load_settings
 from tests.compose import render

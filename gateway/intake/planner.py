@@ -14,11 +14,11 @@ from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
 from gateway.context.selection import COPY_OF, PART_OF
 from gateway.intake.albums import EarlierParts, earlier_parts
+from gateway.intake.commands.known_commands import KnownCommands
 from gateway.intake.editing.edits import changed_media, edit_event
 from gateway.intake.editing.versions import GONE, Versions, versions_of
 from gateway.intake.entry_meta import closed_command, meta_of, refusal_event
 from gateway.intake.framing import frame, people_of
-from gateway.intake.known_commands import KnownCommands
 from gateway.intake.quoting import FittedQuote, Quoting
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.intake.thread_openings import ThreadOpenings
@@ -176,35 +176,27 @@ class IntakePlanner:
         fitted = await Quoting(handle, self._lanes, session_id, row, assignment, known).fitted()
         message = replace(message, quote=fitted.quote)
         message, stale = await self._judge(message, session_id, assignment)
-        copied = 0
         if decision.allowed:
             message = await self._openings.once(message, session_id, assignment.lane)
-            copied = await self._openings.copied(row, session_id)
         row = replace(row, message=message)
         held = self._services.ledger.held.concerns(row)
-        admitted, dropped = None, ""
-        if overtaken := _overtaken(known_of[parts[0].id], message):
-            message = replace(message, addressed=False, why=overtaken)
-            row, dropped = replace(row, message=message), overtaken
+        admitted, dropped = "", _overtaken(known_of[parts[0].id], message)
+        if dropped:
+            message = replace(message, addressed=False, why=dropped)
+            row = replace(row, message=message)
         elif decision.allowed:
-            admitted = await self._services.hooks.call_first(
-                "admit_message", message=message, session_id=session_id
-            )
-            dropped = "a plugin dropped it" if admitted == "drop" else ""
-        numbers: Mapping[str, int] = {}
-        new: dict[str, int] = {}
-        if decision.allowed and not dropped:
-            people = self._services.ledger.people
-            numbers, new = await people.number(session_id, people_of(message))
+            admitted, dropped = await self._admitted(message, session_id)
+        is_shown = decision.allowed and not dropped
+        numbers, new = await self._numbers(session_id, message) if is_shown else ({}, {})
+        copied = await self._openings.copied(parts[0], session_id) if is_shown else 0
         entry, status = _entry(row, assignment, decision, numbers, album, dropped, fitted, copied)
         status = HELD if held and status == "waiting" else status
         # An old question may not fit a running turn, so it waits for its own turn.
-        admitted = "follow_up" if row.replayed else str(admitted or "")
+        admitted = "follow_up" if row.replayed else admitted
         question = Question(session_id, tape, assignment.lane, decision.role, (row,), admitted)
-        others = parts[1:]
         return PlannedMessage(
             row,
-            others,
+            parts[1:],
             question,
             assignment,
             decision,
@@ -216,6 +208,19 @@ class IntakePlanner:
             _rewritten(accepted, decided, row, fitted),
             fitted.is_gone,
         )
+
+    async def _admitted(self, message: InboundMessage, session_id: str) -> tuple[str, str]:
+        """Return what a plugin says of a message, or "", and why it is dropped, or ""."""
+        admitted = await self._services.hooks.call_first(
+            "admit_message", message=message, session_id=session_id
+        )
+        return str(admitted or ""), "a plugin dropped it" if admitted == "drop" else ""
+
+    async def _numbers(
+        self, session_id: str, message: InboundMessage
+    ) -> tuple[Mapping[str, int], dict[str, int]]:
+        """Return the short numbers of the people in a message, and those that are new."""
+        return await self._services.ledger.people.number(session_id, people_of(message))
 
     async def _judge(
         self, message: InboundMessage, session_id: str, assignment: LaneAssignment

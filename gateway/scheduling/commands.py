@@ -26,7 +26,7 @@ from channels.message import InboundMessage, MessageLink
 from gateway.access.console_door import FOR_WHOM, ConsoleDoor
 from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
-from gateway.intake.command_line import Command, arguments_of, parse_command
+from gateway.intake.commands.command_line import Command, arguments_of, parse_command
 from gateway.intake.entry_meta import word_of
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question

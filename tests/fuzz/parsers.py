@@ -29,7 +29,7 @@ from channels.telegram import inbound as telegram
 from channels.web.format import linked_images, to_html
 from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
-from gateway.intake.command_line import parse_command
+from gateway.intake.commands.command_line import parse_command
 from gateway.intake.entry_meta import cleaned
 from gateway.redaction import Redactor
 from gateway.settings import load_settings

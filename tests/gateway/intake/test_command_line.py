@@ -9,7 +9,7 @@ import pytest
 from agent import tool
 from agent.tools.search import search_tape
 from gateway.errors import CommandRefused
-from gateway.intake.command_line import Command, arguments_of, parse_command
+from gateway.intake.commands.command_line import Command, arguments_of, parse_command
 
 
 @tool(name="plums", side_effects=False)

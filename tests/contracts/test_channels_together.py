@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from channels.testing import Chat, Person
+from tape.excerpts import without_quote
 from tests.fakes.openai.script import Text
 from tests.kit.play import Play, opened, playing, prompt_of
 from tests.kit.promised import promises
@@ -22,9 +23,10 @@ async def adds(play: Play, chat: Chat, person: Person, text: str, reply_to: str)
 
 
 def in_order(prompt: str, *texts: str) -> bool:
-    """Return whether each text is there once, and all of them in this order."""
-    places = [prompt.index(text) for text in texts]
-    return places == sorted(places) and all(prompt.count(text) == 1 for text in texts)
+    """Return whether each text is said once, not counting quotes, and all of them in this order."""
+    said = "\n".join(map(without_quote, prompt.split("\n")))
+    places = [said.index(text) for text in texts]
+    return places == sorted(places) and all(said.count(text) == 1 for text in texts)
 
 
 @promises("G1", "groups", "rules")

@@ -24,24 +24,24 @@ LEAST_ROOMS: Final = 12
 
 IN_ENGLISH: Final[Mapping[str, int]] = MappingProxyType(
     {
-        "task": 17,
+        "task": 21,
         "reply task": 0,
-        "join": 10,
+        "join": 6,
         "follow": 17,
-        "talk": 41,
-        "shown alone": 2,
-        "shown whole": 25,
+        "talk": 42,
+        "shown alone": 11,
+        "shown whole": 20,
     }
 )
 IN_CHINESE: Final[Mapping[str, int]] = MappingProxyType(
     {
-        "task": 5,
+        "task": 6,
         "reply task": 0,
         "join": 6,
-        "follow": 6,
-        "talk": 14,
-        "shown alone": 0,
-        "shown whole": 12,
+        "follow": 8,
+        "talk": 17,
+        "shown alone": 3,
+        "shown whole": 13,
     }
 )
 

@@ -109,7 +109,7 @@ async def test_no_screen_has_a_sentence_in_english(tmp_path: Path) -> None:
         await run_alone(store, "ledger.bury_inbox", id=2, why="it could not be taken in")
         found = {path: await seen(chinese(holder), path) for path in EVERYTHING}
         (failed, *_rest) = found["ledger"]["failed"]
-        (answered,) = [one for one in found["messages?q=meet"]["messages"] if one["turn"]]
+        (answered, *_quoting) = [one for one in found["messages?q=meet"]["messages"] if one["turn"]]
         turn = f"chats/{key(GROUP)}/turns/{answered['turn']}"
         found["turn"] = await seen(holder, turn)
         retried = await holder.post(f"/api/console/ledger/{failed['row']}/retry", json={})

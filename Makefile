@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
+.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-context bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -133,6 +133,20 @@ layers: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/reference/benchmarks.md)
 	$(BIN)/python -m bench.tape --entries 100000
+
+# Chat logs stay where they are. The names say which of them only measure; others may have trained.
+DATA ?= $(wildcard ../shared/data)
+SLOW_ROOMS = '$(DATA)/zulip/*.9' '$(DATA)/zulip/*.1[01]'
+CHINESE_ROOMS = '$(DATA)/chinese/cped.[4-7]'
+bench-context: $(VENV)/.dev ## lanes, views, hidden replies and other policies on the chat logs in the folder DATA
+	@test -n "$(DATA)" || { echo "Name a folder of chat logs: make bench-context DATA=FOLDER"; exit 1; }
+	$(BIN)/python -m bench.linker_eval --data $(DATA)/irc/dev
+	$(BIN)/python -m bench.linker_eval --data $(SLOW_ROOMS) --files
+	$(BIN)/python -m bench.linker_eval --data $(CHINESE_ROOMS) --warm 30
+	$(BIN)/python -m bench.replies $(DATA)/discord/offtopic $(DATA)/discord/dutch
+	$(BIN)/python -m bench.context --data $(DATA)/irc/dev --answers
+	$(BIN)/python -m bench.rooms $(VENV)/rooms
+	$(BIN)/python -m bench.policies --data $(DATA)/irc/dev $(SLOW_ROOMS) $(CHINESE_ROOMS) $(VENV)/rooms
 
 bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a model of our own
 	$(BIN)/python -m bench.gateway

@@ -13,7 +13,8 @@ object a query, so that the figures can be computed anew by somebody else.
 
 The figures called warm leave out the calls before which none was made in the room for an hour;
 those called cut are of the calls whose view was over `--lane-tokens` and was cut by an overflow's
-anchor; as_many are as many last messages as the view showed. A prompt's tokens begin with those of
+anchor. Beside the view stand as many last messages as it showed (as_many) and the last 20 (call20),
+at the same calls; last20 are those of every query. A prompt's tokens begin with those of
 the system prompt and the tools as a question in a group is really sent, or with `--system-tokens`.
 """
 
@@ -88,8 +89,10 @@ def measure(options: argparse.Namespace) -> list[tuple[Log, list[Seen]]]:
 
 
 def _line(told: Row) -> str:
-    names = ("set_F1", "R@20", "view_recall", "view_precision", "cached_60min", "cost", "queries")
-    return "  ".join(f"{name} {told[name]}" for name in names)
+    pairs = ("view", "as_many", "call20")
+    views = [f"{name} {told[f'{name}_recall']}/{told[f'{name}_precision']}" for name in pairs]
+    names = ("set_F1", "R@20", "cached_60min", "cost", "calls", "queries")
+    return "  ".join([*views, *(f"{name} {told[name]}" for name in names)])
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -37,7 +37,9 @@ def _figures_of(log: Log, one: Seen) -> Row:
                 gold, set(one.call.shown)
             )
         as_many = one.last[-len(one.call.shown) :] if one.call.shown else ()
-        found["as_many_recall"], found["as_many_precision"] = recall_precision(gold, set(as_many))
+        for name, last in (("as_many", as_many), ("call20", one.last[-20:])):
+            recall, precision = recall_precision(gold, set(last))
+            found[f"{name}_recall"], found[f"{name}_precision"] = recall, precision
     return found
 
 
@@ -67,7 +69,7 @@ def recall_precision(gold: AbstractSet[int], shown: AbstractSet[int]) -> tuple[f
 def table(rows: Sequence[Row]) -> Row:
     """Return the macro means over queries, shares in percent."""
     shares = [f"{what}@{depth}" for depth in DEPTHS for what in ("R", "P", "parents")]
-    sets = ("last20", "set", "view", "cut", "as_many")
+    sets = ("last20", "set", "view", "cut", "as_many", "call20")
     shares += [f"{name}_{what}" for name in sets for what in ("recall", "precision")]
     told = {name: 100 * _mean(rows, name) for name in shares}
     for name in ("last20", "set"):

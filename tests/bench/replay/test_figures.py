@@ -59,6 +59,8 @@ def test_views_stand_beside_as_many_last_messages(log: Log) -> None:
     # As many last are 4 and 5 for line 6, and 3 to 6 for line 7.
     assert told["as_many_recall"] == pytest.approx(100 * (1 / 3 + 2 / 3) / 2, abs=0.1)
     assert told["as_many_precision"] == 50
+    assert told["call20_recall"] == 100
+    assert told["call20_precision"] == pytest.approx(100 * (3 / 6 + 3 / 7) / 2, abs=0.1)
     assert (told["cut_recall"], told["cut_precision"], told["cut_calls"]) == (100, 75, 1)
     assert told["shown"] == 3
     assert told["cached_60min"] == 50  # 300 of 600

@@ -67,7 +67,8 @@ async def test_an_edit_into_a_command_that_two_gateways_accept_is_run_once(
     model: FakeOpenAI, tmp_path: Path, tape_url: str, *, taken_over: bool
 ) -> None:
     gate, one_at_a_time = asyncio.Event(), {"TURN__PARALLEL_PER_CHAT": "1", **KEPT}
-    model.enqueue(Text(("one",), gate=gate))
+    # Who takes over asks once more, and the second question must wait until it is edited.
+    model.enqueue(*[Text(("one",), gate=gate)] * (2 if taken_over else 1))
     async with gateways(2, tmp_path, tape_url, model, **one_at_a_time) as both:
         await both[0].parts.intake.accept([said("one", 1)])
         await model.wait_for_requests(1)
@@ -75,16 +76,24 @@ async def test_an_edit_into_a_command_that_two_gateways_accept_is_run_once(
         await second.parts.intake.accept([replace(said("two", 2), sender=Author("dan", "Dan"))])
         command = replace(edit("/help", 2), sender=Author("dan", "Dan"), command=",help")
         if taken_over:
-            await expire(first)
-            await until(lambda: second.services.claims.holds("web:lobby"))
+            await overtake(first, second)
         for gateway in (second, first):
             await gateway.parts.intake.accept([command])
+        await ended(first, "dropped", 1)
         gate.set()
         entries = await ended(first, "done", 2)
         assert [entry.meta["text"] for entry in entries if entry.meta.get("command")] == ["/help"]
         told = [one for one in entries if "I answer these commands" in str(one.payload)]
         assert len(told) == 1
         assert "two" not in str([request.body["messages"][1:] for request in model.requests])
+
+
+async def overtake(first: Gateway, second: Gateway) -> None:
+    """End the leases of a gateway until another holds the lobby: it may renew them just then."""
+    patience = Patience("the other gateway holds the lobby")
+    while not second.services.claims.holds("web:lobby"):
+        await expire(first)
+        await patience.pause()
 
 
 async def ended(gateway: Gateway, status: str, count: int) -> list[Entry]:

@@ -122,9 +122,12 @@ class Play:
         return await self.clock.run(work)
 
     async def taken(self) -> None:
-        """Wait, while no time passes, until what was said is taken in."""
+        """Wait until what was said is taken in, while no time passes but for calls' slots."""
         await self.stage.taken()
-        await self.gateway.taken_in()
+        if isinstance(self.mortal, MortalPart):  # a name may be asked for first
+            await self.clock.run(self.gateway.taken_in())
+        else:
+            await self.gateway.taken_in()
         await self.clock.advance(0)
 
     async def begun(self) -> None:

@@ -8,8 +8,8 @@ Each line goes on a tape by the intake, the linker and the lanes that a group of
 query is answered by what the room tells of it, and every fifth by the view of a turn. No model is
 asked. `--replies` gives a share of the annotated links as real replies, beside those of the log.
 With `--answers` the lines whose view is measured ask the agent, which takes part: the gateway's own
-turns run, and the views are the prompts that were sent. `--dump` writes what was seen, one JSON
-object a query, so that the figures can be computed anew by somebody else.
+turns run, and the views are the prompts that were sent. `--dump` writes what was seen as one JSON
+object per query, from which others can recompute the figures.
 
 The figures called warm leave out the calls before which none was made in the room for an hour;
 those called cut are of the calls whose view was over `--lane-tokens` and was cut by an overflow's

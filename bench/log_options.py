@@ -1,4 +1,4 @@
-"""What each command that reads annotated logs can be told of them."""
+"""The options of every command that reads annotated logs."""
 
 from __future__ import annotations
 

@@ -30,8 +30,9 @@ _CHARACTER: Final[Any] = regex.compile(CHARACTER, regex.VERSION1)
 _RUN: Final[Any] = regex.compile(rf"(?:{CHARACTER})+", regex.VERSION1)
 
 
+@functools.cache
 def compiled(pattern: str) -> Any:
-    """Compile a pattern that is made of the ones above."""
+    """Compile a pattern that is made of the ones above, or return it if it was compiled before."""
     return regex.compile(pattern, regex.VERSION1)
 
 

@@ -125,7 +125,7 @@ def _unspaced(text: str) -> Gist:
         words=_hashed([*spaced, *_content(text, language)]),
         length=len(spaced) + (max(1, round(count / per_word)) if per_word else len(unspaced)),
         opens=(_opening_of(text, language) if language else PLAIN) or _opening(spaced),
-        asks=_asks(text) or (language is not None and language.ending.search(text) is not None),
+        asks=_asks(text) or (language is not None and language.asks(text)),
         holds=_LINK.search(text) is not None,
         spoken=frozenset((*spaced, *unspaced, *_names(unspaced))),
     )
@@ -137,9 +137,8 @@ def _content(text: str, language: Language | None) -> Iterator[str]:
         if language is None:
             yield from pairs(characters(run))
             continue
-        for piece in language.piece.findall(language.grammar.sub(" ", run)):
-            units = language.unit.findall(piece)
-            if len(units) > 1 or language.alone.fullmatch(piece):
+        for piece, units in language.units(run):
+            if len(units) > 1 or language.is_word(piece):
                 yield from pairs(units, language.least)
 
 

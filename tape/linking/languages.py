@@ -7,10 +7,10 @@ question ends. A language without an entry is compared by all its pairs of chara
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from tape.scripts import compiled
 
@@ -21,6 +21,8 @@ PLAIN, GREETING, THANKS, YES_NO, GOING_ON, ASKING, CALLING = range(7)
 @dataclass(frozen=True, slots=True)
 class Language:
     """The rules of one language, for texts in lower case and NFKC.
+
+    A pattern is compiled when a text in the language is first seen: most chats never see one.
 
     letters  a pattern of a letter that no earlier language of `LANGUAGES` has
     grammar  a pattern of what separates content words
@@ -37,23 +39,40 @@ class Language:
              a word of a script with spaces counts as two
     """
 
-    letters: Any
-    grammar: Any
-    piece: Any
-    unit: Any
+    letters: str
+    grammar: str
+    piece: str
+    unit: str
     least: int
-    alone: Any
+    alone: str
     pace: float
     openers: tuple[tuple[str, int], ...]
     asking: tuple[str, ...]
-    ending: Any
-    refers: Any
+    ending: str
+    refers: str
     enough: int
+
+    def units(self, run: str) -> Iterator[tuple[str, list[str]]]:
+        """Give the pieces of content in a run of characters, each with its units."""
+        for piece in compiled(self.piece).findall(compiled(self.grammar).sub(" ", run)):
+            yield piece, compiled(self.unit).findall(piece)
+
+    def is_word(self, piece: str) -> bool:
+        """Return whether a piece of a single unit is a word by itself."""
+        return compiled(self.alone).fullmatch(piece) is not None
+
+    def asks(self, text: str) -> bool:
+        """Return whether a text ends as a question does, without a question mark."""
+        return compiled(self.ending).search(text) is not None
+
+    def is_referring(self, text: str) -> bool:
+        """Return whether a text has a word that refers to what was said, or to who is there."""
+        return compiled(self.refers).search(text) is not None
 
 
 def language_of(text: str) -> Language | None:
     """Return the language of a text, or None if there are no rules for its letters."""
-    return next((one for one in LANGUAGES if one.letters.search(text)), None)
+    return next((one for one in LANGUAGES if compiled(one.letters).search(text)), None)
 
 
 def _words(words: str) -> tuple[str, ...]:
@@ -71,17 +90,17 @@ def _openers(kinds: Mapping[int, str]) -> tuple[tuple[str, int], ...]:
 
 
 _CHINESE: Final = Language(
-    letters=compiled(r"\p{Han}"),
-    grammar=compiled(
+    letters=r"\p{Han}",
+    grammar=(
         "多少|多久|多大|多长|多远|时候|[一二两三四五六七八九十百几每半\\d]+[天次个年月周点块分秒岁种]"
         "|[的了是我你您他她它们咱这那哪不没别在有和跟与就都也还又再吗呢吧啊呀哦嗯哈嘛啦哎喂很"
         "太真要会能可以把被给让对到去来上下里外一两几个么什怎为因所但而且或如果想说看做点得地"
         "着过之其于从向才只最更谁啥]"
     ),
-    piece=compiled(r"\S+"),
-    unit=compiled(r"\X"),
+    piece=r"\S+",
+    unit=r"\X",
     least=2,
-    alone=compiled(r"\p{Han}"),
+    alone=r"\p{Han}",
     pace=1.6,
     openers=_openers(
         MappingProxyType(
@@ -116,21 +135,21 @@ _CHINESE: Final = Language(
         吗 怎么 什么 为啥 多少 几点 哪里 哪儿 谁 会不会 有没有 是不是 能不能 要不要
         """
     ),
-    ending=compiled(r"(?:[吗呢么]|是不是|好不好|对不对|行不行)[\u3002.!~ ]*$"),
-    refers=compiled(r"[这那它他她此也再]|刚才|刚刚|上面|前面|讨论|争|大家|你们|各位"),
+    ending=r"(?:[吗呢么]|是不是|好不好|对不对|行不行)[\u3002.!~ ]*$",
+    refers=r"[这那它他她此也再]|刚才|刚刚|上面|前面|讨论|争|大家|你们|各位",
     enough=3,
 )
 
 _JAPANESE: Final = Language(
-    letters=compiled(r"[\p{Hiragana}\p{Katakana}]"),
-    grammar=compiled(
+    letters=r"[\p{Hiragana}\p{Katakana}]",
+    grammar=(
         "[はがをにへとでもやかのねよなわしたてすまれるいくだっうさせこそあえけどじゃきりらろ"
         "何私僕君]"
     ),
-    piece=compiled(r"[\p{Katakana}ー]+|[[^\s]--[\p{Katakana}ー]]+"),
-    unit=compiled(r"[\p{Katakana}ー]+|\X"),
+    piece=r"[\p{Katakana}ー]+|[[^\s]--[\p{Katakana}ー]]+",
+    unit=r"[\p{Katakana}ー]+|\X",
     least=2,
-    alone=compiled(r"\p{Han}|[\p{Katakana}ー]{2,}"),
+    alone=r"\p{Han}|[\p{Katakana}ー]{2,}",
     pace=2.2,
     openers=_openers(
         MappingProxyType(
@@ -165,14 +184,14 @@ _JAPANESE: Final = Language(
         ですか ますか でしょうか ませんか どうやって どうすれば なぜ どこ いつ いくら
         """
     ),
-    ending=compiled(r"(?:か|かな|かね|っけ|なの)[\u3002.!~ ]*$"),
-    refers=compiled(r"[こそあ][のれ]|彼|さっき|先ほど|上の|みんな|皆"),
+    ending=r"(?:か|かな|かね|っけ|なの)[\u3002.!~ ]*$",
+    refers=r"[こそあ][のれ]|彼|さっき|先ほど|上の|みんな|皆",
     enough=3,
 )
 
 _KOREAN: Final = Language(
-    letters=compiled(r"\p{Hangul}"),
-    grammar=compiled(
+    letters=r"\p{Hangul}",
+    grammar=(
         r"\b(?:"
         + _any_of(
             """
@@ -198,10 +217,10 @@ _KOREAN: Final = Language(
         )
         + r")\b"
     ),
-    piece=compiled(r"\S+"),
-    unit=compiled(r"\X"),
+    piece=r"\S+",
+    unit=r"\X",
     least=2,
-    alone=compiled(r"\p{Hangul}"),
+    alone=r"\p{Hangul}",
     pace=0.0,
     openers=_openers(
         MappingProxyType(
@@ -234,14 +253,14 @@ _KOREAN: Final = Language(
         나요 까요 습니까 을까 어떻게 왜 어디 언제 무슨 얼마
         """
     ),
-    ending=compiled(r"(?:나요|까요|까|니|냐|는지요?|죠|가요)[.!~ ]*$"),
-    refers=compiled(r"\b[이그저](?:거|건|게|것)?\b|방금|위에|아까|다들|모두|여러분"),
+    ending=r"(?:나요|까요|까|니|냐|는지요?|죠|가요)[.!~ ]*$",
+    refers=r"\b[이그저](?:거|건|게|것)?\b|방금|위에|아까|다들|모두|여러분",
     enough=4,
 )
 
 _THAI: Final = Language(
-    letters=compiled(r"\p{Thai}"),
-    grammar=compiled(
+    letters=r"\p{Thai}",
+    grammar=(
         _any_of(
             """
             ที่ และ ของ ใน มี เป็น ได้ ให้ ไม่ จะ ว่า กับ จาก แล้ว ก็ ครับ ค่ะ คะ นะ การ ความ อยู่ คือ หรือ แต่
@@ -252,10 +271,10 @@ _THAI: Final = Language(
             """
         )
     ),
-    piece=compiled(r"\S+"),
-    unit=compiled(r"[เแโใไ]?[ก-ฮ]\p{M}*[ะาๅ]?|\X"),
+    piece=r"\S+",
+    unit=r"[เแโใไ]?[ก-ฮ]\p{M}*[ะาๅ]?|\X",
     least=3,
-    alone=compiled(r".{3,}"),
+    alone=r".{3,}",
     pace=3.0,
     openers=_openers(
         MappingProxyType(
@@ -286,8 +305,8 @@ _THAI: Final = Language(
         ไหม มั้ย ทำไม อะไร ยังไง อย่างไร ที่ไหน เมื่อไหร่ เท่าไหร่ กี่
         """
     ),
-    ending=compiled(r"(?:ไหม|มั้ย|หรือเปล่า|หรือยัง|เหรอ|หรอ|ล่ะ)(?:ครับ|ค่ะ|คะ)?[.!~ ]*$"),
-    refers=compiled(r"นี้|นั้น|มัน|เมื่อกี้|ข้างบน|ทุกคน"),
+    ending=r"(?:ไหม|มั้ย|หรือเปล่า|หรือยัง|เหรอ|หรอ|ล่ะ)(?:ครับ|ค่ะ|คะ)?[.!~ ]*$",
+    refers=r"นี้|นั้น|มัน|เมื่อกี้|ข้างบน|ทุกคน",
     enough=6,
 )
 

@@ -119,10 +119,10 @@ def _is_enough(text: str, language: Language | None) -> bool:
     content = spaced + sum(
         min(len(unit), MAX_UNIT)
         for run in found
-        for piece in language.piece.findall(language.grammar.sub(" ", run))
-        for unit in language.unit.findall(piece)
+        for _piece, units in language.units(run)
+        for unit in units
     )
     start = text.lstrip("@,.\uff0c\u3001\u3002 ")
     opened = next((kind for opener, kind in language.openers if start.startswith(opener)), None)
-    refers = opened == GOING_ON or language.refers.search(text) is not None
+    refers = opened == GOING_ON or language.is_referring(text)
     return content >= language.enough + MORE_REFERRING * refers

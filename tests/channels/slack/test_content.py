@@ -7,10 +7,20 @@ from typing import Any
 
 import pytest
 
-from channels.content import MAX_BYTES, UNREADABLE, Content
-from channels.message import Excerpt, InboundMessage
+from channels.content import MAX_BYTES, UNREADABLE
+from channels.message import Excerpt
 from channels.slack.content import read_content
 from channels.slack.inbound import of_event
+from tests.channels.slack.contents import (
+    content,
+    message,
+    mrkdwn,
+    plain,
+    rich,
+    section,
+    share,
+    words,
+)
 from tests.channels.slack.events import event, me
 
 DEEP: list[Any] = []
@@ -18,44 +28,6 @@ for _level in range(900):
     DEEP = [{"type": "rich_text_list", "elements": DEEP}]
 
 APP: dict[str, Any] = {"user": None, "bot_id": "B2", "subtype": "bot_message", "username": "CI"}
-
-
-def content(text: str = "", **more: Any) -> Content:
-    return read_content(event(text, **more), me())
-
-
-def message(text: str = "", **more: Any) -> InboundMessage:
-    found = of_event(event(text, **more), me())
-    assert found is not None
-    return found
-
-
-def rich(*elements: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "rich_text", "elements": list(elements)}
-
-
-def section(*elements: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "rich_text_section", "elements": list(elements)}
-
-
-def words(text: str, **style: bool) -> dict[str, Any]:
-    return {"type": "text", "text": text} | ({"style": style} if style else {})
-
-
-def mrkdwn(text: str) -> dict[str, Any]:
-    return {"type": "mrkdwn", "text": text}
-
-
-def plain(text: str) -> dict[str, Any]:
-    return {"type": "plain_text", "text": text}
-
-
-def share(text: str, author: str = "Bob", **more: Any) -> dict[str, Any]:
-    given = {"is_share": True, "author_name": author, "author_id": "U2", "text": text}
-    return {**given, "ts": "1690000000.000100", "fallback": "[July 22] bob: ..."} | more
-
-
-# -- rich text and other blocks ----------------------------------------------------------------
 
 
 def test_rich_text_without_a_text_is_read_with_its_links_lists_quotes_and_code() -> None:
@@ -232,60 +204,6 @@ def test_an_attachment_with_nothing_but_a_fallback_says_that() -> None:
     assert content("", attachments=[{"fallback": "[no preview available]"}], **APP).is_empty
 
 
-# -- shared messages ---------------------------------------------------------------------------
-
-
-def test_every_shared_message_is_whole_and_keeps_its_author_date_and_files() -> None:
-    plan = {"id": "F1", "name": "plan.png", "mimetype": "image/png", "size": 9}
-    long = "It begins. " + "word " * 400 + "It ends."
-    found = message("which?", attachments=[share(long, files=[plan]), share("R&amp;D", "Eve")])
-    assert (found.text, found.forwarded, found.quote) == ("which?", None, None)
-    first, second = found.excerpts
-    assert (first.label, first.author, first.author_id) == ("shared message", "Bob", "U2")
-    assert (first.text, first.date) == (long, "2023-07-22T04:26:40.000100+00:00")
-    assert [one.file for one in first.media] == ["/F1"]
-    assert (second.author, second.text, second.source) == ("Eve", "R&D", "person")
-    assert found.media == ()
-
-
-def test_a_shared_message_alone_is_a_question_and_only_in_blocks_it_is_read_too() -> None:
-    inner = {"message": {"blocks": [rich(section(words("the plum")))]}}
-    shared = share("", message_blocks=[inner], channel_name="ideas")
-    found = message("", channel="D1", channel_type="im", attachments=[shared])
-    assert (found.kind, found.addressed, found.text) == ("message", True, "")
-    assert found.excerpts[0].text == "the plum"
-
-
-@pytest.mark.parametrize("mark", ["is_share", "is_msg_unfurl", "is_reply_unfurl"])
-def test_a_footer_is_read_unless_slack_wrote_it_below_a_shared_message(mark: str) -> None:
-    card = {"title": "Build 7", "footer": "Watch & Co"}
-    shared = {mark: True, "author_name": "Zed", "text": "look", "attachments": [card]}
-    for footer in ("Slack Conversation", "Posted in #ideas | today", "Aus einem Thread"):
-        (excerpt,) = content("", attachments=[{**shared, "footer": footer}]).excerpts
-        assert excerpt.text == "look\nBuild 7\nWatch & Co"
-        bare = {mark: True, "author_name": "Zed", "footer": footer, "fallback": "[1] Zed: hm"}
-        assert content("", attachments=[bare]).excerpts[0].text == "[1] Zed: hm"
-    page = {"from_url": "https://e.org/7", "title": "Page", "footer": "Example"}
-    assert content("see", attachments=[page]).excerpts[0].text.endswith("\nExample")
-
-
-def test_a_shared_message_of_the_app_is_its_own() -> None:
-    assert content("", attachments=[share("mine", author_id="UBOT")]).excerpts[0].ours
-    assert not content("", attachments=[share("yours")]).excerpts[0].ours
-
-
-def test_what_a_shared_message_contains_of_others_is_read_with_it() -> None:
-    inner = {"title": "Alert", "text": "disk full"}
-    found = content("", attachments=[share("see", attachments=[inner])])
-    assert found.excerpts[0].text == "see\nAlert\ndisk full"
-
-
-def test_more_shared_messages_than_the_limit_are_counted() -> None:
-    found = content("", attachments=[share(f"number {number}") for number in range(12)])
-    assert len(found.excerpts) == 10
-    assert found.omitted == ("2 more messages",)
-
-
 # -- broadcast replies and edits ---------------------------------------------------------------
 
 
@@ -384,18 +302,6 @@ def test_very_many_parts_are_read_in_little_time() -> None:
     content = read_content(event("hi", blocks=[{"type": "unheard_of", "words": words}]), me())
     assert len(content.text) == MAX_BYTES
     assert process_time() - start < 3.0
-
-
-def test_the_text_of_a_shared_message_without_blocks_is_read() -> None:
-    inside = {"message": {"text": "*two* at noon", "ts": "1690000000.000100"}}
-    (found,) = content(attachments=[share("", message_blocks=[inside])]).excerpts
-    assert found.text == "*two* at noon"
-
-
-def test_a_card_inside_of_a_shared_message_keeps_its_author() -> None:
-    card = {"author_name": "CI", "title": "Build 812", "text": "failed"}
-    (found,) = content(attachments=[share("look", attachments=[card])]).excerpts
-    assert found.text == "look\nCI\nBuild 812\nfailed"
 
 
 def test_what_is_chosen_in_a_menu_before_anybody_chooses_is_no_word() -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
+from tape.entry import Entry
 from tests.fakes.openai.script import Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.chats import GroupChat, open_group
@@ -119,6 +120,7 @@ class ScriptedRoom:
     def __init__(self, script: Sequence[Said], group: GroupChat, clock: ManualClock) -> None:
         self.script, self.group, self.clock = script, group, clock
         self.answers: dict[int, tuple[str, asyncio.Event]] = {}
+        self.asked: dict[int, asyncio.Event] = {}
         self.posts: dict[str, str] = {}
         self.prompts: dict[int, list[str]] = {}
 
@@ -126,30 +128,42 @@ class ScriptedRoom:
         """Play all of it."""
         self._plan()
         self.group.model.default = self._answer
-        asked: dict[str, Said] = {}
-        before = len(self.group.model.requests)
+        waiting: list[Said] = []
         for said in self.script:
             self.clock.jump(BEGUN + timedelta(seconds=said.at) - self.clock.now())
-            if not said.agent:
-                await self.group.accept(self._message(said))
-                await self.group.gateway.taken_in()
-                if said.calls:
-                    asked[said.conversation] = said
-                    await self.group.model.wait_for_requests(before + len(self.prompts) + 1)
+            if said.agent:
+                await self._give(waiting.pop(0), said)
                 continue
-            channel: Any = self.group.channel
-            self.answers[asked[said.conversation].number][1].set()
-            await channel.wait_for_posts(len(channel.posts) + 1)
-            self.posts[said.conversation] = str(len(channel.posts))
+            await self.group.accept(self._message(said))
+            await self.group.gateway.taken_in()
+            if said.calls:
+                if not await self._is_behind(said, waiting):
+                    await self.asked[said.number].wait()
+                waiting.append(said)
 
-    async def judged(self) -> list[Judged]:
-        """Return how each line of a person was linked, and what its prompt showed."""
-        entries = await self.group.settled()
-        lanes = {
+    async def _give(self, call: Said, answer: Said) -> None:
+        """Have the model give a call's answer, and wait until it is posted."""
+        channel: Any = self.group.channel
+        await self.asked[call.number].wait()
+        self.answers[call.number][1].set()
+        await channel.wait_for_posts(len(channel.posts) + 1)
+        self.posts[answer.conversation] = str(len(channel.posts))
+
+    async def _is_behind(self, said: Said, waiting: Sequence[Said]) -> bool:
+        """Return whether a call was put behind one that waits for its answer, in the same lane."""
+        lanes = self._lanes(await self.group.tape.read())
+        return lanes[said.number] in {lanes[one.number] for one in waiting}
+
+    def _lanes(self, entries: Sequence[Entry]) -> dict[int, str]:
+        return {
             int(entry.meta["message_id"]) - FIRST: str(entry.meta["lane"])
             for entry in entries
             if "inbox" in entry.meta
         }
+
+    async def judged(self) -> list[Judged]:
+        """Return how each line of a person was linked, and what its prompt showed."""
+        lanes = self._lanes(await self.group.settled())
         return [
             self._judge(said, self.script[: said.number], lanes)
             for said in self.script
@@ -181,16 +195,17 @@ class ScriptedRoom:
         return answered[-1] if answered else same[-1]
 
     def _plan(self) -> None:
-        """Find the answer of each call."""
-        asked: dict[str, Said] = {}
+        """Find the answer of each call; they come in the order of the calls."""
+        waiting: list[Said] = []
         for said in self.script:
             if said.agent:
-                call = asked.pop(said.conversation)
+                call = waiting.pop(0)
+                assert call.conversation == said.conversation, f"{said} comes before another answer"
                 self.answers[call.number] = (said.text, asyncio.Event())
+                self.asked[call.number] = asyncio.Event()
             elif said.calls:
-                assert said.conversation not in asked, f"{said} comes before an answer"
-                asked[said.conversation] = said
-        assert not asked, f"{asked} have no answers"
+                waiting.append(said)
+        assert not waiting, f"{waiting} have no answers"
 
     def _answer(self, request: Request) -> Text:
         said = next(
@@ -202,6 +217,7 @@ class ScriptedRoom:
         )
         messages = request.body["messages"]
         self.prompts[said.number] = [str(one["content"]) for one in messages[1:]]
+        self.asked[said.number].set()
         text, gate = self.answers[said.number]
         return Text((text[:1], text[1:]), gate=gate)
 

@@ -62,7 +62,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 # The few that fail are looked at again, beside others: `tests/second_look.py` says what that means.
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
-  $(addprefix gateway/,backup cli console erasing intake sharing storage))
+  $(addprefix gateway/,backup cli console intake sharing storage))
 check behaviour quick test test-short test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
 export T K
 
@@ -146,7 +146,8 @@ bench-context: $(VENV)/.dev ## lanes, views, hidden replies and other policies o
 	$(BIN)/python -m bench.replies $(DATA)/discord/offtopic $(DATA)/discord/dutch
 	$(BIN)/python -m bench.context --data $(DATA)/irc/dev --answers
 	$(BIN)/python -m bench.rooms $(VENV)/rooms
-	$(BIN)/python -m bench.policies --data $(DATA)/irc/dev $(SLOW_ROOMS) $(CHINESE_ROOMS) $(VENV)/rooms
+	$(BIN)/python -m bench.policies --data $(DATA)/irc/dev $(SLOW_ROOMS) $(CHINESE_ROOMS) \
+	  $(VENV)/rooms/pair $(VENV)/rooms/meeting $(VENV)/rooms/burst
 
 bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a model of our own
 	$(BIN)/python -m bench.gateway

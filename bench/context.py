@@ -57,6 +57,7 @@ async def replay(options: argparse.Namespace, log: Log) -> tuple[Log, list[Seen]
     numbers = [line.number for line in log.queries(options.warm)]
     queries = set(numbers[options.every - 1 :: options.every])
     calls = set(numbers[options.every * CALL_EVERY - 1 :: options.every * CALL_EVERY])
+    asked = calls if options.rivals else queries  # at what is no call, the policies show nothing
     asking = calls if options.answers else ()
     room = room_of(log, replied=options.replies, asking=asking, answer=ANSWER)
     frame, budget, first = options.system_tokens, options.lane_tokens, log.first_line
@@ -70,7 +71,7 @@ async def replay(options: argparse.Namespace, log: Log) -> tuple[Log, list[Seen]
             await play.hear(said)
             if count % PROGRESS_LINES == 0:
                 print(f"{log.name}: {count} of {len(room.said)} lines", file=sys.stderr, flush=True)
-            if said.number in queries:
+            if said.number in asked:
                 seen.append(await play.ask(said, call=said.number in calls))
     return log, seen
 

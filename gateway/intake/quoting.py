@@ -33,6 +33,8 @@ BEGINNING_CHARACTERS: Final = 200
 NEAR: Final = 100
 """Messages said after one in its lane from which on its view may no longer show it."""
 
+NEXT: Final = 8  # messages to look at for whether anything was said after one but commands
+
 GONE: Final = Quote("a message that is gone")
 
 
@@ -65,17 +67,18 @@ class Quoting:
     async def fitted(self) -> FittedQuote:
         """Return what the message quotes."""
         said, replied = self.row.message, self.assignment.replied
-        if replied is None or replied.session_id not in ("", self.session_id):
-            return FittedQuote(said.quote)
-        if not replied.session_id:
+        if replied is not None and not replied.session_id:
             return self._in_batch(replied)
+        if replied is None or replied.session_id != self.session_id:
+            return FittedQuote(said.quote)
         entry = await self._entry(replied)
         if replied.is_erased or (entry is not None and await self._is_gone(entry)):
             return FittedQuote(GONE, is_own=True)
         if entry is None:
             return FittedQuote(said.quote)
         quote = said.quote or await self._from_tape(entry)
-        later = await self._later(entry)
+        is_long = len(quote.text) > BEGINNING_CHARACTERS  # it is shortened if the view shows it
+        later = await self._later(entry, NEAR if is_long else NEXT)
         is_last = later == [] and self._is_all_of(entry, replied) and not self._may_move()
         taint = taint_of(entry, author_of(entry), f"{said.channel}:{said.sender.id}")
         is_own = not taint and _has_words_of(quote, entry)
@@ -110,17 +113,17 @@ class Quoting:
         about = () if number is None else (number,)
         return bool(erased_on(entry) or await deleted(self.tape, about=about))
 
-    async def _later(self, entry: Entry) -> list[Entry] | None:
-        """Return what is shown after a message; None if its lane's view may not show it itself."""
+    async def _later(self, entry: Entry, near: int) -> list[Entry] | None:
+        """Return what is shown after a message, below `near`; None if its view may lack it."""
         lane = self.assignment.lane
         if entry.meta.get("lane") != lane and (lane is not None or not shown_in(entry, lane)):
             return None
         start, _outdated = await beginning(self.tape, lane)
+        find = partial(self.tape.find, after=entry.id, lane=lane)
         if "command" in entry.meta or (start is not None and start.id > entry.id):
             return None
-        find = partial(self.tape.find, after=entry.id, lane=lane)
-        messages = await find(kinds=(MESSAGE,), limit=NEAR)
-        if len(messages) == NEAR:
+        messages = await find(kinds=(MESSAGE,), limit=near)
+        if len(messages) == near:
             return None
         edits = await find(kinds=(EVENT,), name=MESSAGE_EDIT, limit=1)
         said = [one for one in messages if not {"command", "prompt_of"} & one.meta.keys()]

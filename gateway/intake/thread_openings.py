@@ -47,8 +47,7 @@ class ThreadOpenings:
         if message.command:  # no view shows it
             return left
         first = self._first((session_id, lane or thread), message.ext_id)
-        is_new_title = not (left.excerpts or says_more(left))
-        if opens or is_new_title:
+        if opens or not (left.excerpts or says_more(left)):  # it is the title that is new
             return message
         is_first = first == message.ext_id and not await self._shows(message, session_id, lane)
         return message if is_first else left
@@ -72,10 +71,8 @@ class ThreadOpenings:
         """Return the entry of the message that a message only repeats, or 0."""
         message = row.message
         copies = {one.copies for one in message.excerpts}
-        if len(copies) != 1 or says_more(message):
-            return 0
-        (of,) = copies
-        if not of:
+        of = copies.pop() if len(copies) == 1 else ""
+        if not of or says_more(message):
             return 0
         inbox, tape = self._services.ledger.inbox, self._services.tapes.session_tape(session_id)
         known = await inbox.find(row.account_id, message.chat_id, of)

@@ -62,7 +62,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 # The few that fail are looked at again, beside others: `tests/second_look.py` says what that means.
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
-  $(addprefix gateway/,backup cli console intake sharing storage))
+  $(addprefix gateway/,backup cli console erasing intake sharing storage))
 check behaviour quick test test-short test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
 export T K
 

@@ -247,13 +247,20 @@ def room_key(message: InboundMessage, inbox_id: int) -> str:
 
 def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, Any]:
     """Return a link for the meta of the message's entry, with the platform's message ids."""
-    parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
+    parent = link.parent
+    if parent and _is_plain(parent.removeprefix(f"{chat}/")):
+        parent = parent.removeprefix(f"{chat}/")
     meta: dict[str, Any] = {"parent": parent, "why": link.why}
     if said is not None:
         meta |= {"to": list(said.mentions), "calls": said.calls}
         is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
         meta["answer"] = said.reply_to if is_answer else None
     return {name: value for name, value in meta.items() if value}
+
+
+def _is_plain(parent: str) -> bool:
+    """Return whether a key in a link's meta is a message's id, which lacks its chat."""
+    return "/" not in parent and not parent.startswith(OURS)
 
 
 def answer_key(turn: str) -> str:
@@ -300,7 +307,7 @@ def _theirs(meta: Mapping[str, Any], names: Sequence[str], own: str) -> tuple[Ut
         thread=str(meta["thread"]) if meta.get("thread") else None,
         calls=calls,
     )
-    if parent and "/" not in parent and not parent.startswith(OURS):
+    if parent and _is_plain(parent):
         parent = f"{chat}/{parent}"
     return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
 

@@ -182,7 +182,7 @@ def has(prompt: str, task: Task) -> list[str]:
 def statuses(home: Path, table: str) -> set[str]:
     """Return the statuses of all rows of one of the ledger's tables."""
     with closing(apsw.Connection(str(home / "tapeway.db"))) as database:
-        return {str(row[0]) for row in database.execute(f"SELECT status FROM {table}")}  # noqa: S608
+        return {str(row[0]) for row in database.execute(f"SELECT status FROM {table}")}
 
 
 @pytest.mark.parametrize("name", BAD_ROOMS)

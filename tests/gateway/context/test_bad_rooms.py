@@ -14,7 +14,7 @@ from typing import Any, Final
 import apsw
 import pytest
 
-from channels.message import InboundMessage
+from channels.message import Author, InboundMessage
 from gateway.context.room_memory import MAX_LIKELY, RoomMemory
 from tape.linking import Linker
 from tape.linking.boosted_trees import Row, Trees
@@ -25,7 +25,7 @@ from tape.linking.room import WINDOW, Heard
 from tape.linking.weights import load
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.context.bad_rooms import BAD_ROOMS, BadRoom
+from tests.gateway.context.bad_rooms import BAD_ROOMS, BadRoom, some_words
 from tests.gateway.context.memories import says
 from tests.kit.chats import GroupChat, open_group
 from tests.kit.gateways import OPEN
@@ -226,3 +226,66 @@ async def assert_read_again_as_it_was(group: GroupChat) -> None:
 def told(heard: Heard) -> list[object]:
     """Return what is remembered of a message; the numbers of messages begin again."""
     return [getattr(heard, name) for name in Heard.__slots__ if name != "number"]
+
+
+def named(number: int, name: str, text: str, **more: object) -> InboundMessage:
+    """Return a message of somebody whose id is the name."""
+    said = says(number, name, text, **more)
+    return replace(said, sender=Author(name, name, handle=f"{name.lower()}_1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Will", "will it rain tomorrow?"),
+        ("The", "the printer is out of paper"),
+        ("May", "may I have the key?"),
+        ("Kestrel", "kestrel is down again"),
+    ],
+)
+def test_a_common_word_at_the_beginning_names_somebody_only_with_a_sign(
+    name: str, text: str
+) -> None:
+    memory = RoomMemory(Linker.shipped())
+    for number, who in enumerate((name, "Ann", "Bob", "Cid", "Dan", "Eve")):
+        message = named(number + 1, who, f"does anybody know how the kestrel works, {number}?")
+        said = memory.utterance(message, number)
+        memory.hear(said, memory.link(said, None), number + 1)
+    assert memory.people(named(9, "Ann", text)) == ()
+    for marked in (f"{name}: {text}", f"{name}, {text}", f"@{name} {text}"):
+        assert memory.people(named(9, "Ann", marked)) == (name,)
+    assert memory.people(named(9, "Ann", "cid look at that")) == ("Cid",)
+
+
+async def test_a_common_name_brings_nobody_s_task_into_another_s_prompt(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    said = (
+        ("Will", "which Linux desktop is good for an old laptop?", "Xfce needs little memory."),
+        ("May", "will leeks and potatoes make a dinner for six guests?", "They do, with stock."),
+        ("Eve", "may photos be renamed by a script that reads their dates?", "Exiftool does it."),
+    )
+    async with open_group(tmp_path, model, **OPEN) as group:
+        prompts = []
+        for number, (who, text, answer) in enumerate(said, 1):
+            model.enqueue(Text((answer,)))
+            await group.hear(named(number, who, text, addressed=True, why="mention"))
+            prompts.append(prompt_of(model))
+    shown = [[text in prompt for _who, text, _answer in said] for prompt in prompts]
+    assert shown == [[True, False, False], [False, True, False], [False, False, True]]
+
+
+async def test_whoever_asks_ten_things_in_a_row_is_answered_and_shown_to_nobody_else(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with open_group(tmp_path, model, **OPEN) as group:
+        await group.accept(
+            *(ask("9001", number, f"what is {some_words(number, 4)}?") for number in range(1, 11))
+        )
+        await group.settled()
+        asked = "\n".join(prompt_of(model, number) for number in range(len(model.requests)))
+        assert all(some_words(number, 4) in asked for number in range(1, 11))
+        await group.hear(ask("9002", 11, "which bread goes well with a pumpkin soup?"))
+        shown = prompt_of(model)
+    assert not [number for number in range(1, 11) if some_words(number, 4) in shown]
+    assert statuses(tmp_path, "inbox") <= {"done", "taped"}

@@ -111,8 +111,10 @@ def odd_ids(number: int) -> InboundMessage:
     """Return a message of people, in chats and with ids, as no platform has them."""
     odd = ODD_IDS[number % len(ODD_IDS)]
     said = says(number, odd, f"{odd}: {some_words(number, 2)} @agent", mentions=("@agent", odd))
-    ids = {"ext_id": f"-100/{number}{odd}", "message_id": f"{number}/{odd}"}
-    return replace(said, **ids, reply_to=f"{number - 1}/{ODD_IDS[(number - 1) % len(ODD_IDS)]}")
+    before = f"{number - 1}/{ODD_IDS[(number - 1) % len(ODD_IDS)]}"
+    return replace(
+        said, ext_id=f"-100/{number}{odd}", message_id=f"{number}/{odd}", reply_to=before
+    )
 
 
 def namesakes(number: int) -> InboundMessage:

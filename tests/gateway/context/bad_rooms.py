@@ -67,14 +67,18 @@ def forward_replies(number: int) -> InboundMessage:
 
 
 def long_texts(number: int) -> InboundMessage:
-    """Return a very long text, of one kind after another."""
+    """Return a very long text now and then, of one kind after another."""
+    if number % 8:
+        return says(number, str(number % 9), some_words(number))
     kinds = (
         some_words(number, 60) * (LONG // 480),
         "\u603b" * LONG,
         "@" * LONG,
         "@a" * (LONG // 2),
     )
-    return says(number, str(number % 9), (*kinds, "\U0001f914" * LONG, "\n" * LONG)[number % 6])
+    return says(
+        number, str(number % 9), (*kinds, "\U0001f914" * LONG, "\n" * LONG)[number // 8 % 6]
+    )
 
 
 def jumping_clock(number: int) -> InboundMessage:

@@ -76,7 +76,10 @@ class Crowd:
 
     def ask(self, text: str = "is the deploy of the billing service through?") -> Question:
         """Let the next person ask."""
-        chat, user = next(self._places)
+        return self.ask_in(*next(self._places), text)
+
+    def ask_in(self, chat: Chat, user: User, text: str) -> Question:
+        """Let somebody ask in a chat."""
         self._asked += 1
         called = f"@{USERNAME} " if chat.kind != "private" else ""
         self.stage.telegram.say(chat, user, f"{called}question {self._asked}: {text}")

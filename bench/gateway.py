@@ -22,6 +22,7 @@ from bench.burner import WAYS, Burn, Where
 from bench.crowd import Crowd, Outcome, Question, chatter
 from bench.figures import Bar, Figure, latencies, progress, report
 from bench.stage import LONGEST, Stage, answer, staged
+from bench.talk import LINES_A_CALL, TalkingRoom, answer_in_words
 from tests.fakes.openai.script import Call, Reply, Request, Text, ToolCalls
 
 PRIVATE: Final = 300
@@ -64,9 +65,11 @@ class Size:
     soak_turns: int = 10_000
     soak_chats: int = 5_000
     waiting: int = 10_000
+    rooms: int = 20
+    room_lines: int = 300
 
 
-QUICK: Final = Size((10, 30), 4.0, 300, 100, 1000, 2.0, 5_000, 500, 500, 1_000)
+QUICK: Final = Size((10, 30), 4.0, 300, 100, 1000, 2.0, 5_000, 500, 500, 1_000, 20, 90)
 
 
 async def load_figures(size: Size) -> list[Figure]:
@@ -133,10 +136,10 @@ async def memory_figures(size: Size) -> list[Figure]:
         ]
 
 
-def _memory(name: str, stage: Stage) -> list[Figure]:
+def _memory(name: str, stage: Stage, bar: Bar | None = MEMORY_BAR) -> list[Figure]:
     """Return what is resident, what is the process's share of it, and what is its own alone."""
     used = stage.process.memory_full_info()
-    figures = [Figure(f"memory {name}, RSS", used.rss / 1e6, "MB", MEMORY_BAR)]
+    figures = [Figure(f"memory {name}, RSS", used.rss / 1e6, "MB", bar)]
     if hasattr(used, "pss"):
         figures.append(Figure(f"memory {name}, PSS", used.pss / 1e6, "MB"))
     return [*figures, Figure(f"memory {name}, USS", used.uss / 1e6, "MB")]
@@ -179,6 +182,33 @@ async def _taped(database: Path, count: int) -> tuple[float, float]:
                 return accepted, moment
         await asyncio.sleep(0.005)
     raise RuntimeError(f"{count} messages were not taken in within {LONGEST:g} s")
+
+
+async def rooms_figures(size: Size) -> list[Figure]:
+    """Measure what a line costs in groups with three conversations that also ask the agent."""
+    lines = size.rooms * size.room_lines
+    progress(f"{size.rooms} groups with {size.room_lines} lines and three conversations each")
+    async with staged(answer_in_words, TELEGRAM__GROUP_PER_MINUTE="0") as stage:
+        crowd = Crowd(stage, 0, 0)
+        rooms = [TalkingRoom(crowd, number) for number in range(size.rooms)]
+        asked: list[Question] = []
+        cpu = stage.cpu_seconds()
+        for done in range(0, size.room_lines, LINES_A_CALL):
+            now = min(LINES_A_CALL, size.room_lines - done)
+            task = done // LINES_A_CALL % 2 == 1
+            asked += [room.go_on(now, task=task) for room in rooms]
+            await crowd.all_answered()
+        cpu = stage.cpu_seconds() - cpu
+        outcome = crowd.outcome(asked)
+        name = f"{size.rooms} rooms of {size.room_lines} lines"
+        return [
+            Figure(f"{name}: CPU a line", cpu / lines * 1000, "ms"),
+            Figure(f"{name}: questions", len(asked), ""),
+            Figure(
+                f"{name}: not answered, or twice", outcome.missing + outcome.again, "", NONE_BAR
+            ),
+            *_memory(f"after {name}", stage, None),
+        ]
 
 
 async def lag_figures(size: Size) -> list[Figure]:
@@ -310,6 +340,7 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
         "load": load_figures,
         "memory": memory_figures,
         "groups": group_figures,
+        "rooms": rooms_figures,
         "lag": lag_figures,
         "ping": ping_figures,
         "fair": fair_figures,

@@ -75,6 +75,22 @@ class Talk:
     people: list[str]
     last: list[tuple[int, str]] = field(default_factory=list)
 
+    def go_on(self, random: Random, number: int, mention: float) -> tuple[str, str]:
+        """Return who says the next thing and what, as the line of this number.
+
+        `mention` is the chance that it begins with the name of whoever spoke before.
+        """
+        before = self.last[-1][1] if self.last else None
+        others = [who for who in self.people if who != before]
+        who = random.choice(others or self.people)
+        forms = ANSWERS if self.last and random.random() < 0.8 else QUESTIONS
+        first, second = random.sample(self.words, 2)
+        text = random.choice(forms).format(first, second, random.choice(QUALITIES))
+        if before is not None and before != who and random.random() < mention:
+            text = f"{before}: {text}"
+        self.last.append((number, who))
+        return who, text
+
 
 @dataclass(slots=True)
 class Room:
@@ -88,18 +104,11 @@ class Room:
     def say(self, talk: Talk, mention: float) -> None:
         """Let somebody of a conversation say the next thing in it."""
         number = len(self.lines)
-        before = talk.last[-1] if talk.last else None
-        others = [who for who in talk.people if before is None or who != before[1]]
-        who = self.random.choice(others or talk.people)
-        forms = ANSWERS if talk.last and self.random.random() < 0.8 else QUESTIONS
-        first, second = self.random.sample(talk.words, 2)
-        text = self.random.choice(forms).format(first, second, self.random.choice(QUALITIES))
-        if before is not None and before[1] != who and self.random.random() < mention:
-            text = f"{before[1]}: {text}"
+        before = talk.last[-1][0] if talk.last else number
+        who, text = talk.go_on(self.random, number, mention)
         hour, minute = divmod(int(self.minute) % 1440, 60)
         self.lines.append(f"[{hour:02}:{minute:02}] <{who}> {text}")
-        self.links.append((before[0] if before else number, number))
-        talk.last.append((number, who))
+        self.links.append((before, number))
 
 
 def pair(random: Random) -> Room:

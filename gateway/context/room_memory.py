@@ -19,6 +19,7 @@ from gateway.logs import get_log
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import WeightsInvalid
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
+from tape.linking.naming import MAX_CHARACTERS, first_word, is_common
 from tape.linking.room import WINDOW, Heard
 from tape.linking.utterance import AGENT
 from tape.service import TapeService
@@ -33,6 +34,7 @@ CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
+MAX_NAMES: Final = 3 * WINDOW  # maximum names that people are known by; a message gives three
 MAX_LIKELY: Final = 30  # maximum messages included for a young conversation
 RECENT: Final = 50
 FILLS: Final = 0.92
@@ -82,7 +84,10 @@ class RoomMemory:
             self.entries[said.key] = entry_id
         if not said.agent:
             for name in _names(said.name, handle):
+                self._called.pop(name, None)
                 self._called[name] = said.author
+            while len(self._called) > MAX_NAMES:
+                del self._called[next(iter(self._called))]
         if len(self.entries) > 2 * WINDOW:
             self.entries = {k: n for k, n in self.entries.items() if k in self.room.by_key}
             self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
@@ -105,7 +110,7 @@ class RoomMemory:
             key=room_key(message, inbox_id),
             at=parse_date(message.date).timestamp(),
             author=message.sender.id,
-            name=message.sender.name,
+            name=message.sender.name[:MAX_CHARACTERS],
             text=_without_call(message.text, self.names) if calls else message.text,
             mentions=self.people(message),
             reply_to=answer or reply_to,
@@ -121,7 +126,7 @@ class RoomMemory:
         """Return the ids of the people a message mentions or names first; the agent is none."""
         mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
         found = dict.fromkeys([*mentioned, self._begins_with(message.text)])
-        people = (one for one in found if one and one != message.sender.id)
+        people = (one for one in found if one and one not in (message.sender.id, AGENT))
         return tuple(islice(people, MAX_ADDRESSEES))
 
     def likely(self, key: str) -> list[int]:
@@ -146,8 +151,12 @@ class RoomMemory:
         return self._known(name.casefold()) or name
 
     def _begins_with(self, text: str) -> str:
-        first = text.split(maxsplit=1)[0] if text.strip() else ""
-        return self._known(first.strip("@,:;.!?").casefold())
+        first, marked = first_word(text)
+        who = self._known(first)
+        if not who or marked:
+            return who
+        weights = self.linker.model.weights if self.linker.model else {}
+        return "" if is_common(self.room, first, weights) else who
 
     def _known(self, name: str) -> str:
         who = self._called.get(name, "")
@@ -238,13 +247,20 @@ def room_key(message: InboundMessage, inbox_id: int) -> str:
 
 def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, Any]:
     """Return a link for the meta of the message's entry, with the platform's message ids."""
-    parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
+    parent = link.parent
+    if parent and _is_plain(parent.removeprefix(f"{chat}/")):
+        parent = parent.removeprefix(f"{chat}/")
     meta: dict[str, Any] = {"parent": parent, "why": link.why}
     if said is not None:
         meta |= {"to": list(said.mentions), "calls": said.calls}
         is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
         meta["answer"] = said.reply_to if is_answer else None
     return {name: value for name, value in meta.items() if value}
+
+
+def _is_plain(parent: str) -> bool:
+    """Return whether a key in a link's meta is a message's id, which lacks its chat."""
+    return "/" not in parent and not parent.startswith(OURS)
 
 
 def answer_key(turn: str) -> str:
@@ -284,14 +300,14 @@ def _theirs(meta: Mapping[str, Any], names: Sequence[str], own: str) -> tuple[Ut
         key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
         author=str(meta.get("author", "")),
-        name=str(meta.get("name", "")),
+        name=str(meta.get("name", ""))[:MAX_CHARACTERS],
         text=_without_call(text, names) if calls else text,
         mentions=tuple(one for one in to if one != AGENT and not (AGENT in to and one == own)),
         reply_to=str(link.get("answer") or (f"{chat}/{reply_to}" if reply_to else "")) or None,
         thread=str(meta["thread"]) if meta.get("thread") else None,
         calls=calls,
     )
-    if parent and "/" not in parent and not parent.startswith(OURS):
+    if parent and _is_plain(parent):
         parent = f"{chat}/{parent}"
     return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
 
@@ -328,4 +344,4 @@ def _without_call(text: str, names: Sequence[str]) -> str:
 
 def _names(name: str, handle: str) -> set[str]:
     folded = name.casefold().split()
-    return {"".join(folded), *folded[:1], handle.casefold()} - {""}
+    return {"".join(folded), *folded[:1], handle[:MAX_CHARACTERS].casefold()} - {""}

@@ -53,12 +53,12 @@ def others_talk(room: LinkerRoom, message: Heard, weights: Mapping[int, float]) 
 
 
 def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int, float]) -> bool:
-    """Return whether somebody else talks with the agent in a lane, and of something else.
+    """Return whether others talk with the agent in a lane, and of something else.
 
-    Where several people write, they talk with each other, too: that the linker judges.
+    It does not matter how many: whoever is near may say something behind an answer.
     """
     known = room.lanes.get(lane)
-    if known is None or len(known.authors) != 1 or not any(heard.agent for heard in known.heard):
+    if known is None or not any(heard.agent for heard in known.heard):
         return False
     if not known.authors.keys().isdisjoint((message.author, *message.mentions)):
         return False

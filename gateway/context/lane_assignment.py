@@ -27,11 +27,13 @@ class BatchIndex:
     messages  maps (account, chat, message) to the lane, and whether the message is a question
     newest    maps (session, lane) to what was said there last
     bursts    maps the burst key of a question that is being debounced to its lane
+    changed   the rows of messages that were edited or deleted before they came
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
     newest: dict[tuple[str, str | None], tuple[str, str, str]] = field(default_factory=dict)
     bursts: dict[BurstKey, str] = field(default_factory=dict)  # the lanes of debounced questions
+    changed: frozenset[int] = frozenset()
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
         """Add a message from the batch, or a part of a message."""

@@ -242,7 +242,7 @@ class Intake:
         planned = await self._planner.written(tried) if tried else []
         if planned:
             return planned
-        known = BatchIndex()
+        known = BatchIndex(changed=await self._planner.changed_among(batch))
         try:
             for parts in batch:
                 plan = await self._planner.plan(parts, known)

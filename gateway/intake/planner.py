@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -122,6 +122,18 @@ class IntakePlanner:
         self._openings = ThreadOpenings(services)
         self.changed: dict[tuple[str, str, str], float] = {}
 
+    async def changed_among(self, batch: Iterable[Parts]) -> frozenset[int]:
+        """Return the rows of a batch whose message was edited or deleted before it came."""
+        return await self._services.ledger.inbox.later_versions(
+            [
+                row
+                for parts in batch
+                for row in parts
+                if row.message.kind == "message"
+                and (_is_late(row) or _chat_of(row.message) in self.changed)
+            ]
+        )
+
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
         """Plan a message; `known` contains the earlier messages of its batch."""
         plan = await self._plan(parts, known)
@@ -150,7 +162,7 @@ class IntakePlanner:
 
     async def _plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
         received_at = parts[-1].received_at
-        known_of = {row.id: await self._earlier(row) for row in parts}
+        known_of = {row.id: await self._earlier(row, known) for row in parts}
         left = tuple(row for row in parts if not known_of[row.id].is_deleted)
         gone = tuple(row for row in parts if known_of[row.id].is_deleted)
         parts, said = (*left, *gone), left or gone
@@ -242,12 +254,9 @@ class IntakePlanner:
             return message
         return replace(message, addressed=True, why="a thread that I was asked in")
 
-    async def _earlier(self, row: InboxRow) -> Versions:
-        """Return the edit or the deletion of a message that came before it, if one may have."""
-        was_changed = _chat_of(row.message) in self.changed
-        if row.message.kind != "message" or not (was_changed or _is_late(row)):
-            return Versions()
-        return await versions_of(self._services, row)
+    async def _earlier(self, row: InboxRow, known: BatchIndex) -> Versions:
+        """Return the edit or the deletion of a message that came before it, if one did."""
+        return await versions_of(self._services, row) if row.id in known.changed else Versions()
 
     def note_change(self, message: InboundMessage) -> None:
         """Remember for a while that an edit or deletion here may have come before its message."""

@@ -226,6 +226,14 @@ class Inbox:
         """Cancel a question that was deleted; if a turn has taken it, no row changes."""
         return unit.run("ledger.unask", expect=expect, id=row.id, why=why)
 
+    async def later_versions(self, rows: Sequence[InboxRow]) -> frozenset[int]:
+        """Return the ids of those rows whose message has an earlier row."""
+        if not rows:
+            return frozenset()
+        values = {"ids": dump([row.id for row in rows])}
+        found = await self._store.select("ledger.later_versions", values)
+        return frozenset(row["id"] for row in found)
+
     async def original_of(self, edit: InboxRow) -> InboxRow | None:
         """Return the row of the message that an edit changes: the first one that is on a tape.
 

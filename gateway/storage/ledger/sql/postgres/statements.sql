@@ -301,6 +301,16 @@ WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_
 ORDER BY status = 'refused' OR coalesce(json_text(payload, '{kind}') = 'change', false), id
 LIMIT 1
 
+-- name: later_versions
+-- Those of a JSON list of ids that are not the first row of their message.
+SELECT later.id FROM inbox AS later
+WHERE later.id = ANY (id_list(:ids))
+  AND EXISTS (
+      SELECT 1 FROM inbox AS first
+      WHERE first.message_id = later.message_id AND first.chat_id = later.chat_id
+        AND first.account_id = later.account_id AND first.id < later.id
+  )
+
 -- name: asked_version
 -- The newest version of a message or of its parts that has asked the agent, or its deletion.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,

@@ -77,15 +77,16 @@ class RoomMemory:
         self._judge()
 
     def written(self) -> bytes:
-        """Return all that is remembered, for `read_back`."""
+        """Return all that is remembered, for `read_back`, or b"" if JSON cannot hold it."""
         entries = {key: number for key, number in self.entries.items() if key in self.room.by_key}
         lists = [list(self.names), entries, self._called, self.filling, self.unread]
-        return zlib.compress(orjson.dumps([written(self.room), *lists]), level=1)
+        try:
+            return zlib.compress(orjson.dumps([written(self.room), *lists]), level=1)
+        except TypeError:  # a text with a lone surrogate, which the tape has without it
+            return b""
 
     @classmethod
-    def read_back(
-        cls, data: bytes, linker: Linker, names: Sequence[str] = ()
-    ) -> RoomMemory | None:
+    def read_back(cls, data: bytes, linker: Linker, names: Sequence[str] = ()) -> RoomMemory | None:
         """Return the memory that was written, or None if it has to be read from the tape."""
         memory = cls(linker, (), names)
         try:
@@ -93,7 +94,7 @@ class RoomMemory:
             memory.room = read_back(room)
             memory.entries = {str(key): int(number) for key, number in entries.items()}
             memory._called = {str(name): str(who) for name, who in called.items()}
-            memory.filling, memory.unread = filling, int(unread)
+            memory.filling, memory.unread = None if filling is None else str(filling), int(unread)
         except UNREADABLE:
             return None
         memory._judge()
@@ -102,7 +103,7 @@ class RoomMemory:
     def recall(self, older: Iterable[Entry]) -> None:
         """Keep outlines of the entries before the first that was read."""
         found = (_read(entry, self.room, self.names, "") for entry in older)
-        self.room.recall(Heard(*one, 0) for one in found if one is not None)
+        self.room.recall(one for one in found if one is not None)
         self.unread = 0
 
     def link(self, said: Utterance, replied_lane: str | None) -> LaneLink:

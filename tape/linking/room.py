@@ -73,10 +73,6 @@ class Heard:
         self.holds = text.holds
         self.text = utterance.text[:MAX_TEXT_CHARACTERS]
 
-    def outline(self) -> Outline:
-        """Return what is left of the message when the window has forgotten it."""
-        return Outline(self.lane, self.key, "" if self.agent else self.author, self.minute)
-
     def as_utterance(self) -> Utterance:
         """Return the message as far as it is remembered."""
         return Utterance(
@@ -142,11 +138,13 @@ class LinkerRoom:
         if len(self.heard) > self.most:
             self._forget()
 
-    def recall(self, older: Iterable[Heard]) -> None:
+    def recall(self, older: Iterable[tuple[Utterance, LaneLink]]) -> None:
         """Keep outlines of messages before all that were remembered, oldest first."""
         asleep = Asleep(self.reach)
-        for heard in older:
-            asleep.add(heard.outline(), heard.words)
+        for said, link in older:
+            author = "" if said.agent else intern(said.author)
+            outline = Outline(intern(link.lane), said.key, author, minute(said.at))
+            asleep.add(outline, gist(said.text).words)
         for outline, words in self.asleep:
             asleep.add(outline, words)
         self.asleep = asleep
@@ -217,7 +215,8 @@ class LinkerRoom:
             del self.lanes[old.lane]
         for word in old.words:
             _fewer(self.frequency, word)
-        self.asleep.add(old.outline(), old.words)
+        author = "" if old.agent else old.author
+        self.asleep.add(Outline(old.lane, old.key, author, old.minute), old.words)
 
 
 def _drop(queues: dict[str, list[Heard]], key: str) -> None:

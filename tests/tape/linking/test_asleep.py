@@ -88,7 +88,9 @@ def test_a_room_that_was_replayed_has_the_same_outlines() -> None:
     talk.room = LinkerRoom(MOST, REACHED)
     for number in range(100):
         author = ("ann", "bob", "cid", "dan")[number * number % 4]
-        said = talk.say(author, f"subject{number % 17} and thing{number % 5}?", calls=number % 9 == 0)
+        said = talk.say(
+            author, f"subject{number % 17} and thing{number % 5}?", calls=number % 9 == 0
+        )
         if number % 9 == 0:
             talk.answer(f"{said.lane} is fine")
     again = LinkerRoom(MOST, REACHED)
@@ -107,8 +109,5 @@ def test_outlines_that_are_read_later_stand_before_the_others() -> None:
         whole.add(utterance, link)
     for utterance, link in talk.said[-30:]:
         late.add(utterance, link)
-    first = LinkerRoom(60)
-    for utterance, link in talk.said[:30]:
-        first.add(utterance, link)
-    late.recall(first.heard)
+    late.recall(talk.said[:30])
     assert told(late.asleep) == told(whole.asleep)

@@ -18,7 +18,7 @@ def others(talk: Talk, count: int = WINDOW) -> None:
     """Let others speak of other things, until the room's window holds nothing else."""
     for number in range(count):
         person = f"person{number // 3 % 7}"
-        talk.say(person, f"item{number // 3} and colour{number // 3}, please?", lane=None)
+        talk.say(person, f"item{number // 3} and colour{number // 3}, please?")
 
 
 def asked(linker: Linker = MODEL, *, calls: bool = False) -> tuple[Talk, list[LaneLink]]:
@@ -111,6 +111,6 @@ def test_a_clock_that_jumps_only_counts_as_no_time_or_much(jump: float) -> None:
 def test_a_flood_of_the_same_words_wakes_nothing() -> None:
     talk = Talk(MODEL)
     for number in range(3 * WINDOW):
-        talk.say(f"bot{number % 2}", "the grafana dashboard leaks memory", lane=None)
+        talk.say(f"bot{number % 2}", "the grafana dashboard leaks memory")
     others(talk)
     assert talk.say("eve", "the grafana dashboard leaks memory").why != WOKE

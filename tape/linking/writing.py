@@ -52,7 +52,10 @@ def written(room: LinkerRoom) -> dict[str, Any]:
 
 
 def read_back(found: Any) -> LinkerRoom:
-    """Return the room that was written; raises ValueError, TypeError or LookupError if unreadable."""
+    """Return the room that was written.
+
+    Raises ValueError, TypeError, LookupError, AttributeError or OverflowError if it is unreadable.
+    """
     if found["form"] != FORM:
         raise ValueError(f"form {found['form']!r} is not {FORM}")
     room = LinkerRoom(int(found["most"]), int(found["reach"]))

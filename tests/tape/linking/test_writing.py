@@ -143,7 +143,7 @@ def test_the_form_is_raised_where_texts_are_taken_apart_in_another_way() -> None
     """The words in a piece are compared with those of messages that came after it was written."""
     texts = (
         "Does the printer in the hall work? It's out of toner, see https://example.org/a",
-        "路由器的固件怎么升级？",
+        "路由器的固件怎么升级",
         "プリンターの電源が入りません",
         "프린터가 종이를 먹어요",
         "เครื่องพิมพ์เปิดไม่ติดครับ",

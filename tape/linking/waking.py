@@ -50,7 +50,7 @@ SCALE: Final = 5.0  # added to a message's own weight, so that two short ones pr
 
 @dataclass(slots=True)
 class _Found:
-    """A sleeping lane that shares words with a message; `size` and so on are of all that is left."""
+    """A sleeping lane that shares words with a message; its size and people are of its outlines."""
 
     shared: float
     covered: float

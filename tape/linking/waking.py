@@ -32,7 +32,7 @@ MAX_HOLDERS: Final = 100
 MIN_SHARED: Final = 2
 """Minimum words that a message has in common with one of the lane."""
 
-OF_COVERED: Final = 20.0
+OF_COVERED: Final = 12.0
 OF_AUTHOR: Final = 8.0
 OF_MENTIONED: Final = 8.0
 OF_SIZE: Final = 2.0
@@ -41,7 +41,7 @@ its author took part in the lane, and that somebody did whom it mentions; and, a
 logarithms of the lane's messages and, once, of its days asleep.
 """
 
-LEAST: Final = 26.0
+LEAST: Final = 28.0
 """The score from which on a lane is woken."""
 
 MINUTES_PER_DAY: Final = 1440

@@ -31,7 +31,7 @@ from tape.service import TapeService
 OURS: Final = "turn:"
 _HANDLE: Final = re.compile(r"(?<!\w)@\w+")
 MAX_MESSAGES: Final = 5_000
-"""Maximum messages in all room memories together; each uses about a kilobyte."""
+"""Maximum messages in all room memories together; each, with outlines, uses up to two kilobytes."""
 
 MIN_ROOM_WEIGHT: Final = 8  # A room with fewer messages counts as having this many
 CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups

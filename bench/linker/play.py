@@ -19,6 +19,7 @@ from tape.linking.model import Model
 from tape.linking.room import WINDOW, Heard, LinkerRoom
 from tape.linking.rules import by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
+from tape.linking.waking import or_woken
 
 Lanes = Literal["annotated", "own"]
 
@@ -169,7 +170,8 @@ class _Play:
         if link is not None:
             return link
         if self.lanes == "own":
-            return self.model.decide(said, judged)
+            link = self.model.decide(said, judged)
+            return or_woken(self.room, said, link, self.model.weights)
         conversation = self.log.dispatcher.get(line.number)
         if conversation is None or line.number < self.log.first_line:
             return by_rules(self.room, said)

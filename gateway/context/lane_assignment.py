@@ -124,6 +124,9 @@ class LaneAssigner:
         link = given or await self._given(row, session_id, known, replied_lane, guess=guess)
         if link is None:
             link = _linked(room, heard, replied_lane)
+            if link.parent is None and room.unread:
+                await self._rooms.recall(tape, room)
+                link = _linked(room, heard, replied_lane)
             may_wait = link.why == REPLY or not said.addressed
             if not may_wait and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")

@@ -7,10 +7,13 @@ that it links new messages exactly as before.
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
+
+import orjson
 
 from channels.mentions import without
 from channels.message import InboundMessage
@@ -19,20 +22,24 @@ from gateway.logs import get_log
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import WeightsInvalid
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
+from tape.linking.asleep import REACH
 from tape.linking.naming import MAX_CHARACTERS, first_word, is_common
 from tape.linking.room import WINDOW, Heard
 from tape.linking.utterance import AGENT
+from tape.linking.writing import read_back, written
 from tape.service import TapeService
 
 OURS: Final = "turn:"
 _HANDLE: Final = re.compile(r"(?<!\w)@\w+")
 MAX_MESSAGES: Final = 5_000
-"""Maximum messages in all room memories together; each uses about a kilobyte."""
+"""Maximum messages in all room memories together; each, with outlines, uses up to two kilobytes."""
 
 MIN_ROOM_WEIGHT: Final = 8  # A room with fewer messages counts as having this many
 CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
+OLDER: Final = REACH + 200
+UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowError, zlib.error)
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
 MAX_NAMES: Final = 3 * WINDOW  # maximum names that people are known by; a message gives three
 MAX_LIKELY: Final = 30  # maximum messages included for a young conversation
@@ -47,6 +54,7 @@ class RoomMemory:
 
     alone    whether all recent messages are by one person and the agent
     filling  the lane that nearly all recent messages belong to, or None
+    unread   the id of the first entry that was read, if older ones may have sleeping lanes, or 0
 
     `names` are the agent's in chats, which are no words of what is asked.
     """
@@ -57,6 +65,7 @@ class RoomMemory:
         self.room = LinkerRoom()
         self.alone = True
         self.filling: str | None = None
+        self.unread = 0
         self.entries: dict[str, int] = {}
         self.linker = linker
         self.names = names
@@ -68,6 +77,36 @@ class RoomMemory:
             if found is not None:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
         self._judge()
+
+    def written(self) -> bytes:
+        """Return all that is remembered, for `read_back`, or b"" if JSON cannot hold it."""
+        entries = {key: number for key, number in self.entries.items() if key in self.room.by_key}
+        lists = [list(self.names), entries, self._called, self.filling, self.unread]
+        try:
+            return zlib.compress(orjson.dumps([written(self.room), *lists]), level=1)
+        except TypeError:  # a text with a lone surrogate, which the tape has without it
+            return b""
+
+    @classmethod
+    def read_back(cls, data: bytes, linker: Linker, names: Sequence[str] = ()) -> RoomMemory | None:
+        """Return the memory that was written, or None if it has to be read from the tape."""
+        memory = cls(linker, (), names)
+        try:
+            room, known, entries, called, filling, unread = orjson.loads(zlib.decompress(data))
+            memory.room = read_back(room)
+            memory.entries = {str(key): int(number) for key, number in entries.items()}
+            memory._called = {str(name): str(who) for name, who in called.items()}
+            memory.filling, memory.unread = None if filling is None else str(filling), int(unread)
+        except UNREADABLE:
+            return None
+        memory._judge()
+        return memory if known == list(names) else None
+
+    def recall(self, older: Iterable[Entry]) -> None:
+        """Keep outlines of the entries before the first that was read."""
+        found = (_read(entry, self.room, self.names, "") for entry in older)
+        self.room.recall(one for one in found if one is not None)
+        self.unread = 0
 
     def link(self, said: Utterance, replied_lane: str | None) -> LaneLink:
         """Choose a message's lane, without changing the room."""
@@ -194,7 +233,9 @@ class RoomMemories:
         room = self._rooms.get(tape)
         if room is None:
             self._read()
-            made = RoomMemory(self.linker, await self._newest(tape), self._names)
+            newest = await self._newest(tape)
+            made = RoomMemory(self.linker, newest, self._names)
+            made.unread = newest[0].id if len(newest) == WINDOW else 0
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1
@@ -206,6 +247,14 @@ class RoomMemories:
         """Evict the rooms of tapes that may lack the rooms' latest messages."""
         for tape in tapes:
             self._rooms.pop(tape, None)
+
+    async def recall(self, tape: str, room: RoomMemory) -> None:
+        """Read what a room needs to know of sleeping lanes, which most messages do not ask for."""
+        before = room.unread
+        own = self._tapes.tape(tape)
+        older = await own.find(kinds=(MESSAGE,), before=before, limit=OLDER, newest=True)
+        if room.unread == before:
+            room.recall([entry for entry in older if _is_said(entry)][-REACH:])
 
     def answered(self, tape: str, lane: str | None, turn: str, text: str, at: float) -> None:
         """Add one of the agent's answers, if the room is in memory."""

@@ -23,6 +23,7 @@ from tape.erasing import erased_on
 from tape.lanes import TOPIC
 from tape.linking.agent_talk import GOES_ON, OWN_TASK
 from tape.linking.utterance import NO_SIGN, NOTHING_BEFORE, SILENCE, THREAD
+from tape.linking.waking import WOKE
 from tape.search.edits import edits_of, with_edits
 
 MAX_QUOTED: Final = 80  # maximum characters of a message that is quoted to name it
@@ -66,6 +67,7 @@ WHY_THERE: Final[Mapping[str, str]] = MappingProxyType(
         "was addressed": ", because {parent} was addressed to its author",
         "short remark": ", because it is a short remark that follows {parent}",
         GOES_ON: ", because its author goes on from the answer {parent}",
+        WOKE: ", because it returns to {parent}, with which it has rare words in common",
         "the only conversation": (
             ", because fewer than three people were writing, and nobody had paused for long"
         ),

@@ -10,6 +10,7 @@ from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import LinkerRoom
 from tape.linking.rules import by_recency, by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
+from tape.linking.waking import or_woken
 from tape.linking.weights import load
 
 MIN_CROWD: Final = 3  # minimum people in a room with two conversations at a time
@@ -48,7 +49,8 @@ class Linker:
             return with_talk(room, utterance, by_rules(room, utterance), {})
         goes_on = utterance.calls and last_answer(room, utterance.author) is not None
         link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0)
-        return with_talk(room, utterance, link, self.model.weights)
+        link = with_talk(room, utterance, link, self.model.weights)
+        return or_woken(room, utterance, link, self.model.weights)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""

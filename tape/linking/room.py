@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Final, TypeVar
 
+from tape.linking.asleep import REACH, Asleep, Outline
 from tape.linking.features_text import called, gist
 from tape.linking.standing import stands_alone
 from tape.linking.utterance import THREAD, LaneLink, Utterance
@@ -96,7 +98,7 @@ class Lane:
 
 @dataclass(slots=True, eq=False, repr=False)
 class LinkerRoom:
-    """The last `most` messages of one chat and their links.
+    """The last `most` messages of one chat and their links, and outlines of the `reach` before.
 
     It depends on nothing else: a room replayed from the tape links like the original.
 
@@ -104,11 +106,13 @@ class LinkerRoom:
     authors     maps a person to the messages that the person wrote
     mentioning  maps a person to the messages that mention the person
     by_agent    the agent's messages
+    asleep      the outlines
 
     The agent is no person: its messages count in no map of people.
     """
 
     most: int = WINDOW
+    reach: int = REACH
     number: int = field(default=0, init=False)
     heard: list[Heard] = field(default_factory=list, init=False)
     by_key: dict[str, Heard] = field(default_factory=dict, init=False)
@@ -118,6 +122,10 @@ class LinkerRoom:
     by_agent: list[Heard] = field(default_factory=list, init=False)
     lanes: dict[str, Lane] = field(default_factory=dict, init=False)
     frequency: dict[int, int] = field(default_factory=dict, init=False)
+    asleep: Asleep = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asleep = Asleep(self.reach)
 
     def __len__(self) -> int:
         return len(self.heard)
@@ -126,9 +134,20 @@ class LinkerRoom:
         """Remember a message and its link, unless the key is known; forget the oldest if full."""
         if utterance.key in self.by_key:
             return
-        self._keep(Heard(utterance, link, self.number))
+        self.remember(Heard(utterance, link, self.number))
         if len(self.heard) > self.most:
             self._forget()
+
+    def recall(self, older: Iterable[tuple[Utterance, LaneLink]]) -> None:
+        """Keep outlines of messages before all that were remembered, oldest first."""
+        asleep = Asleep(self.reach)
+        for said, link in older:
+            author = "" if said.agent else intern(said.author)
+            outline = Outline(intern(link.lane), said.key, author, minute(said.at))
+            asleep.add(outline, gist(said.text).words)
+        for outline, words in self.asleep:
+            asleep.add(outline, words)
+        self.asleep = asleep
 
     def last_of(self, author: str) -> Heard | None:
         own = self.authors.get(author)
@@ -152,14 +171,15 @@ class LinkerRoom:
 
     def before(self, key: str) -> LinkerRoom:
         """Return the room as it was just before a remembered message."""
-        room = LinkerRoom(self.most)
+        room = LinkerRoom(self.most, self.reach)
         for heard in self.heard:
             if heard.key == key:
                 break
-            room._keep(heard)
+            room.remember(heard)
         return room
 
-    def _keep(self, new: Heard) -> None:
+    def remember(self, new: Heard) -> None:
+        """Add a message to the window, which forgets none."""
         self.number = new.number + 1
         self.heard.append(new)
         self.by_key[new.key] = new
@@ -195,6 +215,8 @@ class LinkerRoom:
             del self.lanes[old.lane]
         for word in old.words:
             _fewer(self.frequency, word)
+        author = "" if old.agent else old.author
+        self.asleep.add(Outline(old.lane, old.key, author, old.minute), old.words)
 
 
 def _drop(queues: dict[str, list[Heard]], key: str) -> None:

@@ -38,6 +38,9 @@ CONVERSATIONS: Final = {
         "，因为它请助手做的事与先前的对话都无关"
     ),
     ", because its author goes on from the answer {parent}": "，因为其作者接着回答{parent}往下说",
+    ", because it returns to {parent}, with which it has rare words in common": (
+        "，因为它又说起了{parent}，两者有罕见的词相同"
+    ),
     ", because the linker failed on it": "，因为链接器处理它时出错",
     "; why was not recorded": "；原因没有记录",
     ", because it was written in that thread": "，因为它写在该话题中",

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
 from channels.mentions import without
 from channels.message import InboundMessage
-from gateway.context.selection import HANDFUL
+from gateway.context.selection import HANDFUL, Nearby
 from gateway.logs import get_log
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import WeightsInvalid
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
+from tape.linking.recognition import KEPT_FOR, Recognition, read_recognition
 from tape.linking.room import WINDOW, Heard
 from tape.linking.utterance import AGENT
 from tape.service import TapeService
@@ -33,7 +35,7 @@ CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
-MAX_LIKELY: Final = 30  # maximum messages included for a young conversation
+MAX_LIKELY: Final = 30  # maximum messages included as likely, and again in doubt
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
@@ -45,6 +47,7 @@ class RoomMemory:
 
     alone    whether all recent messages are by one person and the agent
     filling  the lane that nearly all recent messages belong to, or None
+    recognition  how well conversations are recognized, as it was recorded last
 
     `names` are the agent's in chats, which are no words of what is asked.
     """
@@ -55,6 +58,8 @@ class RoomMemory:
         self.room = LinkerRoom()
         self.alone = True
         self.filling: str | None = None
+        self.recognition = Recognition()
+        self._since = 0  # messages since the recognition was recorded
         self.entries: dict[str, int] = {}
         self.linker = linker
         self.names = names
@@ -65,16 +70,42 @@ class RoomMemory:
             found = _read(entry, self.room, names, own)
             if found is not None:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
+                self._recognized(recorded_recognition(entry))
         self._judge()
 
     def link(self, said: Utterance, replied_lane: str | None) -> LaneLink:
         """Choose a message's lane, without changing the room."""
         return self.linker.link(self.room, said, replied_lane)
 
-    def hear(self, said: Utterance, link: LaneLink, entry_id: int = 0, handle: str = "") -> None:
-        """Add a message and its link; the entry id may be added later."""
+    def hear(
+        self,
+        said: Utterance,
+        link: LaneLink,
+        entry_id: int = 0,
+        handle: str = "",
+        recognition: Recognition | None = None,
+    ) -> None:
+        """Add a message, its link and what is recorded with it; the entry id may be added later."""
         self._remember(said, link, entry_id, handle)
+        self._recognized(recognition)
         self._judge()
+
+    def to_record(self, said: Utterance, *, is_reply: bool) -> Recognition | None:
+        """Return how well conversations are recognized if that is to be recorded with a message.
+
+        A reply is judged now and then, before its link is known. As the room is rebuilt from its
+        newest messages, what was found is recorded again before these no longer have it.
+        """
+        known = self.recognition
+        if is_reply and known.is_due(self._since):
+            found = self.linker.found(self.room, said, MAX_LIKELY)
+            if found is not None:
+                return known.after(found)
+        return known if known.replies and self._since >= KEPT_FOR else None
+
+    def _recognized(self, recorded: Recognition | None) -> None:
+        self._since = 0 if recorded else self._since + 1
+        self.recognition = recorded or self.recognition
 
     def _remember(self, said: Utterance, link: LaneLink, entry_id: int, handle: str) -> None:
         self.room.add(said, link)
@@ -124,12 +155,25 @@ class RoomMemory:
         people = (one for one in found if one and one != message.sender.id)
         return tuple(islice(people, MAX_ADDRESSEES))
 
-    def likely(self, key: str) -> list[int]:
-        """Return the entries that seem to belong to a message's conversation while it is young."""
-        if not self.is_young(key):
-            return []
-        found = self.linker.chosen(self.room, key, MAX_LIKELY)
-        return [self.entries[one] for one in found if one in self.entries]
+    def beside(self, key: str, near: Nearby) -> Nearby:
+        """Return what is near a message, with what its view shows beside its lane."""
+        if self.recognition.by_recency:
+            last = self._ids(self.linker.recent(self.room, key, MAX_LIKELY))
+            return replace(near, likely=last, recent=True)
+        found = self.linker.beside(self.room, key, MAX_LIKELY)
+        return replace(near, likely=self._ids(found.likely), doubted=self._ids(found.doubted))
+
+    def apart(self, key: str) -> frozenset[int]:
+        """Return the entries that are clearly of other conversations than a message."""
+        return frozenset(self._ids(self.linker.apart(self.room, key)))
+
+    def chosen(self, key: str, most: int) -> list[str]:
+        """Return the keys of the earlier messages of a message's conversation, oldest first."""
+        choose = self.linker.recent if self.recognition.by_recency else self.linker.chosen
+        return choose(self.room, key, most)
+
+    def _ids(self, keys: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.entries[one] for one in keys if one in self.entries)
 
     def is_young(self, key: str) -> bool:
         """Return whether a message's conversation has only a few messages."""
@@ -236,7 +280,9 @@ def room_key(message: InboundMessage, inbox_id: int) -> str:
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
-def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, Any]:
+def link_meta(
+    link: LaneLink, said: Utterance | None, chat: str, recognition: Recognition | None = None
+) -> dict[str, Any]:
     """Return a link for the meta of the message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
     meta: dict[str, Any] = {"parent": parent, "why": link.why}
@@ -244,7 +290,14 @@ def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, An
         meta |= {"to": list(said.mentions), "calls": said.calls}
         is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
         meta["answer"] = said.reply_to if is_answer else None
+        meta["recognized"] = recognition.to_json() if recognition is not None else None
     return {name: value for name, value in meta.items() if value}
+
+
+def recorded_recognition(entry: Entry) -> Recognition | None:
+    """Return how well a room's conversations are recognized, if it was recorded with an entry."""
+    link = entry.meta.get("link")
+    return read_recognition(link.get("recognized")) if isinstance(link, Mapping) else None
 
 
 def answer_key(turn: str) -> str:

@@ -64,6 +64,8 @@ class Selection:
     pictured  those of these messages that have images, except for the questions
     whole     whether the view shows the room's last messages, because one conversation fills it
     dates     the lines of the days that begin within these messages
+    recent    whether it includes the room's last messages instead of a conversation's
+    doubted   those of `include` that are shown in case the conversation was not recognized
     """
 
     include: tuple[int, ...] = ()
@@ -71,9 +73,13 @@ class Selection:
     pictured: tuple[int, ...] = ()
     whole: bool = False
     dates: tuple[str, ...] = ()
+    recent: bool = False
+    doubted: tuple[int, ...] = ()
 
     def start(self, turn: str) -> TurnStart:
-        return TurnStart(turn, self.takes, self.include, self.whole, self.dates)
+        return TurnStart(
+            turn, self.takes, self.include, self.whole, self.dates, self.recent, self.doubted
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,11 @@ class Nearby:
     whole      whether to include the room's last messages, because one conversation fills it
     refers     whether the question begins a conversation but does not stand alone, so that the
                room's last messages are included if none is likely
-    likely     entries from any lane that seem to belong to the question
+    likely     entries of other lanes that seem to belong to the question
+    doubted    entries that are shown because the conversation may not have been recognized
+    recent     whether `likely` are the room's last messages, as conversations are not recognized
+               well enough there
+    left_out   entries that are clearly of other conversations, though one fills the room
     evidence   old entries that contain the question's rarest words
     opened_on  the entry on which the question's thread was opened
     thread     the question's thread; messages from other threads are excluded
@@ -94,6 +104,9 @@ class Nearby:
     whole: bool = False
     refers: bool = True
     likely: tuple[int, ...] = ()
+    doubted: tuple[int, ...] = ()
+    recent: bool = False
+    left_out: frozenset[int] = frozenset()
     evidence: tuple[int, ...] = ()
     opened_on: int = 0
     thread: str | None = None
@@ -153,7 +166,9 @@ async def select_messages(
     takes = (*(entry.id for entry in before), *last)
     said = sorted((*questions, *added), key=lambda entry: entry.id)
     dates = _dates([*include, *before, *said], recent, anchor)
-    return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole, dates)
+    included = tuple(entry.id for entry in include)
+    doubted = tuple(number for number in included if number in near.doubted)
+    return Selection(included, takes, pictured, near.whole, dates, near.recent, doubted)
 
 
 async def _recent(tape: Tape, lane: str | None, after: int) -> list[Entry]:
@@ -222,8 +237,9 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
     left -= _cost(kept) + budget - int(budget * REFILL_SHARE)
     old = await _shown_before(tape, turn, own)
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
-    # Where one conversation fills the room, the newest messages are the better choice.
-    if old and lane and not any(is_take(e) and read_take(e).whole_room for e in own):
+    # Where the view is of the room, the newest messages are the better choice.
+    takes = [read_take(entry) for entry in own if is_take(entry)]
+    if old and lane and not any(take.whole_room or take.recent for take in takes):
         question = " ".join(messages[number].text for number in asked if number in messages)
         past = TapeSnapshot(tape, own[0].id - 1)
         old = await _related_to(question, old, past, lane, left) or old
@@ -300,7 +316,8 @@ async def _elsewhere(
     if near.apart:
         opened = [number for number in near.opened if number > after] if first else []
         return sorted((await tape.entries(opened)).values(), key=lambda entry: entry.id)
-    wanted = [*near.evidence, *(number for number in near.likely if number > after)]
+    likely = (number for number in (*near.likely, *near.doubted) if number > after)
+    wanted = [*near.evidence, *likely]
     if first and near.opened_on:
         wanted.append(near.opened_on)
     found = dict(await tape.entries(list(dict.fromkeys(wanted))))
@@ -308,6 +325,7 @@ async def _elsewhere(
         most = ROOM_MESSAGES if near.whole else FEW * 2
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
         others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
+        others = [entry for entry in others if entry.id not in near.left_out]
         kept = others if near.whole else others[-FEW:]
         found.update((entry.id, entry) for entry in kept)
     said = [entry for _number, entry in sorted(found.items()) if _is_said(entry)]

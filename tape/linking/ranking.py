@@ -2,12 +2,16 @@
 
 A message's lane is fixed when it arrives; in hindsight, these functions may judge better. They
 depend only on the room.
+
+What is selected for a view may be doubted: if more is expected of as many of the room's last
+messages, those of them that have a chance are shown as well.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -28,10 +32,40 @@ DOMINATED_SHARE: Final = 0.85
 DOMINATED_FILLED_SHARE: Final = 0.3
 """FILLED_SHARE in a dominated room, where messages that seem to start a lane seldom do."""
 
+MIN_DOUBTED: Final = 8
+"""Minimum last messages against which a selection is doubted."""
+
+MIN_DOUBT_CHANCE: Final = 0.1
+"""Minimum chance of a message that is shown in doubt."""
+
+CLEARLY_APART: Final = 0.02
+"""The chance below which one of the room's last messages is clearly of another conversation."""
+
+MIN_RECENT: Final = 20
+"""Minimum last messages that a view shows where these are more of use than the conversation."""
+
+FEW_OWN: Final = 3
+"""How many messages of its own a conversation has before it alone is known well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The keys of earlier messages that a view shows beside a message's own lane, oldest first.
+
+    likely   those that seem to belong to the conversation
+    doubted  those that are shown because the conversation may not have been recognized
+    """
+
+    likely: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
+
 
 def ranked(room: LinkerRoom, key: str, k: int, model: Model | None = None) -> list[str]:
     """Return the keys of at most k earlier messages, likeliest of the conversation first."""
-    return [heard.key for _, heard in _likeliest(room, key, model)[:k]]
+    message = room.by_key.get(key)
+    if message is None:
+        return []
+    return [heard.key for _, heard in likeliest_for(room.before(key), message, model)[:k]]
 
 
 def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = None) -> list[str]:
@@ -48,20 +82,60 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
     if message is None:
         return []
     if model is None or message.threaded:
-        lane = room.lanes[message.lane].heard
-        return [heard.key for heard in lane if heard.number < message.number][-most:]
-    likeliest = _likeliest(room, key, model)
-    begins = room.begins(message)
-    left_out: frozenset[str] = frozenset()
-    if message.calls and (message.alone or not begins):
-        left_out = others_talk(room.before(key), message, model.weights)
+        return [heard.key for heard in _own(room, message)][-most:]
+    before = room.before(key)
+    likeliest = likeliest_for(before, message, model)
+    left_out = _left_out(before, message, model)
     if not left_out and _filled(room, likeliest):
         return latest(room, key, most)
-    size = best_size([chance for chance, _ in likeliest], most)
-    least = model.least_chosen if begins and message.alone else 0.0
-    taken = [one for chance, one in likeliest[:size] if chance >= least]
-    taken = [one for one in taken if one.lane not in left_out]
-    return [heard.key for heard in sorted(taken, key=lambda one: one.number)]
+    return [heard.key for heard in _oldest_first(_picked(before, message, likeliest, most, model))]
+
+
+def beside(before: LinkerRoom, message: Heard, most: int, model: Model) -> Beside:
+    """Return what a view shows beside a message's lane, at most `most` of each kind.
+
+    `before` is the room before the message. A message that begins a conversation and stands alone
+    is never in doubt.
+    """
+    likeliest = likeliest_for(before, message, model)
+    own = frozenset(_own(before, message))
+    left_out = _left_out(before, message, model)
+    if len(own) < FEW_OWN and not left_out and _filled(before, likeliest):
+        return Beside(_keys(set(before.heard[-most:]) - own))
+    picked = _picked(before, message, likeliest, most, model)
+    shown = own.union(picked)
+    doubted: list[Heard] = []
+    if not (message.alone and begins(before, message)):
+        fitting = [pair for pair in likeliest if pair[1].lane not in left_out]
+        doubted = _in_doubt(fitting, shown)[-most:]
+    return Beside(_keys(shown - own), _keys(doubted))
+
+
+def recent(before: LinkerRoom, message: Heard, most: int, model: Model) -> list[str]:
+    """Return the last messages without those that are clearly of other conversations, oldest first.
+
+    There are as many as a view of the conversation would have, and `MIN_RECENT` at least.
+    """
+    near = beside(before, message, most, model)
+    size = len(_own(before, message)) + len(near.likely) + len(near.doubted)
+    left_out = apart(before, message, model)
+    fitting = [heard.key for heard in before.heard if heard.key not in left_out]
+    return fitting[-min(max(size, MIN_RECENT), most) :]
+
+
+def apart(before: LinkerRoom, message: Heard, model: Model) -> frozenset[str]:
+    """Return the keys of the messages that are clearly of other conversations."""
+    left_out = _left_out(before, message, model)
+    return frozenset(
+        heard.key
+        for chance, heard in likeliest_for(before, message, model)
+        if heard.lane != message.lane and (chance < CLEARLY_APART or heard.lane in left_out)
+    )
+
+
+def begins(before: LinkerRoom, message: Heard) -> bool:
+    """Return whether a message begins its conversation, given the room before it."""
+    return message.parent is None and message.lane not in before.lanes
 
 
 def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
@@ -81,6 +155,54 @@ def best_size(chances: Sequence[float], most: int) -> int:
     return size
 
 
+def _own(room: LinkerRoom, message: Heard) -> list[Heard]:
+    """Return the earlier messages of a message's lane, oldest first."""
+    lane = room.lanes.get(message.lane)
+    return [heard for heard in lane.heard if heard.number < message.number] if lane else []
+
+
+def _left_out(before: LinkerRoom, message: Heard, model: Model) -> frozenset[str]:
+    """Return the lanes of others' talk with the agent that have nothing to do with a call."""
+    if message.calls and (message.alone or not begins(before, message)):
+        return others_talk(before, message, model.weights)
+    return frozenset()
+
+
+def _picked(
+    before: LinkerRoom,
+    message: Heard,
+    likeliest: Sequence[tuple[float, Heard]],
+    most: int,
+    model: Model,
+) -> list[Heard]:
+    """Return the likeliest messages, as many as are expected to be of most use."""
+    left_out = _left_out(before, message, model)
+    size = best_size([chance for chance, _ in likeliest], most)
+    least = model.least_chosen if message.alone and begins(before, message) else 0.0
+    taken = (one for chance, one in likeliest[:size] if chance >= least)
+    return [one for one in taken if one.lane not in left_out]
+
+
+def _in_doubt(likeliest: Sequence[tuple[float, Heard]], shown: Collection[Heard]) -> list[Heard]:
+    """Return the last messages to show as well if more is expected of them than of what is shown.
+
+    The sum of chances is the number of messages of the conversation that are expected in each.
+    """
+    last = sorted(likeliest, key=lambda pair: pair[1].number)[-max(len(shown), MIN_DOUBTED) :]
+    expected = sum(chance for chance, heard in likeliest if heard in shown)
+    if sum(chance for chance, _heard in last) <= expected:
+        return []
+    return [one for chance, one in last if chance >= MIN_DOUBT_CHANCE and one not in shown]
+
+
+def _oldest_first(heard: Iterable[Heard]) -> list[Heard]:
+    return sorted(heard, key=lambda one: one.number)
+
+
+def _keys(heard: Iterable[Heard]) -> tuple[str, ...]:
+    return tuple(one.key for one in _oldest_first(heard))
+
+
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:
     last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST_MESSAGES]
     expected = sum(chance for chance, _ in last)
@@ -93,12 +215,13 @@ def _dominated(room: LinkerRoom) -> bool:
     return max(Counter(last).values(), default=0) >= DOMINATED_SHARE * len(last)
 
 
-def _likeliest(room: LinkerRoom, key: str, model: Model | None) -> list[tuple[float, Heard]]:
-    """Return the earlier messages with their chances, highest first, then newest first."""
-    message = room.by_key.get(key)
-    if message is None:
-        return []
-    before = room.before(key)
+def likeliest_for(
+    before: LinkerRoom, message: Heard, model: Model | None
+) -> list[tuple[float, Heard]]:
+    """Return the messages of a room with their chances, highest first, then newest first.
+
+    `before` is the room before the message.
+    """
     if model is None or message.threaded:
         pairs = [(_likeness(message, heard), heard) for heard in before.heard]
     else:

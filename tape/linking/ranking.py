@@ -65,7 +65,7 @@ def ranked(room: LinkerRoom, key: str, k: int, model: Model | None = None) -> li
     message = room.by_key.get(key)
     if message is None:
         return []
-    return [heard.key for _, heard in likeliest_for(room.before(key), message, model)[:k]]
+    return [heard.key for _, heard in _likeliest(room.before(key), message, model)[:k]]
 
 
 def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = None) -> list[str]:
@@ -83,12 +83,10 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
         return []
     if model is None or message.threaded:
         return [heard.key for heard in _own(room, message)][-most:]
-    before = room.before(key)
-    likeliest = likeliest_for(before, message, model)
-    left_out = _left_out(before, message, model)
-    if not left_out and _filled(room, likeliest):
+    judged = _Judged.of(room.before(key), message, model)
+    if not judged.left_out and _filled(room, judged.likeliest):
         return latest(room, key, most)
-    return [heard.key for heard in _oldest_first(_picked(before, message, likeliest, most, model))]
+    return list(_keys(judged.picked(most)))
 
 
 def beside(before: LinkerRoom, message: Heard, most: int, model: Model) -> Beside:
@@ -97,18 +95,7 @@ def beside(before: LinkerRoom, message: Heard, most: int, model: Model) -> Besid
     `before` is the room before the message. A message that begins a conversation and stands alone
     is never in doubt.
     """
-    likeliest = likeliest_for(before, message, model)
-    own = frozenset(_own(before, message))
-    left_out = _left_out(before, message, model)
-    if len(own) < FEW_OWN and not left_out and _filled(before, likeliest):
-        return Beside(_keys(set(before.heard[-most:]) - own))
-    picked = _picked(before, message, likeliest, most, model)
-    shown = own.union(picked)
-    doubted: list[Heard] = []
-    if not (message.alone and begins(before, message)):
-        fitting = [pair for pair in likeliest if pair[1].lane not in left_out]
-        doubted = _in_doubt(fitting, shown)[-most:]
-    return Beside(_keys(shown - own), _keys(doubted))
+    return _Judged.of(before, message, model).beside(most)
 
 
 def recent(before: LinkerRoom, message: Heard, most: int, model: Model) -> list[str]:
@@ -116,26 +103,90 @@ def recent(before: LinkerRoom, message: Heard, most: int, model: Model) -> list[
 
     There are as many as a view of the conversation would have, and `MIN_RECENT` at least.
     """
-    near = beside(before, message, most, model)
-    size = len(_own(before, message)) + len(near.likely) + len(near.doubted)
-    left_out = apart(before, message, model)
+    judged = _Judged.of(before, message, model)
+    near = judged.beside(most)
+    size = len(judged.own) + len(near.likely) + len(near.doubted)
+    left_out = judged.apart()
     fitting = [heard.key for heard in before.heard if heard.key not in left_out]
     return fitting[-min(max(size, MIN_RECENT), most) :]
 
 
 def apart(before: LinkerRoom, message: Heard, model: Model) -> frozenset[str]:
     """Return the keys of the messages that are clearly of other conversations."""
-    left_out = _left_out(before, message, model)
-    return frozenset(
-        heard.key
-        for chance, heard in likeliest_for(before, message, model)
-        if heard.lane != message.lane and (chance < CLEARLY_APART or heard.lane in left_out)
-    )
+    return _Judged.of(before, message, model).apart()
 
 
-def begins(before: LinkerRoom, message: Heard) -> bool:
-    """Return whether a message begins its conversation, given the room before it."""
-    return message.parent is None and message.lane not in before.lanes
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A message, the room before it, and the chances of the messages there, highest first.
+
+    own       the earlier messages of its lane
+    begins    whether it begins its conversation
+    left_out  the lanes of others' talk with the agent, if that is no part of its conversation
+    """
+
+    before: LinkerRoom
+    message: Heard
+    likeliest: Sequence[tuple[float, Heard]]
+    own: Sequence[Heard]
+    begins: bool
+    left_out: frozenset[str]
+    least_chosen: float
+
+    @classmethod
+    def of(cls, before: LinkerRoom, message: Heard, model: Model) -> _Judged:
+        """Judge a message by a model."""
+        likeliest, own = _likeliest(before, message, model), _own(before, message)
+        begins = message.parent is None and not own
+        left_out: frozenset[str] = frozenset()
+        if message.calls and (message.alone or not begins):
+            left_out = others_talk(before, message, model.weights)
+        least = model.least_chosen
+        return cls(before, message, likeliest, own, begins, left_out, least)
+
+    @property
+    def begins_alone(self) -> bool:
+        """Return whether the message begins a conversation and stands alone."""
+        return self.begins and self.message.alone
+
+    def picked(self, most: int) -> list[Heard]:
+        """Return the likeliest messages, as many as are expected to be of most use."""
+        size = best_size([chance for chance, _ in self.likeliest], most)
+        least = self.least_chosen if self.begins_alone else 0.0
+        taken = (one for chance, one in self.likeliest[:size] if chance >= least)
+        return [one for one in taken if one.lane not in self.left_out]
+
+    def beside(self, most: int) -> Beside:
+        """Return what a view shows beside the lane."""
+        own = set(self.own)
+        if len(own) < FEW_OWN and not self.left_out and _filled(self.before, self.likeliest):
+            return Beside(_keys(set(self.before.heard[-most:]) - own))
+        shown = own.union(self.picked(most))
+        doubted = [] if self.begins_alone else self._doubted(shown)[-most:]
+        return Beside(_keys(shown - own), _keys(doubted))
+
+    def apart(self) -> frozenset[str]:
+        """Return the keys of what is clearly of other conversations."""
+        return frozenset(
+            heard.key
+            for chance, heard in self.likeliest
+            if heard.lane != self.message.lane
+            and (chance < CLEARLY_APART or heard.lane in self.left_out)
+        )
+
+    def _doubted(self, shown: Collection[Heard]) -> list[Heard]:
+        """Return the last messages to show as well, if more is expected of them.
+
+        The sum of the chances of some messages is how many of them are expected to be of the
+        conversation.
+        """
+        fitting = [pair for pair in self.likeliest if pair[1].lane not in self.left_out]
+        fitting.sort(key=lambda pair: pair[1].number)
+        last = fitting[-max(len(shown), MIN_DOUBTED) :]
+        expected = sum(chance for chance, heard in self.likeliest if heard in shown)
+        if sum(chance for chance, _heard in last) <= expected:
+            return []
+        return [one for chance, one in last if chance >= MIN_DOUBT_CHANCE and one not in shown]
 
 
 def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
@@ -161,46 +212,8 @@ def _own(room: LinkerRoom, message: Heard) -> list[Heard]:
     return [heard for heard in lane.heard if heard.number < message.number] if lane else []
 
 
-def _left_out(before: LinkerRoom, message: Heard, model: Model) -> frozenset[str]:
-    """Return the lanes of others' talk with the agent that have nothing to do with a call."""
-    if message.calls and (message.alone or not begins(before, message)):
-        return others_talk(before, message, model.weights)
-    return frozenset()
-
-
-def _picked(
-    before: LinkerRoom,
-    message: Heard,
-    likeliest: Sequence[tuple[float, Heard]],
-    most: int,
-    model: Model,
-) -> list[Heard]:
-    """Return the likeliest messages, as many as are expected to be of most use."""
-    left_out = _left_out(before, message, model)
-    size = best_size([chance for chance, _ in likeliest], most)
-    least = model.least_chosen if message.alone and begins(before, message) else 0.0
-    taken = (one for chance, one in likeliest[:size] if chance >= least)
-    return [one for one in taken if one.lane not in left_out]
-
-
-def _in_doubt(likeliest: Sequence[tuple[float, Heard]], shown: Collection[Heard]) -> list[Heard]:
-    """Return the last messages to show as well if more is expected of them than of what is shown.
-
-    The sum of chances is the number of messages of the conversation that are expected in each.
-    """
-    last = sorted(likeliest, key=lambda pair: pair[1].number)[-max(len(shown), MIN_DOUBTED) :]
-    expected = sum(chance for chance, heard in likeliest if heard in shown)
-    if sum(chance for chance, _heard in last) <= expected:
-        return []
-    return [one for chance, one in last if chance >= MIN_DOUBT_CHANCE and one not in shown]
-
-
-def _oldest_first(heard: Iterable[Heard]) -> list[Heard]:
-    return sorted(heard, key=lambda one: one.number)
-
-
 def _keys(heard: Iterable[Heard]) -> tuple[str, ...]:
-    return tuple(one.key for one in _oldest_first(heard))
+    return tuple(one.key for one in sorted(heard, key=lambda one: one.number))
 
 
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:
@@ -215,13 +228,10 @@ def _dominated(room: LinkerRoom) -> bool:
     return max(Counter(last).values(), default=0) >= DOMINATED_SHARE * len(last)
 
 
-def likeliest_for(
+def _likeliest(
     before: LinkerRoom, message: Heard, model: Model | None
 ) -> list[tuple[float, Heard]]:
-    """Return the messages of a room with their chances, highest first, then newest first.
-
-    `before` is the room before the message.
-    """
+    """Return the messages before one with their chances, highest first, then newest first."""
     if model is None or message.threaded:
         pairs = [(_likeness(message, heard), heard) for heard in before.heard]
     else:

@@ -16,7 +16,9 @@ from typing import Any, Final
 from channels.mentions import without
 from channels.message import InboundMessage
 from gateway.context.selection import HANDFUL, Nearby
+from gateway.explain.words import recognized
 from gateway.logs import get_log
+from gateway.wording import counted
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import WeightsInvalid
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
@@ -36,6 +38,7 @@ PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
 MAX_LIKELY: Final = 30  # maximum messages included as likely, and again in doubt
+MAX_NOTES: Final = 5  # maximum rooms in the notes of the gateway's health
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
@@ -236,6 +239,17 @@ class RoomMemories:
         if self._asked % CHECK_INTERVAL == 0:
             self._evict()
         return room
+
+    def notes(self) -> list[str]:
+        """Return how well conversations are recognized in the rooms in memory, the worst first."""
+        known = [
+            (room.recognition.in_lane, tape, recognized(room.recognition))
+            for tape, room in self._rooms.items()
+        ]
+        told = sorted(one for one in known if one[2])
+        notes = [f"{tape}: {says[:1].lower()}{says[1:]}" for _share, tape, says in told[:MAX_NOTES]]
+        more = len(told) - len(notes)
+        return [*notes, f"and in {counted(more, 'more room')}"] if more else notes
 
     def forget(self, tapes: Iterable[str]) -> None:
         """Evict the rooms of tapes that may lack the rooms' latest messages."""

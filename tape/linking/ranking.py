@@ -32,7 +32,7 @@ DOMINATED_SHARE: Final = 0.85
 DOMINATED_FILLED_SHARE: Final = 0.3
 """FILLED_SHARE in a dominated room, where messages that seem to start a lane seldom do."""
 
-MIN_DOUBTED: Final = 8
+MIN_DOUBTED: Final = 20
 """Minimum last messages against which a selection is doubted."""
 
 MIN_DOUBT_CHANCE: Final = 0.1

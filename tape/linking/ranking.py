@@ -162,8 +162,9 @@ class _Judged:
         if len(own) < FEW_OWN and not self.left_out and _filled(self.before, self.likeliest):
             return Beside(_keys(set(self.before.heard[-most:]) - own))
         shown = own.union(self.picked(most))
-        doubted = [] if self.begins_alone else self._doubted(shown)[-most:]
-        return Beside(_keys(shown - own), _keys(doubted))
+        fitting = [pair for pair in self.likeliest if pair[1].lane not in self.left_out]
+        doubted = [] if self.begins_alone else in_doubt(fitting, shown)
+        return Beside(_keys(shown - own), _keys(doubted)[-most:])
 
     def apart(self) -> frozenset[str]:
         """Return the keys of what is clearly of other conversations."""
@@ -173,20 +174,6 @@ class _Judged:
             if heard.lane != self.message.lane
             and (chance < CLEARLY_APART or heard.lane in self.left_out)
         )
-
-    def _doubted(self, shown: Collection[Heard]) -> list[Heard]:
-        """Return the last messages to show as well, if more is expected of them.
-
-        The sum of the chances of some messages is how many of them are expected to be of the
-        conversation.
-        """
-        fitting = [pair for pair in self.likeliest if pair[1].lane not in self.left_out]
-        fitting.sort(key=lambda pair: pair[1].number)
-        last = fitting[-max(len(shown), MIN_DOUBTED) :]
-        expected = sum(chance for chance, heard in self.likeliest if heard in shown)
-        if sum(chance for chance, _heard in last) <= expected:
-            return []
-        return [one for chance, one in last if chance >= MIN_DOUBT_CHANCE and one not in shown]
 
 
 def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
@@ -214,6 +201,20 @@ def _own(room: LinkerRoom, message: Heard) -> list[Heard]:
 
 def _keys(heard: Iterable[Heard]) -> tuple[str, ...]:
     return tuple(one.key for one in sorted(heard, key=lambda one: one.number))
+
+
+def in_doubt(likeliest: Iterable[tuple[float, Heard]], shown: Collection[Heard]) -> list[Heard]:
+    """Return the last messages to show as well, if more is expected of them than of what is shown.
+
+    The sum of the chances of some messages is how many of them are expected to be of the
+    conversation.
+    """
+    last = sorted(likeliest, key=lambda pair: pair[1].number)
+    expected = sum(chance for chance, heard in last if heard in shown)
+    last = last[-max(len(shown), MIN_DOUBTED) :]
+    if sum(chance for chance, _heard in last) <= expected:
+        return []
+    return [one for chance, one in last if chance >= MIN_DOUBT_CHANCE and one not in shown]
 
 
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
 from tape.linking.model import Model
-from tape.linking.ranking import Beside, apart, beside, chosen, latest, ranked, recent
+from tape.linking.ranking import Beside, apart, beside, choose, chosen, latest, ranked, recent
 from tape.linking.recognition import Found
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.rules import by_recency, by_rules, given
@@ -80,9 +80,10 @@ class Linker:
         return beside(room.before(key), message, most, self.model)
 
     def recent(self, room: LinkerRoom, key: str, most: int = 50) -> list[str]:
-        """Return the keys of the last messages before one, without what is clearly apart from it.
+        """Return the keys of the last messages before one, oldest first.
 
-        They are as many as a view of the conversation has, and twenty at least. Oldest first.
+        What is clearly apart is left out. They are as many as a view of the conversation has, and
+        twenty at least. A call that begins a conversation and stands alone has what is very likely.
         """
         message = room.by_key.get(key)
         if message is None or self.model is None or message.threaded or _quiet(room):
@@ -106,11 +107,9 @@ class Linker:
         if replied is None or replied.threaded or self.model is None or _quiet(room, bare):
             return None
         message = Heard(bare, self.link(room, bare), room.number)
-        own = room.lanes[message.lane].heard if message.lane in room.lanes else []
-        near = beside(room, message, most, self.model)
-        shown = {*(heard.key for heard in own), *near.likely, *near.doubted}
-        last = room.heard[-len(shown) :] if shown else []
-        return Found(replied.lane == message.lane, replied.key in shown, replied in last)
+        found = choose(room, message, most, self.model)
+        last = room.heard[-len(found) :] if found else []
+        return Found(replied.lane == message.lane, replied.key in found, replied in last)
 
 
 def _quiet(room: LinkerRoom, *new: Utterance) -> bool:

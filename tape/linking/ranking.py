@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
+from statistics import fmean
 from typing import Final
 
 from tape.linking.agent_talk import others_talk
 from tape.linking.model import Model
 from tape.linking.room import Heard, LinkerRoom
+from tape.linking.rules import LULL_MINUTES
 
 LAST_MESSAGES: Final = 40
 MIN_MESSAGES: Final = 15
@@ -35,11 +37,28 @@ DOMINATED_FILLED_SHARE: Final = 0.3
 MIN_DOUBTED: Final = 20
 """Minimum last messages against which a selection is doubted."""
 
-MIN_DOUBT_CHANCE: Final = 0.1
-"""Minimum chance of a message that is shown in doubt."""
+MIN_CHANCE: Final = 0.1
+"""Minimum chance of a message that a view shows beside the lane.
 
-CLEARLY_APART: Final = 0.02
-"""The chance below which one of the room's last messages is clearly of another conversation."""
+Chosen for rooms of teams (`data/zulip`, `*.0` to `*.8`), whose views then have nine tenths of what
+the last twenty messages have. `python -m bench.linker_eval --views` measures it, and the next one.
+"""
+
+MIN_CHANCE_FAST: Final = 0.3
+"""The same in a fast room, whose last messages are of several conversations.
+
+Chosen on `data/irc/train` and `data/chinese`, `cped.0` to `.3`: with 0.1, views lose a sixth of
+their precision there.
+"""
+
+FAST_MINUTES: Final = 1.0
+"""Minutes a message below which a room is fast: rooms of teams are slower in all but one of 200."""
+
+CLEARLY_APART: Final = 0.01
+"""The chance below which one of the room's last messages is clearly of another conversation.
+
+In `data/discord/product`, the last 25 messages lose nothing by it that people replied to.
+"""
 
 MIN_RECENT: Final = 20
 """Minimum last messages that a view shows where these are more of use than the conversation."""
@@ -83,9 +102,14 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
         return []
     if model is None or message.threaded:
         return [heard.key for heard in _own(room, message)][-most:]
-    judged = _Judged.of(room.before(key), message, model)
-    if not judged.left_out and _filled(room, judged.likeliest):
-        return latest(room, key, most)
+    return choose(room.before(key), message, most, model)
+
+
+def choose(before: LinkerRoom, message: Heard, most: int, model: Model) -> list[str]:
+    """Return what a model chooses of the room before a message; see `chosen`."""
+    judged = _Judged.of(before, message, model)
+    if not judged.left_out and _filled(before, judged.likeliest):
+        return [heard.key for heard in before.heard][-most:]
     return list(_keys(judged.picked(most)))
 
 
@@ -101,10 +125,13 @@ def beside(before: LinkerRoom, message: Heard, most: int, model: Model) -> Besid
 def recent(before: LinkerRoom, message: Heard, most: int, model: Model) -> list[str]:
     """Return the last messages without those that are clearly of other conversations, oldest first.
 
-    There are as many as a view of the conversation would have, and `MIN_RECENT` at least.
+    There are as many as a view of the conversation would have, and `MIN_RECENT` at least. A call
+    that begins a conversation and stands alone has only what is very likely.
     """
     judged = _Judged.of(before, message, model)
     near = judged.beside(most)
+    if message.calls and judged.begins_alone:
+        return list(near.likely)
     size = len(judged.own) + len(near.likely) + len(near.doubted)
     left_out = judged.apart()
     fitting = [heard.key for heard in before.heard if heard.key not in left_out]
@@ -161,9 +188,11 @@ class _Judged:
         own = set(self.own)
         if len(own) < FEW_OWN and not self.left_out and _filled(self.before, self.likeliest):
             return Beside(_keys(set(self.before.heard[-most:]) - own))
-        shown = own.union(self.picked(most))
+        least = MIN_CHANCE_FAST if _minutes_a_message(self.before) < FAST_MINUTES else MIN_CHANCE
         fitting = [pair for pair in self.likeliest if pair[1].lane not in self.left_out]
-        doubted = [] if self.begins_alone else in_doubt(fitting, shown)
+        enough = {heard for chance, heard in fitting if chance >= least}
+        shown = own.union(enough.intersection(self.picked(most)))
+        doubted = [] if self.begins_alone else in_doubt(fitting, shown, least)
         return Beside(_keys(shown - own), _keys(doubted)[-most:])
 
     def apart(self) -> frozenset[str]:
@@ -203,18 +232,26 @@ def _keys(heard: Iterable[Heard]) -> tuple[str, ...]:
     return tuple(one.key for one in sorted(heard, key=lambda one: one.number))
 
 
-def in_doubt(likeliest: Iterable[tuple[float, Heard]], shown: Collection[Heard]) -> list[Heard]:
+def in_doubt(
+    likeliest: Iterable[tuple[float, Heard]], shown: Collection[Heard], least: float
+) -> list[Heard]:
     """Return the last messages to show as well, if more is expected of them than of what is shown.
 
-    The sum of the chances of some messages is how many of them are expected to be of the
-    conversation.
+    Their chances are `least` or more. The sum of the chances of some messages is how many of them
+    are expected to be of the conversation.
     """
     last = sorted(likeliest, key=lambda pair: pair[1].number)
     expected = sum(chance for chance, heard in last if heard in shown)
     last = last[-max(len(shown), MIN_DOUBTED) :]
     if sum(chance for chance, _heard in last) <= expected:
         return []
-    return [one for chance, one in last if chance >= MIN_DOUBT_CHANCE and one not in shown]
+    return [one for chance, one in last if chance >= least and one not in shown]
+
+
+def _minutes_a_message(room: LinkerRoom) -> float:
+    """Return the mean minutes from one message to the next, of which a silence has few."""
+    gaps = [new.minute - old.minute for old, new in pairwise(room.heard)]
+    return fmean(min(max(gap, 0), LULL_MINUTES) for gap in gaps) if gaps else LULL_MINUTES
 
 
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:

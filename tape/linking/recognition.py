@@ -2,8 +2,8 @@
 
 A platform's reply says for certain what its message continues. Before that fact is used, the linker
 says where it would have put the message without it. Over a room's last replies this gives, without
-any label, how often the message replied to is in the lane that the linker chooses, among what a
-view shows, and among as many of the room's last messages.
+any label, how often the message replied to is in the lane that the linker decides on, in the set
+that it chooses, and among as many of the room's last messages.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _DIGITS: Final = 4
 class Found:
     """Where the message was that one reply replies to.
 
-    in_lane   whether it was in the lane that the linker chooses without the reply
-    in_view   whether it was in that lane, or among what a view shows beside it
+    in_lane   whether it was in the lane that the linker decides on without the reply
+    in_set    whether it was among what the linker chooses for the conversation
     in_last   whether it was among as many last messages
     """
 
     in_lane: bool
-    in_view: bool
+    in_set: bool
     in_last: bool
 
 
@@ -54,14 +54,14 @@ class Recognition:
 
     replies     how many were judged, up to `LAST_REPLIES`
     in_lane     the share found in the lane
-    in_view     the share found in what a view of the conversation shows
+    in_set      the share found in the chosen set
     in_last     the share found among as many last messages
     by_recency  whether views show the room's last messages, as these are found more often
     """
 
     replies: int = 0
     in_lane: float = 0.0
-    in_view: float = 0.0
+    in_set: float = 0.0
     in_last: float = 0.0
     by_recency: bool = False
 
@@ -84,15 +84,15 @@ class Recognition:
         new = Recognition(
             replies,
             share(self.in_lane, now=found.in_lane),
-            share(self.in_view, now=found.in_view),
+            share(self.in_set, now=found.in_set),
             share(self.in_last, now=found.in_last),
         )
         least = 0.0 if self.by_recency else BETTER_BY
-        return replace(new, by_recency=new.is_known and new.in_last - new.in_view >= least)
+        return replace(new, by_recency=new.is_known and new.in_last - new.in_set >= least)
 
     def to_json(self) -> dict[str, Any]:
         """Return the shares as they are recorded."""
-        shares = {"lane": self.in_lane, "view": self.in_view, "last": self.in_last}
+        shares = {"lane": self.in_lane, "set": self.in_set, "last": self.in_last}
         found: dict[str, Any] = {"replies": self.replies, **shares}
         return {**found, "recency": True} if self.by_recency else found
 
@@ -102,12 +102,12 @@ def read_recognition(recorded: object) -> Recognition | None:
     if not isinstance(recorded, Mapping):
         return None
     replies = recorded.get("replies")
-    lane, view, last = (_share(recorded.get(name)) for name in ("lane", "view", "last"))
+    lane, chosen, last = (_share(recorded.get(name)) for name in ("lane", "set", "last"))
     if type(replies) is not int or not 0 < replies <= LAST_REPLIES:
         return None
-    if lane is None or view is None or last is None:
+    if lane is None or chosen is None or last is None:
         return None
-    return Recognition(replies, lane, view, last, recorded.get("recency") is True)
+    return Recognition(replies, lane, chosen, last, recorded.get("recency") is True)
 
 
 def _share(recorded: object) -> float | None:

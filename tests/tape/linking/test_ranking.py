@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
-from tape.linking.ranking import MIN_DOUBT_CHANCE, MIN_DOUBTED, MIN_RECENT, Beside, in_doubt
+from tape.linking.ranking import MIN_DOUBTED, MIN_RECENT, Beside, in_doubt
 from tape.linking.room import Heard
 from tests.tape.linking.room_of import Talk
 
 PEOPLE = ("ann", "bob", "cid", "dan", "eve")
+TRAVELLERS = ("bob", "cid", "dan")
+TRIP = (
+    "the trip to Rome needs a plan, who books the train?",
+    "the train to Rome is cheap on Tuesdays",
+    "then Tuesday, and the hotel by the river",
+)
 TEXTS = (
     "does the printer in the hall print on both sides?",
     "which road leads to the harbour?",
@@ -37,27 +43,26 @@ def numbers(found: list[Heard]) -> list[int]:
 def test_the_last_messages_are_shown_if_more_is_expected_of_them() -> None:
     known = likeliest(0.9, *[0.0] * MIN_DOUBTED, 0.5, 0.05, 0.6)
     first = [one for chance, one in known if chance == 0.9]
-    last = MIN_DOUBTED + 3
-    assert numbers(in_doubt(known, first)) == [last - 2, last]
+    assert numbers(in_doubt(known, first, 0.1)) == [MIN_DOUBTED + 1, MIN_DOUBTED + 3]
 
 
 def test_nothing_is_in_doubt_if_what_is_shown_promises_as_much() -> None:
     known = likeliest(0.9, 0.9, *[0.0] * MIN_DOUBTED, 0.5, 0.05, 0.6)
     shown = [one for chance, one in known if chance == 0.9]
-    assert in_doubt(known, shown) == []
+    assert in_doubt(known, shown, 0.1) == []
 
 
 def test_what_has_hardly_a_chance_is_not_shown_in_doubt_nor_what_is_shown_already() -> None:
-    known = likeliest(MIN_DOUBT_CHANCE / 2, MIN_DOUBT_CHANCE, 0.8)
-    assert numbers(in_doubt(known, [])) == [1, 2]
-    assert numbers(in_doubt(known, [one for chance, one in known if chance == 0.8])) == [1]
+    known = likeliest(0.1, 0.2, 0.8)
+    assert numbers(in_doubt(known, [], 0.2)) == [1, 2]
+    assert numbers(in_doubt(known, [one for chance, one in known if chance == 0.8], 0.2)) == [1]
 
 
 def test_a_selection_is_compared_with_as_many_last_messages() -> None:
     known = likeliest(*[0.3] * 60)
     shown = [one for _chance, one in known if one.number < 2 * MIN_DOUBTED]
-    assert in_doubt(known, shown) == []
-    assert len(in_doubt(known, [*shown[:1]])) == MIN_DOUBTED
+    assert in_doubt(known, shown, 0.1) == []
+    assert len(in_doubt(known, shown[:1], 0.1)) == MIN_DOUBTED
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +70,7 @@ def talk() -> Talk:
     """A room in which five people talk about two things at once, and nobody says to whom."""
     talk = Talk(Linker.shipped())
     for number in range(60):
-        talk.say(PEOPLE[number * 7 % 5], f"{TEXTS[number * 3 % 5]} {number}", after=40)
+        talk.say(PEOPLE[number * 7 % 5], f"{TEXTS[number * 3 % 5]} {number}", after=300)
     return talk
 
 
@@ -97,16 +102,32 @@ def test_the_last_messages_are_as_many_as_a_view_and_leave_out_what_is_apart(tal
         assert last == [key for key in before if key not in apart][-len(last) :]
 
 
-def test_somebody_else_s_task_is_apart_from_a_call_that_stands_alone() -> None:
+@pytest.fixture
+def trip() -> Talk:
+    """A room in which Ann asks the agent one thing, and three people plan something else."""
     talk = Talk(Linker.shipped())
     talk.say("ann", "how do I mount an encrypted disk on Linux?", calls=True)
     talk.answer("With cryptsetup, and then mount.")
-    for number in range(12):
-        talk.say(PEOPLE[1 + number % 3], f"the plan for the trip, part {number}", after=60)
-    talk.say("eve", "which wine goes with grilled salmon?", calls=True, key="wine")
-    apart = talk.linker.apart(talk.room, "wine")
-    assert {"0", "turn:0"} <= apart
-    assert {"0", "turn:0"}.isdisjoint(talk.linker.recent(talk.room, "wine"))
+    for number in range(9):
+        before = (TRAVELLERS[(number + 2) % 3],) if number else ()
+        talk.say(TRAVELLERS[number % 3], f"{TRIP[number % 3]} {number}", *before, after=60)
+    return talk
+
+
+def test_somebody_else_s_task_is_apart_from_a_call(trip: Talk) -> None:
+    trip.say("eve", "which wine goes with grilled salmon?", calls=True, key="wine")
+    trip.say("eve", "and which wine with that?", calls=True, key="more")
+    for key in ("wine", "more"):
+        assert {"0", "turn:0"} <= trip.linker.apart(trip.room, key)
+    assert "9" in trip.linker.recent(trip.room, "more")
+    assert {"0", "turn:0"}.isdisjoint(trip.linker.recent(trip.room, "more"))
+
+
+def test_a_call_that_begins_a_conversation_and_stands_alone_is_not_shown_the_last_messages(
+    trip: Talk,
+) -> None:
+    trip.say("eve", "which wine goes with grilled salmon?", calls=True, key="wine")
+    assert trip.linker.recent(trip.room, "wine") == []
 
 
 def test_by_rules_or_in_a_thread_there_is_nothing_beside_the_lane() -> None:
@@ -126,7 +147,7 @@ def test_a_reply_says_whether_its_message_would_have_been_found_without_it() -> 
     reply = Utterance("new", talk.at + 20, "ann", "ann", "which part?", reply_to="11")
     found = talk.linker.found(talk.room, reply)
     assert found is not None
-    assert found.in_view
+    assert found.in_set
     assert found.in_last
     assert "new" not in talk.room.by_key
     assert talk.linker.found(talk.room, Utterance("n", 0, "ann", "ann", "x", reply_to="?")) is None

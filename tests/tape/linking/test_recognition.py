@@ -14,9 +14,9 @@ from tape.linking.recognition import (
     read_recognition,
 )
 
-IN_LANE = Found(in_lane=True, in_view=True, in_last=False)
-IN_LAST = Found(in_lane=False, in_view=False, in_last=True)
-EVERYWHERE = Found(in_lane=True, in_view=True, in_last=True)
+IN_LANE = Found(in_lane=True, in_set=True, in_last=False)
+IN_LAST = Found(in_lane=False, in_set=False, in_last=True)
+EVERYWHERE = Found(in_lane=True, in_set=True, in_last=True)
 
 
 def after(known: Recognition, *found: Found) -> Recognition:
@@ -80,13 +80,13 @@ def test_what_is_recorded_is_read_as_it_was() -> None:
         [],
         "61",
         {},
-        {"replies": 0, "lane": 0, "view": 0, "last": 0},
-        {"replies": 101, "lane": 0, "view": 0, "last": 0},
-        {"replies": True, "lane": 0, "view": 0, "last": 0},
-        {"replies": 5, "lane": 0, "view": 0},
-        {"replies": 5, "lane": 0, "view": 0, "last": 1.5},
-        {"replies": 5, "lane": "all", "view": 0, "last": 1},
-        {"replies": 5, "lane": float("nan"), "view": 0, "last": 1},
+        {"replies": 0, "lane": 0, "set": 0, "last": 0},
+        {"replies": 101, "lane": 0, "set": 0, "last": 0},
+        {"replies": True, "lane": 0, "set": 0, "last": 0},
+        {"replies": 5, "lane": 0, "set": 0},
+        {"replies": 5, "lane": 0, "set": 0, "last": 1.5},
+        {"replies": 5, "lane": "all", "set": 0, "last": 1},
+        {"replies": 5, "lane": float("nan"), "set": 0, "last": 1},
     ],
 )
 def test_what_cannot_be_read_is_nothing(recorded: object) -> None:

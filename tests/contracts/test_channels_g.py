@@ -150,14 +150,19 @@ async def test_g1_where_replies_show_that_conversations_are_not_recognized_the_l
         async with house.playing(tmp_path) as play:
             group = play.stage.group()
             await cross_talk(play, group)
-            (noted,) = await seen_by_doctor(tmp_path)
+            before = await seen_by_doctor(tmp_path)
+            in_threads = play.gateway.channels[channel].traits.answers_open_threads
         async with house.playing(tmp_path) as play:
             await play.ask(group, play.person("Eve"), "and what about the other one?")
             prompt = prompt_of(play.model)
             start = (await play.events(group, TURN_START))[-1]
             after = await seen_by_doctor(tmp_path)
+    assert after == before
+    if in_threads:  # which are conversations for certain, so that nothing is judged
+        assert before == []
+        return
+    (noted,) = before
     assert f"{says}, so views show its last messages" in noted
-    assert after == [noted]
     assert start["view"] == "recent"
     assert f"bicycles now? {MIN_REPLIES - 1}" in prompt
     assert f"one side only {MIN_REPLIES - 1}" in prompt

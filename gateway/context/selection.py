@@ -157,10 +157,8 @@ async def select_messages(
     added = [entry for entry in kept if entry.id in parts or _adds_to(entry, questions)]
     before = [entry for entry in kept if entry not in added]
     edited = {one.payload["data"]["entry"] for one in recent if is_edit(one) and _is_pictured(one)}
-    shown = (*include, *kept)
-    pictured = tuple(entry.id for entry in shown if _is_pictured(entry) or entry.id in edited)
-    last = sorted({*asked, *(entry.id for entry in added)})
-    takes = (*(entry.id for entry in before), *last)
+    pictured = tuple(e.id for e in (*include, *kept) if _is_pictured(e) or e.id in edited)
+    takes = (*(e.id for e in before), *sorted({*asked, *(e.id for e in added)}))
     said = sorted((*questions, *added), key=lambda entry: entry.id)
     dates = _dates([*include, *before, *said], recent, anchor)
     ids = tuple(entry.id for entry in include)

@@ -49,8 +49,8 @@ def main() -> None:
     paths = find_conversations(options)[:: options.each]
     if options.views:
         with ProcessPoolExecutor(options.workers) as pool:
-            rows = list(pool.map(partial(_views, options), paths))
-        rooms = {path.name: one for path, one in zip(paths, rows, strict=True) if one}
+            seen = list(pool.map(partial(_views, options), paths))
+        rooms = {path.name: one for path, one in zip(paths, seen, strict=True) if one}
         print(views_table({**rooms, "all": [row for one in rooms.values() for row in one]}))
         return
     for room in ROOMS if options.vary else list(ROOMS)[:1]:

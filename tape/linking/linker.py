@@ -8,7 +8,7 @@ from typing import Final
 from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
 from tape.linking.model import Model
 from tape.linking.ranking import Beside, apart, beside, choose, chosen, latest, ranked, recent
-from tape.linking.recognition import Found
+from tape.linking.recognition import JudgedReply
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.rules import by_recency, by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
@@ -97,7 +97,7 @@ class Linker:
             return frozenset()
         return apart(room.before(key), message, self.model)
 
-    def found(self, room: LinkerRoom, reply: Utterance, most: int = 50) -> Found | None:
+    def found(self, room: LinkerRoom, reply: Utterance, most: int = 50) -> JudgedReply | None:
         """Return where the message that a new one replies to would be if nobody knew of the reply.
 
         It is None if the room has forgotten that message, or if there is nothing to judge.
@@ -109,7 +109,7 @@ class Linker:
         message = Heard(bare, self.link(room, bare), room.number)
         found = choose(room, message, most, self.model)
         last = room.heard[-len(found) :] if found else []
-        return Found(replied.lane == message.lane, replied.key in found, replied in last)
+        return JudgedReply(replied.lane == message.lane, replied.key in found, replied in last)
 
 
 def _quiet(room: LinkerRoom, *new: Utterance) -> bool:

@@ -35,7 +35,7 @@ _DIGITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JudgedReply:
     """Where the message was that one reply replies to.
 
     in_lane   whether it was in the lane that the linker decides on without the reply
@@ -74,7 +74,7 @@ class Recognition:
         """Return whether to judge a reply that comes so many messages after the last one."""
         return messages >= (PACE if self.is_known else FIRST_PACE)
 
-    def after(self, found: Found) -> Recognition:
+    def after(self, found: JudgedReply) -> Recognition:
         """Return the shares after one more reply."""
         replies = min(self.replies + 1, LAST_REPLIES)
 

@@ -9,17 +9,17 @@ from tape.linking.recognition import (
     LAST_REPLIES,
     MIN_REPLIES,
     PACE,
-    Found,
+    JudgedReply,
     Recognition,
     read_recognition,
 )
 
-IN_LANE = Found(in_lane=True, in_set=True, in_last=False)
-IN_LAST = Found(in_lane=False, in_set=False, in_last=True)
-EVERYWHERE = Found(in_lane=True, in_set=True, in_last=True)
+IN_LANE = JudgedReply(in_lane=True, in_set=True, in_last=False)
+IN_LAST = JudgedReply(in_lane=False, in_set=False, in_last=True)
+EVERYWHERE = JudgedReply(in_lane=True, in_set=True, in_last=True)
 
 
-def after(known: Recognition, *found: Found) -> Recognition:
+def after(known: Recognition, *found: JudgedReply) -> Recognition:
     for one in found:
         known = known.after(one)
     return known

@@ -8,15 +8,28 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
-import structlog
-from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
 from gateway.redaction import Redactor
 from gateway.settings import LogSettings
+
+# structlog would load rich, a fifth of a start, for the tracebacks that nobody may print here.
+_rich: Final = sys.modules.get("rich")
+sys.modules["rich"] = None  # type: ignore[assignment]
+try:
+    import structlog
+finally:
+    if _rich is None:
+        del sys.modules["rich"]
+    else:
+        sys.modules["rich"] = _rich
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
 _redactors: Final[list[Redactor]] = []
 """The one of the log that was set up, if it was."""
@@ -81,4 +94,11 @@ def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
 
 
 def get_log() -> FilteringBoundLogger:
-    return cast(FilteringBoundLogger, structlog.get_logger())
+    return cast("FilteringBoundLogger", structlog.get_logger())
+
+
+@contextmanager
+def logged_with(**values: Any) -> Iterator[None]:
+    """Put these values into every line that is logged meanwhile, by this task."""
+    with structlog.contextvars.bound_contextvars(**values):
+        yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from pydantic import SecretStr
@@ -18,7 +18,9 @@ from agent.models.probe import Probe, Probed
 from agent.models.registry import make_probed
 from agent.settings import AgentSettings
 from gateway.settings import Settings
-from gateway.setup.changes import Changes
+
+if TYPE_CHECKING:
+    from gateway.setup.changes import Changes
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
@@ -26,13 +27,15 @@ from gateway.redaction import HIDDEN
 from gateway.settings import LoadedSettings, Settings, load_with_sources
 from gateway.settings.files import SettingsFiles, settings_files
 from gateway.settings.sources import SettingsSource, read_text, variable
-from gateway.setup.changes import Changes
 from gateway.setup.for_one_server import kept_for_the_server, server_of
 from gateway.setup.model_choice import ModelChoice, whole
 from gateway.setup.platforms import PLATFORMS, Platform
 from gateway.setup.trials import Trial, TrialLine, try_model, try_platform
 from gateway.supervision.renewal import Renewal
 from tape.errors import TapeError
+
+if TYPE_CHECKING:
+    from gateway.setup.changes import Changes
 
 MODEL: Final = "model"
 MAX_CHARACTERS: Final = 2_000
@@ -318,7 +321,9 @@ def _refuse_stale(version: str, newest: str) -> None:
 
 
 def _no_changes(files: SettingsFiles, loaded: LoadedSettings) -> Changes:
-    return Changes(files, loaded, one_file=True)
+    # A start needs no writer of TOML.
+    changes: Changes = import_module("gateway.setup.changes").Changes(files, loaded, one_file=True)
+    return changes
 
 
 def _fields(part: str) -> dict[str, str]:

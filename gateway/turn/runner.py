@@ -13,7 +13,6 @@ from itertools import count
 from typing import Final
 
 import anyio
-import structlog
 
 from agent.errors import AgentError, describe
 from agent.events import AgentEvent
@@ -25,7 +24,7 @@ from gateway.context.room_memory import RoomMemories
 from gateway.context.selection import Nearby, Selection, select_messages
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of
-from gateway.logs import get_log
+from gateway.logs import get_log, logged_with
 from gateway.metrics.catalog import TURNS
 from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, RunningTurns, Turn
@@ -102,19 +101,17 @@ class TurnRunner:
         except Exception:
             await self._services.router.end_all(question.messages, silent=True)
             raise
-        structlog.contextvars.bind_contextvars(
-            session=turn.question.session_id, turn=turn.id, channel=turn.message.channel
-        )
-        self._turns.add(turn)
-        if not self._renewing and self._services.shared is None:
-            self._renewing = True
-            self._services.spawn("leases", self._renew)
-        started(turn)
-        try:
-            return await self._answer(turn, started)
-        finally:
-            self._turns.remove(turn)
-            structlog.contextvars.clear_contextvars()
+        session, channel = turn.question.session_id, turn.message.channel
+        with logged_with(session=session, turn=turn.id, channel=channel):
+            self._turns.add(turn)
+            if not self._renewing and self._services.shared is None:
+                self._renewing = True
+                self._services.spawn("leases", self._renew)
+            started(turn)
+            try:
+                return await self._answer(turn, started)
+            finally:
+                self._turns.remove(turn)
 
     async def _answer(self, turn: Turn, started: Callable[[Turn | None], None]) -> Question | None:
         try:

@@ -1,7 +1,8 @@
 """The linker's figures on annotated logs: `python -m bench.linker_eval --data DIR`.
 
 Through the linker alone, without a tape and a gateway. `--vary` asks how it stands other rooms:
-mentions that are missing, other paces, fewer conversations, and links given as replies.
+mentions that are missing, other paces, fewer conversations, and links given as replies. `--views`
+asks what a view shows, by which the chances in `tape/linking/ranking.py` are chosen.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Final
 from bench.irc import Log
 from bench.linker.score import Score, score, table, total
 from bench.linker.vary import Scene, alone, changed, scene
+from bench.linker.views import Figures, views
+from bench.linker.views import table as views_table
 from bench.log_options import add_log_options, find_conversations, read_as
 from tape.linking import Linker
 from tape.linking.weights import SHIPPED, load
@@ -44,6 +47,12 @@ def main() -> None:
     load(options.numbers)  # a bad file is told of here, not by a worker
     task = partial(_score, options)
     paths = find_conversations(options)[:: options.each]
+    if options.views:
+        with ProcessPoolExecutor(options.workers) as pool:
+            seen = list(pool.map(partial(_views, options), paths))
+        rooms = {path.name: one for path, one in zip(paths, seen, strict=True) if one}
+        print(views_table({**rooms, "all": [row for one in rooms.values() for row in one]}))
+        return
     for room in ROOMS if options.vary else list(ROOMS)[:1]:
         with ProcessPoolExecutor(options.workers) as pool:
             scores = list(pool.map(partial(task, room), paths))
@@ -61,12 +70,18 @@ def _score(options: argparse.Namespace, room: str, path: Path) -> Score:
     return score(changed_log, linker, warm=20 if few else options.warm, every=options.every)
 
 
+def _views(options: argparse.Namespace, path: Path) -> list[Figures]:
+    linker = Linker(load(options.numbers))
+    return views(scene(read_as(options, path)), linker, warm=options.warm)
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.linker_eval", description=__doc__)
     add_log_options(parser)
     parser.add_argument("--numbers", type=Path, default=SHIPPED, metavar="FILE")
     parser.add_argument("--rules", action="store_true", help="the rules alone")
     parser.add_argument("--vary", action="store_true", help="in other rooms, too")
+    parser.add_argument("--views", action="store_true", help="what views show, a row a file")
     parser.add_argument("--files", action="store_true", help="a row a file")
     parser.add_argument("--every", type=int, default=1, help="ask for each so many-th line")
     parser.add_argument("--each", type=int, default=1, help="read each so many-th file")

@@ -330,7 +330,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         body = readiness(shown, deaf, guard.away_for(), guard.why, store)
         name = services.settings.agent.model
         body = {**body, "model": {"name": name, "notes": gateway.models.notes()}}
-        notes = [*services.ledger.held.notes(), *services.sharing_notes()]
+        rooms = gateway.parts.memories.notes()
+        notes = [*services.ledger.held.notes(), *services.sharing_notes(), *rooms]
         body |= {"notes": [*body.get("notes", ()), *notes]} if notes else {}
         return dict(services.redactor.value(body, lines=True))
 

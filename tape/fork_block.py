@@ -13,7 +13,7 @@ from typing import Any, Final
 from tape.entry import EVENT, Entry, NewEntry, bootstrap, is_start
 from tape.payloads import storable
 from tape.query import MESSAGE_CHANGES
-from tape.turn_events import TAKES
+from tape.turn_events import ENTRY_LISTS, TAKES
 
 META: Final = ("prompt_of", "edit_of", "part_of", "rewind")
 """The fields of an entry's meta that hold the id of an entry before it."""
@@ -57,7 +57,7 @@ class BlockEntry(NewEntry):
         changed = dict(data)
         if self.name in MESSAGE_CHANGES:
             changed["entry"] = self.ids.moved(data.get("entry"), first) or 0
-        for name in ("takes", "include"):
+        for name in ENTRY_LISTS:
             if self.name in TAKES and name in data:
                 found = [self.ids.moved(number, first) for number in data[name]]
                 changed[name] = [number for number in found if number is not None]

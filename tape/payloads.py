@@ -13,7 +13,7 @@ from tape.entry import ANCHOR, EVENT, KINDS, MESSAGE, TOOL_CALL, TOOL_RESULT, En
 from tape.erasing import ERASED, erased_on
 from tape.errors import AppendRefused
 from tape.query import MESSAGE_CHANGES
-from tape.turn_events import TURN_RETAKE, TURN_START
+from tape.turn_events import ENTRY_LISTS, TURN_RETAKE, TURN_START
 
 MAX_LEFT_OUT: Final = 100  # maximum entries that `left_out` names
 _REFERENCES: Final = ("prompt_of", "edit_of", "part_of")
@@ -139,7 +139,7 @@ def is_list_of(value: object, wanted: type) -> bool:
 
 def _takes(payload: Payload) -> bool:
     data = _data(payload)
-    ids = all(is_list_of(data.get(name, []), int) for name in ("takes", "include"))
+    ids = all(is_list_of(data.get(name, []), int) for name in ENTRY_LISTS)
     return "takes" in data and ids and is_list_of(data.get("dates", []), str)
 
 

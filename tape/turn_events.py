@@ -20,6 +20,8 @@ RECEIPT: Final = "send.receipt"
 
 TAKES: Final = (TURN_START, TURN_RETAKE)  # the events that put messages into a view
 _WHOLE_ROOM: Final = "room"
+_RECENT: Final = "recent"
+ENTRY_LISTS: Final = ("takes", "include", "doubted")  # what takes have ids of entries in
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -32,6 +34,9 @@ class TurnStart:
     include     ids of related messages, shown before `takes`
     whole_room  whether the view shows every lane, because one conversation fills the room
     dates       the lines that the view shows above the first message of each further day
+    recent      whether `include` has the room's last messages, because conversations are not
+                recognized well enough there
+    doubted     those of `include` that are shown in case the conversation was not recognized
     """
 
     turn: str
@@ -39,6 +44,8 @@ class TurnStart:
     include: tuple[int, ...] = ()
     whole_room: bool = False
     dates: tuple[str, ...] = ()
+    recent: bool = False
+    doubted: tuple[int, ...] = ()
     steered: ClassVar[bool] = False
 
     @property
@@ -50,11 +57,13 @@ class TurnStart:
         data: dict[str, Any] = {"turn": self.turn}
         if self.include:
             data["include"] = list(self.include)
-        if self.whole_room:
-            data["view"] = _WHOLE_ROOM
+        if self.whole_room or self.recent:
+            data["view"] = _WHOLE_ROOM if self.whole_room else _RECENT
         data["takes"] = list(self.takes)
         if self.dates:
             data["dates"] = list(self.dates)
+        if self.doubted:
+            data["doubted"] = list(self.doubted)
         return event(TURN_START, data)
 
 
@@ -68,6 +77,8 @@ class TurnRetake:
     include: tuple[int, ...] = ()
     dates: tuple[str, ...] = ()
     whole_room: ClassVar[bool] = False
+    recent: ClassVar[bool] = False
+    doubted: ClassVar[tuple[int, ...]] = ()
 
     @property
     def shown(self) -> tuple[int, ...]:
@@ -95,7 +106,9 @@ def read_take(entry: Entry) -> TurnStart | TurnRetake:
     takes, include = _ids(data.get("takes")), _ids(data.get("include"))
     dates = tuple(str(line) for line in data.get("dates") or ())
     if entry.name == TURN_START:
-        return TurnStart(turn, takes, include, data.get("view") == _WHOLE_ROOM, dates)
+        view, doubted = data.get("view"), _ids(data.get("doubted"))
+        whole, recent = view == _WHOLE_ROOM, view == _RECENT
+        return TurnStart(turn, takes, include, whole, dates, recent, doubted)
     return TurnRetake(turn, takes, bool(data.get("steered")), include, dates)
 
 

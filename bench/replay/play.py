@@ -101,7 +101,7 @@ class Replay:
         room = await self.memory()
         key = room_key(said.message, 0)
         likely = room.linker.ranked(room.room, key, MOST)
-        kept = room.linker.chosen(room.room, key, MOST)
+        kept = room.chosen(key, MOST)
         heard = takewhile(lambda one: one.key != key, room.room.heard)
         before = [one.key for one in heard]
         return Seen(

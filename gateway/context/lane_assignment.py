@@ -17,6 +17,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow, KnownMessage
 from tape.lanes import topic_lane
 from tape.linking import LaneLink, Utterance
+from tape.linking.recognition import Recognition
 from tape.linking.utterance import REPLY, THREAD, starts
 
 
@@ -73,18 +74,18 @@ class LaneAssignment:
     replied: KnownMessage | None = None
     link: dict[str, Any] | None = None
     handle: str = ""
-    _heard: tuple[RoomMemory, Utterance, LaneLink] | None = None
+    _heard: tuple[RoomMemory, Utterance, LaneLink, Recognition | None] | None = None
 
     def hear(self) -> None:
         """Add the message, which is about to be appended, to the room memory."""
         if self._heard is not None:
-            room, said, link = self._heard
-            room.hear(said, link, handle=self.handle)
+            room, said, link, recognition = self._heard
+            room.hear(said, link, handle=self.handle, recognition=recognition)
 
     def stands_at(self, entry_id: int) -> None:
         """Record the message's entry id in the room memory."""
         if self._heard is not None:
-            room, said, _link = self._heard
+            room, said, *_others = self._heard
             if said.key in room.room.by_key:
                 room.entries[said.key] = entry_id
 
@@ -122,6 +123,7 @@ class LaneAssigner:
         heard = room.utterance(said, row.id, _answered(said, replied, room))
         guess = room.room.answer_to_others(heard) is not None
         link = given or await self._given(row, session_id, known, replied_lane, guess=guess)
+        judged = _to_record(room, heard, is_reply=link is not None and link.why == REPLY)
         if link is None:
             link = _linked(room, heard, replied_lane)
             if link.parent is None and room.unread:
@@ -130,8 +132,8 @@ class LaneAssigner:
             may_wait = link.why == REPLY or not said.addressed
             if not may_wait and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        meta = link_meta(link, heard, said.chat_id)
-        return LaneAssignment(link.lane, replied, meta, said.sender.handle, (room, heard, link))
+        meta, handle = link_meta(link, heard, said.chat_id, judged), said.sender.handle
+        return LaneAssignment(link.lane, replied, meta, handle, (room, heard, link, judged))
 
     def is_busy(self, session_id: str, lane: str | None) -> bool:
         """Return whether a question in this lane is being debounced, waiting or being answered."""
@@ -229,6 +231,15 @@ def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> Lane
     except Exception as cause:
         get_log().error("linker.failed", message=said.key, exc_info=cause)
         return starts(said, "the linker failed")
+
+
+def _to_record(room: RoomMemory, said: Utterance, *, is_reply: bool) -> Recognition | None:
+    """Judge the linker by a reply; if it fails, nothing is known of that reply."""
+    try:
+        return room.to_record(said, is_reply=is_reply)
+    except Exception as cause:
+        get_log().error("linker.not_judged", message=said.key, exc_info=cause)
+        return None
 
 
 def _key(said: InboundMessage, message_id: str | None) -> str | None:

@@ -42,12 +42,13 @@ async def find_nearby(
     opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
     known = Nearby(thread=message.thread_id, opened_on=opened_on, refers=refers)
     if room.whole(key):
-        return replace(known, whole=True)
+        return replace(known, whole=True, left_out=room.apart(key))
+    if not (begins and shows):
+        known = room.beside(key, known)
     if not room.is_young(key):
         return known
-    likely = () if begins and shows else tuple(room.likely(key))
     old = await find_evidence(tape, heard.lane, text, room.begins(), most)
-    return replace(known, likely=likely, evidence=tuple(old))
+    return replace(known, evidence=tuple(old))
 
 
 async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -17,13 +18,16 @@ import orjson
 
 from channels.mentions import without
 from channels.message import InboundMessage
-from gateway.context.selection import HANDFUL
+from gateway.context.selection import HANDFUL, Nearby
+from gateway.explain.words import recognized
 from gateway.logs import get_log
+from gateway.wording import counted
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import WeightsInvalid
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
 from tape.linking.asleep import REACH
 from tape.linking.naming import MAX_CHARACTERS, first_word, is_common
+from tape.linking.recognition import KEPT_FOR, Recognition, read_recognition
 from tape.linking.room import WINDOW, Heard
 from tape.linking.utterance import AGENT
 from tape.linking.writing import read_back, written
@@ -42,7 +46,8 @@ OLDER: Final = REACH + 200
 UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowError, zlib.error)
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
 MAX_NAMES: Final = 3 * WINDOW  # maximum names that people are known by; a message gives three
-MAX_LIKELY: Final = 30  # maximum messages included for a young conversation
+MAX_LIKELY: Final = 30  # maximum messages included as likely, and again in doubt
+MAX_NOTES: Final = 5  # maximum rooms in the notes of the gateway's health
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
@@ -55,6 +60,7 @@ class RoomMemory:
     alone    whether all recent messages are by one person and the agent
     filling  the lane that nearly all recent messages belong to, or None
     unread   the id of the first entry that was read, if older ones may have sleeping lanes, or 0
+    recognition  how well conversations are recognized, as it was recorded last
 
     `names` are the agent's in chats, which are no words of what is asked.
     """
@@ -66,6 +72,8 @@ class RoomMemory:
         self.alone = True
         self.filling: str | None = None
         self.unread = 0
+        self.recognition = Recognition()
+        self._since = 0  # messages since the recognition was recorded
         self.entries: dict[str, int] = {}
         self.linker = linker
         self.names = names
@@ -76,12 +84,14 @@ class RoomMemory:
             found = _read(entry, self.room, names, own)
             if found is not None:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
+                self._recognized(recorded_recognition(entry))
         self._judge()
 
     def written(self) -> bytes:
         """Return all that is remembered, for `read_back`, or b"" if JSON cannot hold it."""
         entries = {key: number for key, number in self.entries.items() if key in self.room.by_key}
-        lists = [list(self.names), entries, self._called, self.filling, self.unread]
+        recognized = [self.recognition.to_json(), self._since]
+        lists = [list(self.names), entries, self._called, self.filling, self.unread, recognized]
         try:
             return zlib.compress(orjson.dumps([written(self.room), *lists]), level=1)
         except TypeError:  # a text with a lone surrogate, which the tape has without it
@@ -92,11 +102,14 @@ class RoomMemory:
         """Return the memory that was written, or None if it has to be read from the tape."""
         memory = cls(linker, (), names)
         try:
-            room, known, entries, called, filling, unread = orjson.loads(zlib.decompress(data))
+            found = orjson.loads(zlib.decompress(data))
+            room, known, entries, called, filling, unread, (recognized, since) = found
             memory.room = read_back(room)
             memory.entries = {str(key): int(number) for key, number in entries.items()}
             memory._called = {str(name): str(who) for name, who in called.items()}
             memory.filling, memory.unread = None if filling is None else str(filling), int(unread)
+            memory.recognition = read_recognition(recognized) or Recognition()
+            memory._since = int(since)
         except UNREADABLE:
             return None
         memory._judge()
@@ -112,10 +125,35 @@ class RoomMemory:
         """Choose a message's lane, without changing the room."""
         return self.linker.link(self.room, said, replied_lane)
 
-    def hear(self, said: Utterance, link: LaneLink, entry_id: int = 0, handle: str = "") -> None:
-        """Add a message and its link; the entry id may be added later."""
+    def hear(
+        self,
+        said: Utterance,
+        link: LaneLink,
+        entry_id: int = 0,
+        handle: str = "",
+        recognition: Recognition | None = None,
+    ) -> None:
+        """Add a message, its link and what is recorded with it; the entry id may be added later."""
         self._remember(said, link, entry_id, handle)
+        self._recognized(recognition)
         self._judge()
+
+    def to_record(self, said: Utterance, *, is_reply: bool) -> Recognition | None:
+        """Return how well conversations are recognized if that is to be recorded with a message.
+
+        A reply is judged now and then, before its link is known. As the room is rebuilt from its
+        newest messages, what was found is recorded again before these no longer have it.
+        """
+        known = self.recognition
+        if is_reply and known.is_due(self._since):
+            found = self.linker.found(self.room, said, MAX_LIKELY)
+            if found is not None:
+                return known.after(found)
+        return known if known.replies and self._since >= KEPT_FOR else None
+
+    def _recognized(self, recorded: Recognition | None) -> None:
+        self._since = 0 if recorded else self._since + 1
+        self.recognition = recorded or self.recognition
 
     def _remember(self, said: Utterance, link: LaneLink, entry_id: int, handle: str) -> None:
         self.room.add(said, link)
@@ -168,12 +206,25 @@ class RoomMemory:
         people = (one for one in found if one and one not in (message.sender.id, AGENT))
         return tuple(islice(people, MAX_ADDRESSEES))
 
-    def likely(self, key: str) -> list[int]:
-        """Return the entries that seem to belong to a message's conversation while it is young."""
-        if not self.is_young(key):
-            return []
-        found = self.linker.chosen(self.room, key, MAX_LIKELY)
-        return [self.entries[one] for one in found if one in self.entries]
+    def beside(self, key: str, near: Nearby) -> Nearby:
+        """Return what is near a message, with what its view shows beside its lane."""
+        if self.recognition.by_recency:
+            last = self._ids(self.linker.recent(self.room, key, MAX_LIKELY))
+            return replace(near, likely=last, recent=True)
+        found = self.linker.beside(self.room, key, MAX_LIKELY)
+        return replace(near, likely=self._ids(found.likely), doubted=self._ids(found.doubted))
+
+    def apart(self, key: str) -> frozenset[int]:
+        """Return the entries that are clearly of other conversations than a message."""
+        return frozenset(self._ids(self.linker.apart(self.room, key)))
+
+    def chosen(self, key: str, most: int) -> list[str]:
+        """Return the keys of the earlier messages of a message's conversation, oldest first."""
+        choose = self.linker.recent if self.recognition.by_recency else self.linker.chosen
+        return choose(self.room, key, most)
+
+    def _ids(self, keys: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.entries[one] for one in keys if one in self.entries)
 
     def is_young(self, key: str) -> bool:
         """Return whether a message's conversation has only a few messages."""
@@ -243,6 +294,17 @@ class RoomMemories:
             self._evict()
         return room
 
+    def notes(self) -> list[str]:
+        """Return how well conversations are recognized in the rooms in memory, the worst first."""
+        known = [
+            (room.recognition.in_lane, tape, recognized(room.recognition))
+            for tape, room in self._rooms.items()
+        ]
+        told = sorted(one for one in known if one[2])
+        notes = [f"{tape}: {says[:1].lower()}{says[1:]}" for _share, tape, says in told[:MAX_NOTES]]
+        more = len(told) - len(notes)
+        return [*notes, f"and in {counted(more, 'more room')}"] if more else notes
+
     def forget(self, tapes: Iterable[str]) -> None:
         """Evict the rooms of tapes that may lack the rooms' latest messages."""
         for tape in tapes:
@@ -294,7 +356,9 @@ def room_key(message: InboundMessage, inbox_id: int) -> str:
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
-def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, Any]:
+def link_meta(
+    link: LaneLink, said: Utterance | None, chat: str, recognition: Recognition | None = None
+) -> dict[str, Any]:
     """Return a link for the meta of the message's entry, with the platform's message ids."""
     parent = link.parent
     if parent and _is_plain(parent.removeprefix(f"{chat}/")):
@@ -304,12 +368,19 @@ def link_meta(link: LaneLink, said: Utterance | None, chat: str) -> dict[str, An
         meta |= {"to": list(said.mentions), "calls": said.calls}
         is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
         meta["answer"] = said.reply_to if is_answer else None
+        meta["recognized"] = recognition.to_json() if recognition is not None else None
     return {name: value for name, value in meta.items() if value}
 
 
 def _is_plain(parent: str) -> bool:
     """Return whether a key in a link's meta is a message's id, which lacks its chat."""
     return "/" not in parent and not parent.startswith(OURS)
+
+
+def recorded_recognition(entry: Entry) -> Recognition | None:
+    """Return how well a room's conversations are recognized, if it was recorded with an entry."""
+    link = entry.meta.get("link")
+    return read_recognition(link.get("recognized")) if isinstance(link, Mapping) else None
 
 
 def answer_key(turn: str) -> str:

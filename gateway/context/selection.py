@@ -64,6 +64,8 @@ class Selection:
     pictured  those of these messages that have images, except for the questions
     whole     whether the view shows the room's last messages, because one conversation fills it
     dates     the lines of the days that begin within these messages
+    recent    whether it includes the room's last messages instead of a conversation's
+    doubted   those of `include` that are shown in case the conversation was not recognized
     """
 
     include: tuple[int, ...] = ()
@@ -71,9 +73,12 @@ class Selection:
     pictured: tuple[int, ...] = ()
     whole: bool = False
     dates: tuple[str, ...] = ()
+    recent: bool = False
+    doubted: tuple[int, ...] = ()
 
     def start(self, turn: str) -> TurnStart:
-        return TurnStart(turn, self.takes, self.include, self.whole, self.dates)
+        more = (self.whole, self.dates, self.recent, self.doubted)
+        return TurnStart(turn, self.takes, self.include, *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +88,11 @@ class Nearby:
     whole      whether to include the room's last messages, because one conversation fills it
     refers     whether the question begins a conversation but does not stand alone, so that the
                room's last messages are included if none is likely
-    likely     entries from any lane that seem to belong to the question
-    evidence   old entries that contain the question's rarest words
+    likely     entries of other lanes that seem to belong to the question
+    doubted    entries that are shown in case the conversation was not recognized
+    recent     whether `likely` are the room's last messages, instead of a conversation's
+    left_out   entries that are clearly of other conversations, though one fills the room
+    evidence   old entries with the question's rarest words
     opened_on  the entry on which the question's thread was opened
     thread     the question's thread; messages from other threads are excluded
     apart      whether the lane is apart, so that nothing else of the room may be included
@@ -94,6 +102,9 @@ class Nearby:
     whole: bool = False
     refers: bool = True
     likely: tuple[int, ...] = ()
+    doubted: tuple[int, ...] = ()
+    recent: bool = False
+    left_out: frozenset[int] = frozenset()
     evidence: tuple[int, ...] = ()
     opened_on: int = 0
     thread: str | None = None
@@ -125,20 +136,19 @@ async def select_messages(
     recent = await _recent(tape, lane, after)
     taken = set(selected_ids(recent))
     gone = await deleted(tape, after)
-    settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
+    settled = taken | gone | unseen | _edited_to_ask(recent)
     settled |= {entry.id for entry in recent if _asks_after(entry, asked)}
-    settled |= _edited_to_ask(recent)
     rest = [entry for entry in recent if entry.id not in settled]
     fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen, lane)]
     questions = await _known(tape, asked, recent)
     parts = {entry.id for entry in fresh if entry.meta.get(PART_OF) in asked}
-    chosen = parts | {entry.id for entry in _newest_within(fresh, budget)}
-    kept = [entry for entry in fresh if entry.id in chosen]
+    fitting = parts | {entry.id for entry in _newest_within(fresh, budget)}
+    kept = [entry for entry in fresh if entry.id in fitting]
     include: list[Entry] = []
     if lane is not None:
         young = sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
-        few = young and near.refers and not near.likely
+        few = young and near.refers and not (near.likely or near.doubted)
         room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
         room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
         include = _newest_within(room, budget - _cost(kept))
@@ -147,13 +157,13 @@ async def select_messages(
     added = [entry for entry in kept if entry.id in parts or _adds_to(entry, questions)]
     before = [entry for entry in kept if entry not in added]
     edited = {one.payload["data"]["entry"] for one in recent if is_edit(one) and _is_pictured(one)}
-    shown = (*include, *kept)
-    pictured = tuple(entry.id for entry in shown if _is_pictured(entry) or entry.id in edited)
-    last = sorted({*asked, *(entry.id for entry in added)})
-    takes = (*(entry.id for entry in before), *last)
+    pictured = tuple(e.id for e in (*include, *kept) if _is_pictured(e) or e.id in edited)
+    takes = (*(e.id for e in before), *sorted({*asked, *(e.id for e in added)}))
     said = sorted((*questions, *added), key=lambda entry: entry.id)
     dates = _dates([*include, *before, *said], recent, anchor)
-    return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole, dates)
+    ids = tuple(entry.id for entry in include)
+    doubted = tuple(number for number in ids if number in near.doubted)
+    return Selection(ids, takes, pictured, near.whole, dates, near.recent, doubted)
 
 
 async def _recent(tape: Tape, lane: str | None, after: int) -> list[Entry]:
@@ -186,9 +196,8 @@ def _adds_to(entry: Entry, questions: Sequence[Entry]) -> bool:
 
 
 def _author(entry: Entry) -> tuple[str, str] | None:
-    if "author" not in entry.meta:
-        return None
-    return str(entry.meta.get("channel")), str(entry.meta["author"])
+    meta = entry.meta
+    return (str(meta.get("channel")), str(meta["author"])) if "author" in meta else None
 
 
 def _dates(
@@ -220,10 +229,11 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
     others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
     kept = _newest_within(others, left)
     left -= _cost(kept) + budget - int(budget * REFILL_SHARE)
-    old = await _shown_before(tape, turn, own)
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
-    # Where one conversation fills the room, the newest messages are the better choice.
-    if old and lane and not any(is_take(e) and read_take(e).whole_room for e in own):
+    old = await _shown_before(tape, turn, own, lane)
+    # Where the view is of the room, the newest messages are the better choice.
+    takes = [read_take(entry) for entry in own if is_take(entry)]
+    if old and lane and not any(take.whole_room or take.recent for take in takes):
         question = " ".join(messages[number].text for number in asked if number in messages)
         past = TapeSnapshot(tape, own[0].id - 1)
         old = await _related_to(question, old, past, lane, left) or old
@@ -246,12 +256,11 @@ def _taken_after(own: Iterable[Entry], asked: Sequence[int]) -> set[int]:
     return found
 
 
-async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:
+async def _shown_before(tape: Tape, turn: str, own: list[Entry], lane: str | None) -> list[Entry]:
     """Return the messages that a turn's view showed before its anchor, except the turn's own."""
     anchors = [entry for entry in own if entry.kind == ANCHOR]
     if not anchors or anchors[-1].name != OVERFLOW_NOTICED:
         return []  # Providers do not say by how much a prompt was too long.
-    lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     shown = await view_entries(TapeSnapshot(tape, anchors[-1].id - 1), LATEST, lane, turn)
     mine = {*selected_ids(own), *(entry.id for entry in own)}
     others = (entry for entry in shown if entry.kind == MESSAGE and entry.id not in mine)
@@ -281,13 +290,13 @@ def selected_ids(entries: Iterable[Entry]) -> list[int]:
 def _is_pictured(entry: Entry) -> bool:
     if is_edit(entry) and MEDIA_FROM not in entry.payload["data"]:
         return False
-    foreign = (media for _whose, media in foreign_media(entry))
-    return any(one.get("kind") == "image" for one in (*entry.meta.get("media", ()), *foreign))
+    media = (*entry.meta.get("media", ()), *(one for _whose, one in foreign_media(entry)))
+    return any(one.get("kind") == "image" for one in media)
 
 
 async def _begin(tape: Tape, anchor: Entry) -> int:
-    # Messages that arrived during the anchor's turn come before the anchor, but no turn has shown
-    # them. The check for messages that no turn has taken therefore starts where that turn began.
+    # Messages that arrived during the anchor's turn come before the anchor, though no turn has
+    # shown them: what no turn has taken is looked for from where that turn began.
     turn = anchor.meta.get("turn")
     own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
     return min([anchor.id, *(entry.id for entry in own)])
@@ -300,16 +309,17 @@ async def _elsewhere(
     if near.apart:
         opened = [number for number in near.opened if number > after] if first else []
         return sorted((await tape.entries(opened)).values(), key=lambda entry: entry.id)
-    wanted = [*near.evidence, *(number for number in near.likely if number > after)]
+    likely = (number for number in (*near.likely, *near.doubted) if number > after)
+    wanted = [*near.evidence, *likely]
     if first and near.opened_on:
         wanted.append(near.opened_on)
     found = dict(await tape.entries(list(dict.fromkeys(wanted))))
     if few or near.whole:
         most = ROOM_MESSAGES if near.whole else FEW * 2
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
-        others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
-        kept = others if near.whole else others[-FEW:]
-        found.update((entry.id, entry) for entry in kept)
+        fitting = (e for e in room if e.id not in near.left_out and e.meta.get("lane") != lane)
+        others = [entry for entry in fitting if _is_said(entry)]
+        found.update((entry.id, entry) for entry in (others if near.whole else others[-FEW:]))
     said = [entry for _number, entry in sorted(found.items()) if _is_said(entry)]
     repeated = _edited_to_ask(said)
     said = [entry for entry in said if entry.id not in repeated]
@@ -329,8 +339,8 @@ def _is_said(entry: Entry) -> bool:
 
 
 def _edited_to_ask(entries: Iterable[Entry]) -> set[int]:
-    """Return the ids of messages of which an edit asks: its own entry has their text."""
-    found = set()
+    """Return the messages of which an edit asks: its own entry has their text."""
+    found: set[int] = set()
     for entry in entries:
         if is_edit(entry) and ASKED_IN in entry.payload["data"]:
             found.add(entry.payload["data"]["entry"])
@@ -367,11 +377,9 @@ def _must_show(
 
 
 def _pairs(steps: Sequence[Entry]) -> list[Entry]:
-    paired: list[Entry] = []
-    for call, result in pairwise(steps):
-        if (call.kind, result.kind) == (TOOL_CALL, TOOL_RESULT):
-            paired += [call, result]
-    return paired
+    kinds = (TOOL_CALL, TOOL_RESULT)
+    pairs = (pair for pair in pairwise(steps) if (pair[0].kind, pair[1].kind) == kinds)
+    return [entry for pair in pairs for entry in pair]
 
 
 def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = False) -> list[Entry]:

@@ -175,6 +175,14 @@ def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
     says = say("takes {entries}", entries=_entries(takes))
     if include:
         says += say(", and includes {entries} from elsewhere", entries=_entries(include))
+    if take.doubted:
+        sentence = ", {entries} in case its conversation was not recognized"
+        says += say(sentence, entries=_entries(take.doubted))
+    if take.recent:
+        says += say(
+            ", and shows the room's last messages, because conversations are not recognized well"
+            " there"
+        )
     if take.whole_room:
         says += say(", and shows all lanes, because one conversation fills the room")
     if take.steered:

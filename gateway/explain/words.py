@@ -1,4 +1,4 @@
-"""What somebody said, in words, for everybody who lists messages."""
+"""What somebody said, and what is known of a room, in words, for everybody who shows it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Final
 from gateway.language.language import say
 from tape.entry import Entry
 from tape.excerpts import files_of, others_of
+from tape.linking.recognition import Recognition
 
 ALLOWS: Final = "allows"
 """The key in the meta of the entry that lets a recorded call run, since somebody allowed it."""
 
 PRESSED: Final = "{name} pressed Allow"
+RECOGNIZED: Final = "In this room, conversations are recognized in {share} of 100 replies"
+BY_RECENCY: Final = ", so views show its last messages"
 
 
 def is_persons(entry: Entry) -> bool:
@@ -28,3 +31,11 @@ def words_of(entry: Entry, *, files: bool = True) -> str:
         return say(PRESSED, name=entry.meta.get("name") or say("somebody"))
     words = "\n".join(filter(None, [str(entry.meta.get("text") or ""), others_of(entry)]))
     return words or (files_of(entry) if files else "")
+
+
+def recognized(known: Recognition) -> str:
+    """Return how well a room's conversations are recognized, or "" if that is not known yet."""
+    if not known.is_known:
+        return ""
+    says = say(RECOGNIZED, share=round(100 * known.in_lane))
+    return says + say(BY_RECENCY) if known.by_recency else says

@@ -22,13 +22,14 @@ from tape.fork_block import META
 from tape.importing.normalize import Raw, read_raw
 from tape.query import Query
 from tape.store import BatchStore, TapeStore
+from tape.turn_events import ENTRY_LISTS
 from tape.unit_of_work import Batch
 
 PAGE: Final = 500  # the number of entries that a comparison reads at once
 MAX_LINES_LISTED: Final = 20
 """Maximum line numbers to list for each repair; all of them are counted."""
 
-_LISTS: Final = ("takes", "include", "entries")
+_LISTS: Final = (*ENTRY_LISTS, "entries")
 
 
 @dataclass(slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
 from tape.linking.model import Model
-from tape.linking.ranking import chosen, latest, ranked
-from tape.linking.room import LinkerRoom
+from tape.linking.ranking import Beside, apart, beside, choose, chosen, latest, ranked, recent
+from tape.linking.recognition import JudgedReply
+from tape.linking.room import Heard, LinkerRoom
 from tape.linking.rules import by_recency, by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
 from tape.linking.waking import or_woken
@@ -63,6 +65,53 @@ class Linker:
         if not _quiet(room):
             return chosen(room, key, most, self.model)
         return chosen(room, key, most) or latest(room, key, min(most, MAX_AFTER_LULL))
+
+    def beside(self, room: LinkerRoom, key: str, most: int = 50) -> Beside:
+        """Return what a view shows beside a message's lane: what is likely, and what is in doubt.
+
+        There are at most `most` of each.
+        """
+        message = room.by_key.get(key)
+        if message is None:
+            return Beside()
+        own = room.lanes[message.lane].heard
+        if self.model is None or message.threaded or _quiet(room):
+            known = {heard.key for heard in own}
+            found = self.chosen(room, key, most)
+            return Beside(tuple(one for one in found if one not in known))
+        return beside(room.before(key), message, most, self.model)
+
+    def recent(self, room: LinkerRoom, key: str, most: int = 50) -> list[str]:
+        """Return the keys of the last messages before one, oldest first.
+
+        What is clearly apart is left out. They are as many as a view of the conversation has, and
+        twenty at least. A call that begins a conversation and stands alone has what is very likely.
+        """
+        message = room.by_key.get(key)
+        if message is None or self.model is None or message.threaded or _quiet(room):
+            return latest(room, key, most)
+        return recent(room.before(key), message, most, self.model)
+
+    def apart(self, room: LinkerRoom, key: str) -> frozenset[str]:
+        """Return the keys of the messages before one that are clearly of other conversations."""
+        message = room.by_key.get(key)
+        if message is None or self.model is None or message.threaded or _quiet(room):
+            return frozenset()
+        return apart(room.before(key), message, self.model)
+
+    def found(self, room: LinkerRoom, reply: Utterance, most: int = 50) -> JudgedReply | None:
+        """Return where the message that a new one replies to would be if nobody knew of the reply.
+
+        It is None if the room has forgotten that message, or if there is nothing to judge.
+        """
+        replied = room.by_key.get(reply.reply_to) if reply.reply_to else None
+        bare = replace(reply, reply_to=None)
+        if replied is None or replied.threaded or self.model is None or _quiet(room, bare):
+            return None
+        message = Heard(bare, self.link(room, bare), room.number)
+        found = choose(room, message, most, self.model)
+        last = room.heard[-len(found) :] if found else []
+        return JudgedReply(replied.lane == message.lane, replied.key in found, replied in last)
 
 
 def _quiet(room: LinkerRoom, *new: Utterance) -> bool:

@@ -12,6 +12,10 @@ import pytest
 
 from channels.testing import Answer, Chat, PersonMessage
 from gateway.context.replay import prompts_of
+from gateway.doctor.checks.gateway import check_gateway
+from gateway.doctor.subject import find_subject
+from tape.linking.recognition import MIN_REPLIES
+from tape.turn_events import TURN_START
 from tests.fakes.openai.script import Text
 from tests.kit.gateways import tape_of
 from tests.kit.play import Play, opened, playing, prompt_of
@@ -105,6 +109,63 @@ async def test_g1_the_view_survives_a_restart(channel: str, tmp_path: Path) -> N
             after = play.model.requests[-1].body["messages"]
     assert after[: len(before)] == before
     assert "Lime." in [message["content"] for message in after]
+
+
+async def cross_talk(play: Play, group: Chat) -> None:
+    """Have two pairs talk at once, one of whom always replies to a message of the other pair.
+
+    By names and words, each reply belongs to its own pair's conversation: the linker is wrong.
+    """
+    ann, ben, cid, dan = (play.person(name) for name in ("Ann", "Ben", "Cid", "Dan"))
+    lines = (
+        (ann, "Ben, does the printer in the hall print on both sides?"),
+        (ben, "Ann, the printer needs new paper first"),
+        (cid, "Dan, which road leads from the station to the harbour?"),
+        (dan, "Cid, the road along the river goes to the harbour"),
+        (ann, "Ben, I put paper into the printer and it prints one side only"),
+        (cid, "Dan, is the river road open for bicycles now?"),
+    )
+    for number in range(MIN_REPLIES):
+        for person, text in lines[:-1]:
+            said = await play.stage.say(group, person, f"{text} {number}", mention=False)
+            await play.clock.advance(30)
+        person, text = lines[-1]
+        await play.stage.say(group, person, f"{text} {number}", mention=False, reply_to=said.id)
+        await play.settle()
+        await play.clock.advance(30)
+
+
+async def seen_by_doctor(home: Path) -> list[str]:
+    """Return what doctor says of how conversations are recognized."""
+    results = await check_gateway(find_subject({"TAPEWAY_HOME": str(home)}, deep=False))
+    return [one.says for one in results if "conversations are recognized" in one.says]
+
+
+@promises("G1", "groups", "rules")
+async def test_g1_where_replies_show_that_conversations_are_not_recognized_the_last_are_shown(
+    channel: str, tmp_path: Path
+) -> None:
+    says = "in this room, conversations are recognized in 0 of 100 replies"
+    async with opened(channel, lasts=True) as house:
+        async with house.playing(tmp_path) as play:
+            group = play.stage.group()
+            await cross_talk(play, group)
+            before = await seen_by_doctor(tmp_path)
+            in_threads = play.gateway.channels[channel].traits.answers_open_threads
+        async with house.playing(tmp_path) as play:
+            await play.ask(group, play.person("Eve"), "and what about the other one?")
+            prompt = prompt_of(play.model)
+            start = (await play.events(group, TURN_START))[-1]
+            after = await seen_by_doctor(tmp_path)
+    assert after == before
+    if in_threads:  # which are conversations for certain, so that nothing is judged
+        assert before == []
+        return
+    (noted,) = before
+    assert f"{says}, so views show its last messages" in noted
+    assert start["view"] == "recent"
+    assert f"bicycles now? {MIN_REPLIES - 1}" in prompt
+    assert f"one side only {MIN_REPLIES - 1}" in prompt
 
 
 @promises("G2")

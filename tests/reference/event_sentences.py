@@ -160,6 +160,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "ledger.unreadable": "A row of the ledger cannot be read by this version, and is marked as"
     " dead.",
     "linker.failed": "The linker failed on a message, which then starts a conversation.",
+    "linker.not_judged": "The linker failed on a reply that was to show how well it recognizes"
+    " conversations.",
     "linker.rules_only": "The linker's model cannot be used; rules alone decide which conversation"
     " a message belongs to.",
     "media.fetch_failed": "An image could not be fetched.",

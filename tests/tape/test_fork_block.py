@@ -57,6 +57,19 @@ async def test_references_in_a_fork_follow_its_entries_past_what_the_parent_wrot
     await store.close()
 
 
+async def test_what_a_turn_in_a_fork_showed_in_doubt_follows_its_entries() -> None:
+    tape = Tape(MemoryStore(), "chat")
+    async with tape.fork() as fork:
+        (said,) = await fork.append(message("user", "in doubt", inbox=1))
+        await tape.append(message("user", "of the parent"))
+        data = {"turn": "t", "include": [said.id], "takes": [], "doubted": [said.id]}
+        await fork.append(event("turn.start", data, turn="t"))
+    (start,) = await tape.find(name="turn.start")
+    (moved,) = [entry.id for entry in await tape.read() if entry.text == "in doubt"]
+    assert moved != said.id
+    assert start.payload["data"]["doubted"] == start.payload["data"]["include"] == [moved]
+
+
 async def test_a_rewind_in_a_fork_of_a_fork_hides_the_same_after_both_merges() -> None:
     tape = Tape(MemoryStore(), "chat")
     await tape.append(message("user", "old"))

@@ -22,7 +22,10 @@ def as_entry(take: TurnStart | TurnRetake) -> Entry:
 DAYS = st.lists(st.text(max_size=5), max_size=3).map(tuple)
 
 
-@given(st.builds(TurnStart, st.text(), IDS, IDS, st.booleans(), DAYS))
+@given(
+    st.builds(TurnStart, st.text(), IDS, IDS, st.booleans(), DAYS)
+    | st.builds(TurnStart, st.text(), IDS, IDS, dates=DAYS, recent=st.booleans(), doubted=IDS)
+)
 def test_a_start_is_read_as_it_was_written(start: TurnStart) -> None:
     assert read_take(as_entry(start)) == start
 
@@ -40,6 +43,18 @@ def test_a_start_keeps_the_order_of_its_keys() -> None:
         ("view", "room"),
         ("takes", [3]),
     ]
+
+
+def test_a_start_says_which_messages_are_in_doubt_and_that_the_last_are_shown() -> None:
+    take = TurnStart("t", (4,), (1, 2, 3), recent=True, doubted=(2,))
+    assert list(take.to_entry().payload["data"].items()) == [
+        ("turn", "t"),
+        ("include", [1, 2, 3]),
+        ("view", "recent"),
+        ("takes", [4]),
+        ("doubted", [2]),
+    ]
+    assert take.shown == (1, 2, 3, 4)
 
 
 def test_empty_fields_are_not_written() -> None:

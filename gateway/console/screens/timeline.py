@@ -33,7 +33,7 @@ from tape.entry import as_date
 from tape.query import ID_SPACE
 
 MAX_SEARCHED: Final = 500  # maximum characters of a search
-ABOUT_MORE: Final = frozenset({"inbox", "account", "heard", "why", "sent"})
+ABOUT_MORE: Final = frozenset({"inbox", "account", "heard", "why", "sent", "recognized"})
 
 Answer = Callable[[ConsoleChat, Request], Awaitable[Any]]
 

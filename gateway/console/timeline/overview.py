@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from gateway.console.reads import PAGE, SEARCH_TOO_SLOW, ConsoleReads
 from gateway.console.timeline.marks import chapter_of, rows_of
+from gateway.context.room_memory import recorded_recognition
 from gateway.errors import AdminError
-from tape.entry import ANCHOR, Entry
+from gateway.explain.words import recognized
+from tape.entry import ANCHOR, MESSAGE, Entry
 from tape.errors import ReadTooSlow
 from tape.query import ID_SPACE, Query
 from tape.rollups import BLOCK, BLOCK_IDS, HOUR, Stretch, hour_of
@@ -29,13 +31,24 @@ async def map_of(reads: ConsoleReads, tape: str) -> Json:
     low, high  the entries that are counted; the index counts the others soon
     bins       lists of first and last id, oldest and newest date, and the numbers of entries,
                messages, answers, failed turns, refusals, edits and deletions, and anchors
+    recognized  how well the chat's conversations are recognized, in words, or ""
     """
     size = await reads.size(tape)
     low, high, found = await _stretches(reads, tape, BLOCK)
     if len(found) < MIN_BLOCKS:
         low, high, found = await _stretches(reads, tape, HOUR)
         found.sort(key=lambda one: one.first)
-    return {"size": size, "low": low, "high": high, "bins": [_bin(one) for one in joined(found)]}
+    bins = [_bin(one) for one in joined(found)]
+    says = await _recognized(reads, tape)
+    return {"size": size, "low": low, "high": high, "bins": bins, "recognized": says}
+
+
+async def _recognized(reads: ConsoleReads, tape: str) -> str:
+    """Return how well conversations are recognized, which was recorded with a newer message."""
+    newest = await reads.page(Query(tape, kinds=(MESSAGE,), limit=PAGE, newest=True))
+    known = (recorded_recognition(entry) for entry in reversed(newest))
+    found = next((one for one in known if one is not None), None)
+    return recognized(found) if found is not None else ""
 
 
 def joined(found: Sequence[Stretch]) -> list[Stretch]:

@@ -58,6 +58,16 @@ CONVERSATIONS: Final = {
     " by the linker's estimate": (
         "，因为从用词、作者和时间看，它最可能接续{parent}：链接器估计可能性为 {chance} %"
     ),
+    "In this room, conversations are recognized in {share} of 100 replies": (
+        "在这个聊天室里，每 100 条回复中有 {share} 条能认出所属的对话"
+    ),
+    ", so views show its last messages": "，因此视图改为显示最近的消息",
+    ", {entries} in case its conversation was not recognized": (
+        "，其中{entries}是为了防备对话没有认对"
+    ),
+    ", and shows the room's last messages, because conversations are not recognized well there": (
+        "，并显示聊天室最近的消息，因为那里的对话认得不够准"
+    ),
     "that message": "那条消息",
     "the agent's answer “{text}”": "助手的回答“{text}”",
     "“{text}” by {name}": " {name} 的“{text}”",

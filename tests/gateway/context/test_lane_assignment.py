@@ -12,6 +12,7 @@ import pytest
 from channels.message import Author, InboundMessage, Media
 from tape.entry import message
 from tape.linking import LaneLink, Linker
+from tape.linking.recognition import FIRST_PACE
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.context.memories import hear, says
@@ -69,9 +70,11 @@ async def test_a_fault_of_the_linker_costs_a_message_only_its_conversation(
         raise ArithmeticError("no")
 
     monkeypatch.setattr(Linker, "link", fails)
-    monkeypatch.setattr(Linker, "chosen", fails)
-    lanes = await hear(group, says(1, "1", "hello"), asks(2, "2", "who is there?"))
-    assert lanes == ["said:-100/1", "said:-100/2"]
+    for name in ("beside", "found"):
+        monkeypatch.setattr(Linker, name, fails)
+    replies = [says(number, "3", "yes", reply_to="1") for number in range(3, 3 + FIRST_PACE)]
+    lanes = await hear(group, says(1, "1", "hello"), asks(2, "2", "who is there?"), *replies)
+    assert lanes == ["said:-100/1", "said:-100/2", *["said:-100/1"] * FIRST_PACE]
     assert len(group.model.requests) == 1
 
 

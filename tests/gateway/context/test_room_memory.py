@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
+from channels.message import InboundMessage
 from gateway.app import Gateway
 from gateway.context.room_memory import (
     CHECK_INTERVAL,
     MAX_MESSAGES,
+    MAX_NOTES,
     MIN_ROOM_WEIGHT,
     RoomMemories,
     RoomMemory,
 )
 from tape.linking import LaneLink, Linker, Utterance
+from tape.linking.recognition import FIRST_PACE, KEPT_FOR, Recognition
 from tape.linking.room import WINDOW
 from tape.linking.utterance import AGENT
 from tests.gateway.context.memories import says
@@ -113,6 +117,101 @@ async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text
     assert people("look, Name2") == ()
     assert people("what now?", addressed=True) == ()
     assert memory.people(says(3, "2", "Name2 is me")) == ()
+
+
+def cross_talk(count: int, first: int = 1) -> list[InboundMessage]:
+    """Return what two pairs say at once; every sixth message replies to the other pair."""
+    lines = (
+        ("1", "Name2: does the printer in the hall print on both sides?"),
+        ("2", "Name1: the printer needs new paper first"),
+        ("3", "Name4: which road leads from the station to the harbour?"),
+        ("4", "Name3: the road along the river goes to the harbour"),
+        ("1", "Name2: I put paper into the printer and it prints one side only"),
+        ("3", "Name4: is the river road open for bicycles now?"),
+    )
+    said = []
+    for number in range(first, first + count):
+        who, text = lines[number % 6]
+        replies = {"reply_to": str(number - 1)} if number % 6 == 5 and number > first else {}
+        said.append(says(number, who, f"{text} {number}", **replies))
+    return said
+
+
+async def test_a_room_that_is_read_again_knows_how_well_its_conversations_are_recognized(
+    group: GroupChat,
+) -> None:
+    entries = await group.hear(*cross_talk(40))
+    rooms = group.gateway.parts.memories
+    kept = (await rooms.of(group.tape.name)).recognition
+    recorded = [entry for entry in entries if "recognized" in entry.meta.get("link", {})]
+    assert kept.replies == len(recorded) > 3
+    assert (kept.in_lane, kept.in_set) < (0.5, 0.5)
+    assert kept.in_last > 0.5
+    rooms.forget([group.tape.name])
+    assert (await rooms.of(group.tape.name)).recognition == kept
+    # One that forgot in between records what the other does.
+    more = cross_talk(13, first=41)
+    rooms.forget([group.tape.name])
+    for one in more:
+        await group.hear(one)
+        known = (await rooms.of(group.tape.name)).recognition
+        rooms.forget([group.tape.name])
+        assert (await rooms.of(group.tape.name)).recognition == known
+    assert known.replies > kept.replies
+
+
+async def test_what_was_recorded_with_an_erased_message_is_that_of_an_earlier_one(
+    group: GroupChat,
+) -> None:
+    entries = await group.hear(*cross_talk(40))
+    judged = [entry for entry in entries if "recognized" in entry.meta.get("link", {})]
+    left = [entry for entry in entries if entry is not judged[-1]]
+    known = RoomMemory(Linker.shipped(), left).recognition
+    assert known.to_json() == judged[-2].meta["link"]["recognized"]
+
+
+def test_replies_are_judged_now_and_then() -> None:
+    room = RoomMemory(Linker.shipped())
+    due = []
+    for number, message in enumerate(cross_talk(60)):
+        said = room.utterance(message, 0)
+        judged = room.to_record(said, is_reply=True)
+        if judged is not None:
+            due.append(number)
+        link = LaneLink(f"said:{number % 2}", None, "")
+        room.hear(said, link, recognition=judged)
+    assert due
+    assert min(new - old for old, new in pairwise(due)) > FIRST_PACE
+    assert room.recognition.replies == len(due)
+
+
+def test_what_is_known_is_recorded_again_before_the_room_forgets_it() -> None:
+    room = RoomMemory(Linker.shipped())
+    known = Recognition(40, 0.5, 0.6, 0.7)
+    recorded = []
+    for number in range(250):
+        said, link = heard(number, str(number % 3), "a")
+        record = known if number == 0 else room.to_record(said, is_reply=False)
+        room.hear(said, link, recognition=record)
+        if record is not None:
+            recorded.append(number)
+    assert recorded == [0, KEPT_FOR + 1, 2 * (KEPT_FOR + 1)]
+    assert room.recognition == known
+
+
+async def test_rooms_say_how_well_their_conversations_are_recognized(gateway: Gateway) -> None:
+    rooms = RoomMemories(gateway.services.tapes, Linker())
+    for number in range(MAX_NOTES + 2):
+        room = await rooms.of(f"room {number}")
+        room.recognition = Recognition(30, 0.9 - number / 10, 0.9, 0.9, number == 3)
+    new = await rooms.of("new")
+    new.recognition = Recognition(29, 0.0, 0.0, 0.0)
+    notes = rooms.notes()
+    assert len(notes) == MAX_NOTES + 1
+    says = "in this room, conversations are recognized in {} of 100 replies"
+    assert notes[0] == f"room {MAX_NOTES + 1}: {says.format(30)}"
+    assert f"room 3: {says.format(60)}, so views show its last messages" in notes
+    assert notes[-1] == "and in 2 more rooms"
 
 
 def heard(number: int, who: str, lane: str) -> tuple[Utterance, LaneLink]:

@@ -273,3 +273,34 @@ async def test_the_room_s_last_messages_are_shown_only_to_what_refers_to_them() 
     refers = await select_messages(tape, "x", [5], [], 1000, Nearby(refers=True))
     clear = await select_messages(tape, "x", [5], [], 1000, Nearby(refers=False))
     assert (refers.include, clear.include) == ((3, 4), ())
+
+
+async def test_what_is_in_doubt_is_included_and_recorded_as_such() -> None:
+    tape = await tape_with(*(said(str(number), lane="y") for number in range(3, 7)), said("7"))
+    near = Nearby(refers=True, likely=(3,), doubted=(5, 7))
+    taken = await select_messages(tape, "x", [7], [], 1000, near)
+    assert taken == Selection((3, 5), (7,), doubted=(5,))
+    data = taken.start("t").to_entry().payload["data"]
+    assert data == {"turn": "t", "include": [3, 5], "takes": [7], "doubted": [5]}
+
+
+async def test_what_is_in_doubt_is_not_shown_beyond_the_budget() -> None:
+    tape = await tape_with(said("word " * 300, lane="y"), said("4", lane="y"), said("5"))
+    near = Nearby(refers=False, doubted=(3, 4))
+    taken = await select_messages(tape, "x", [5], [], 100, near)
+    assert (taken.include, taken.doubted) == ((4,), (4,))
+
+
+async def test_the_room_s_last_messages_are_recorded_as_such() -> None:
+    tape = await tape_with(said("3", lane="y"), said("4", lane="z"), said("5"))
+    near = Nearby(refers=False, likely=(3, 4), recent=True)
+    taken = await select_messages(tape, "x", [5], [], 1000, near)
+    assert taken == Selection((3, 4), (5,), recent=True)
+    assert taken.start("t").to_entry().payload["data"]["view"] == "recent"
+
+
+async def test_what_is_clearly_apart_is_left_out_where_one_conversation_fills_the_room() -> None:
+    tape = await tape_with(said("3", lane="y"), said("4", lane="z"), said("5"))
+    near = Nearby(whole=True, left_out=frozenset({3}))
+    taken = await select_messages(tape, "x", [5], [], 1000, near)
+    assert taken == Selection((4,), (5,), whole=True)

@@ -17,7 +17,7 @@ from gateway.explain.read_only import read_only
 from gateway.explain.report import Report
 from tape.entry import event, message
 from tape.errors import TapeError
-from tape.turn_events import OUTBOUND
+from tape.turn_events import OUTBOUND, TURN_START, TurnStart
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.chats import GroupChat
@@ -52,6 +52,24 @@ async def test_an_entry_of_a_tape_leads_to_its_message_or_its_turn(tmp_path: Pat
             assert story.head, entry
             of_none = "belongs to no message and no turn" in story.head
             assert of_none == ("inbox" not in entry.meta and "turn" not in entry.meta)
+
+
+async def test_a_turn_says_what_it_shows_in_doubt_and_that_it_shows_the_last_messages(
+    tmp_path: Path,
+) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        (own,) = await tape.find(name=TURN_START)
+        turn = own.meta["turn"]
+        shown = TurnStart(turn, (6,), (3, 4, 5), recent=True, doubted=(4, 5)).to_entry()
+        await tape.append(replace(shown, meta={"turn": turn}))
+        story = await explained(gateway, f"{tape.name}#{own.id}")
+    says = (
+        "takes entry 6, and includes entries 3, 4, 5 from elsewhere, entries 4, 5 in case its"
+        " conversation was not recognized, and shows the room's last messages, because"
+        " conversations are not recognized well there"
+    )
+    assert says in told(story, "view")
 
 
 async def test_a_thumb_is_said_in_words(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ async def test_gaps_equal_ids_and_broken_lines_are_mended_and_references_follow(
         said(12, "twelve"),
         "",
         said(12, "another twelve"),
-        event_line("turn.start", 20, turn="t1", takes=[12, 10, 99], include=[1]),
+        event_line("turn.start", 20, turn="t1", takes=[12, 10, 99], include=[1], doubted=[1]),
         event_line("message.edit", 21, entry=12, content="now"),
         said(22, "prompt", meta={"prompt_of": 12}),
         said(23, "lost", meta={"prompt_of": 77}),
@@ -103,7 +103,8 @@ async def test_gaps_equal_ids_and_broken_lines_are_mended_and_references_follow(
     assert [entry.text for entry in entries if entry.kind == "message"] == [
         *("ten", "twelve", "another twelve", "prompt", "lost")
     ]
-    assert entries[4].payload["data"] == {"turn": "t1", "takes": [3, 2], "include": [1]}
+    taken_in = {"turn": "t1", "takes": [3, 2], "include": [1], "doubted": [1]}
+    assert entries[4].payload["data"] == taken_in
     assert entries[5].payload["data"]["entry"] == 3
     assert [entry.meta for entry in entries[6:]] == [{"prompt_of": 3}, {}]
     assert report.mended == {

@@ -200,7 +200,7 @@ class TapeScreen {
     const { name, about } = this.#parts;
     name.textContent = found.title;
     document.title = `${found.title} · ${t('tape.title')}`;
-    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', ' ', make('span', { title: t('tape.counted') }, odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))), make('span', { 'aria-hidden': 'true' }, ` ${t('tape.unit')}`)));
+    about.replaceChildren(make('span', { class: 'channel' }, found.channel), found.private ? ` · ${t('private')}` : '', found.recognized ? ` · ${found.recognized}` : '', ' ', make('span', { title: t('tape.counted') }, odometer(String(found.size).padStart(6, '0'), t('tape.size', number(found.size))), make('span', { 'aria-hidden': 'true' }, ` ${t('tape.unit')}`)));
     this.map.take(found);
     const counted = found.high ? found.high - found.low + 1 : 0;
     if (found.size - counted > 5000) this.#say(t('tape.counting', number(counted), number(found.size)));

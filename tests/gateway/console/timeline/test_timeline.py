@@ -37,6 +37,7 @@ from tape.entry import Entry, NewEntry, anchor, bootstrap, event, message, tool_
 from tape.erasing import tombstone
 from tape.errors import ReadTooSlow
 from tape.handle import Tape
+from tape.linking.recognition import MIN_REPLIES, Recognition
 from tape.query import Query
 from tape.rollups import Stretch
 from tape.store import ErasingStore
@@ -359,3 +360,26 @@ async def test_a_name_cannot_break_out_of_a_chapter(tape: Tape, reads: ConsoleRe
     assert "\n# " not in markdown.removeprefix("# ")
     assert "\\<script\\>" in markdown
     assert "<script>" not in found.html("Tapeway")
+
+
+async def test_the_timeline_says_how_well_conversations_are_recognized(
+    tape: Tape, reads: ConsoleReads
+) -> None:
+    def judged(number: int, known: Recognition) -> NewEntry:
+        new = said("hello", number)
+        return replace(new, meta={**new.meta, "link": {"recognized": known.to_json()}})
+
+    await tape.append(judged(1, Recognition(MIN_REPLIES - 1, 0.5, 0.6, 0.7)), said("so", 2))
+    assert (await map_of(reads, tape.name))["recognized"] == ""
+    await tape.append(
+        judged(3, Recognition(MIN_REPLIES, 0.61, 0.8, 0.9, by_recency=True)), said("so", 4)
+    )
+    shown = await map_of(reads, tape.name)
+    assert shown["recognized"] == (
+        "In this room, conversations are recognized in 61 of 100 replies,"
+        " so views show its last messages"
+    )
+    with speaking("zh"):
+        assert "61" in (says := (await map_of(reads, tape.name))["recognized"])
+    assert "recognized" not in says
+    assert "recognized" not in for_readers(shown)

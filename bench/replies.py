@@ -37,7 +37,7 @@ from bench.replay.figures import Row
 from bench.replay.gateway import playing, quiet_log
 from bench.replay.play import Replay, Seen
 from bench.replay.room import PlayedRoom, Said, room_of
-from gateway.context.room_memory import room_key
+from gateway.context.rooms.reading import room_key
 from tape.linking.room import LinkerRoom
 
 CALL_EVERY: Final = 5

@@ -10,7 +10,7 @@ from gateway.access.console_door import ConsoleDoor
 from gateway.access.pairing import Pairing
 from gateway.access.roles import Roles
 from gateway.context.lane_assignment import LaneAssigner
-from gateway.context.room_memory import RoomMemories, open_linker
+from gateway.context.rooms.memories import RoomMemories, open_linker
 from gateway.delivery.sender import OutboxSender
 from gateway.erasing.doomed import ERASE
 from gateway.erasing.eraser import Eraser

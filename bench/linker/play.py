@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from bench.irc import Line, Log
 from bench.linker.vary import Scene
-from gateway.context.room_memory import answer_in
+from gateway.context.rooms.reading import answer_in
 from tape.linking import Linker
 from tape.linking.features_message import MessageFeatures
 from tape.linking.features_relevance import Judgement, relevance_rows

@@ -16,7 +16,8 @@ from bench.replay.prompts import Call, Prompts, pieces_of
 from bench.replay.room import CHANNEL, PlayedRoom, Said
 from gateway.context.replay import prompts_of
 from gateway.context.retrieval import find_nearby
-from gateway.context.room_memory import RoomMemory, room_key
+from gateway.context.rooms.memory import RoomMemory
+from gateway.context.rooms.reading import room_key
 from gateway.context.selection import reselect_messages, select_messages
 from tape.context import LATEST, Message, to_messages, view_entries
 from tape.entry import MESSAGE, Entry

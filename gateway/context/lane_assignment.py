@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, RoomMemory, answer_key, link_meta
+from gateway.context.rooms.memories import RoomMemories
+from gateway.context.rooms.memory import RoomMemory
+from gateway.context.rooms.reading import answer_key, link_meta
 from gateway.logs import get_log
 from gateway.pipeline.turn import BurstKey
 from gateway.services import Services

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, room_key
+from gateway.context.rooms.memories import RoomMemories
+from gateway.context.rooms.reading import room_key
 from gateway.context.selection import Nearby
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question

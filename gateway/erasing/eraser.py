@@ -17,7 +17,7 @@ from typing import Any, Final
 from channels.message import KEPT
 from channels.room.channel import RoomChannel
 from gateway.context.images import SCHEME, files_of
-from gateway.context.room_memory import RoomMemories
+from gateway.context.rooms.memories import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
 from gateway.erasing.doomed import ERASE, Doomed, is_elsewhere
 from gateway.explain.quotes import word_runs

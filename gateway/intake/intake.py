@@ -18,7 +18,7 @@ from channels.message import InboundMessage
 from gateway.access.access import Access, Decision
 from gateway.access.pairing import Pairing
 from gateway.context.lane_assignment import BatchIndex
-from gateway.context.room_memory import RoomMemories
+from gateway.context.rooms.memories import RoomMemories
 from gateway.hooks.messages import session_of
 from gateway.intake.acceptance import accept_for_all
 from gateway.intake.completion import Completion

@@ -18,7 +18,7 @@ import anyio
 from channels.clock import wait_at_most
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
-from gateway.context.room_memory import RoomMemories
+from gateway.context.rooms.memories import RoomMemories
 from gateway.logs import get_log
 from gateway.scheduling.recovery import AGAIN, DROP, Recovery
 from gateway.services import Services

@@ -20,7 +20,7 @@ from channels.message import InboundMessage, OutboundMessage
 from gateway.access.roles import Roles
 from gateway.context.images import load_images
 from gateway.context.retrieval import find_nearby, opened_on
-from gateway.context.room_memory import RoomMemories
+from gateway.context.rooms.memories import RoomMemories
 from gateway.context.selection import Nearby, Selection, select_messages
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of

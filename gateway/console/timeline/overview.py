@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gateway.console.reads import PAGE, SEARCH_TOO_SLOW, ConsoleReads
 from gateway.console.timeline.marks import chapter_of, rows_of
-from gateway.context.room_memory import recorded_recognition
+from gateway.context.rooms.reading import recorded_recognition
 from gateway.errors import AdminError
 from gateway.explain.words import recognized
 from tape.entry import ANCHOR, MESSAGE, Entry

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from channels.message import Author, InboundMessage
-from gateway.context.room_memory import MAX_LIKELY, RoomMemory
+from gateway.context.rooms.memory import MAX_LIKELY, RoomMemory
 from tape.linking import Linker
 from tape.linking.boosted_trees import Row, Trees
 from tape.linking.features_lane import MAX_LANES

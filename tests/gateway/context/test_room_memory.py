@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from channels.message import InboundMessage
 from gateway.app import Gateway
-from gateway.context.room_memory import (
+from gateway.context.rooms.memories import (
     CHECK_INTERVAL,
     MAX_MESSAGES,
     MAX_NOTES,
     MIN_ROOM_WEIGHT,
     RoomMemories,
-    RoomMemory,
 )
+from gateway.context.rooms.memory import RoomMemory
 from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.recognition import FIRST_PACE, KEPT_FOR, Recognition
 from tape.linking.room import WINDOW

@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.context.room_memory import RoomMemories, RoomMemory
+from gateway.context.rooms.memories import RoomMemories
+from gateway.context.rooms.memory import RoomMemory
+from gateway.context.selection import Nearby
 from tape.linking import Linker
 from tape.linking.features_text import gist
 from tape.linking.room import WINDOW
@@ -105,7 +107,8 @@ async def test_a_memory_that_was_read_back_is_the_one_that_was_written(group: Gr
     assert (again.alone, again.filling, again.unread) == (kept.alone, kept.filling, kept.unread)
     newest = kept.room.heard[-1].key
     assert again.whole(newest) == kept.whole(newest)
-    assert again.likely(newest) == kept.likely(newest)
+    assert again.beside(newest, Nearby()) == kept.beside(newest, Nearby())
+    assert again.recognition == kept.recognition
     assert again.begins() == kept.begins()
     for text, who in ((BACK, "7"), ("Name3, which colour3?", "9"), ("thanks", "@handle1")):
         said = says(next(numbers), who, text, mentions=("@handle2",))

@@ -1,53 +1,38 @@
-"""The recent messages of each chat, kept in memory so that new ones can be linked to them.
-
-If a memory was evicted, it is read from the tape's newest messages and their recorded links, so
-that it links new messages exactly as before.
-"""
+"""What is remembered of one chat, to link new messages and to choose what a view shows of it."""
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from channels.mentions import without
 from channels.message import InboundMessage
+from gateway.context.rooms.reading import (
+    names_of,
+    own_mention,
+    read_entry,
+    recorded_recognition,
+    room_key,
+    without_call,
+)
 from gateway.context.selection import HANDFUL, Nearby
-from gateway.explain.words import recognized
-from gateway.logs import get_log
-from gateway.wording import counted
-from tape.entry import MESSAGE, Entry, parse_date
-from tape.errors import WeightsInvalid
+from tape.entry import Entry, parse_date
 from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
-from tape.linking.asleep import REACH
 from tape.linking.naming import MAX_CHARACTERS, first_word, is_common
 from tape.linking.recognition import KEPT_FOR, Recognition, read_recognition
 from tape.linking.room import WINDOW, Heard
 from tape.linking.utterance import AGENT
 from tape.linking.writing import read_back, written
-from tape.service import TapeService
 
-OURS: Final = "turn:"
-_HANDLE: Final = re.compile(r"(?<!\w)@\w+")
-MAX_MESSAGES: Final = 5_000
-"""Maximum messages in all room memories together; each, with outlines, uses up to two kilobytes."""
-
-MIN_ROOM_WEIGHT: Final = 8  # A room with fewer messages counts as having this many
-CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups
-PAGE: Final = WINDOW + 50
-MORE: Final = 4 * WINDOW
-OLDER: Final = REACH + 200
 UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowError, zlib.error)
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
 MAX_NAMES: Final = 3 * WINDOW  # maximum names that people are known by; a message gives three
 MAX_LIKELY: Final = 30  # maximum messages included as likely, and again in doubt
-MAX_NOTES: Final = 5  # maximum rooms in the notes of the gateway's health
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
@@ -79,9 +64,9 @@ class RoomMemory:
         self.names = names
         self._called: dict[str, str] = {}
         entries = list(entries)
-        own = _own_mention(entries)
+        own = own_mention(entries)
         for entry in entries:
-            found = _read(entry, self.room, names, own)
+            found = read_entry(entry, self.room, names, own)
             if found is not None:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
                 self._recognized(recorded_recognition(entry))
@@ -117,7 +102,7 @@ class RoomMemory:
 
     def recall(self, older: Iterable[Entry]) -> None:
         """Keep outlines of the entries before the first that was read."""
-        found = (_read(entry, self.room, self.names, "") for entry in older)
+        found = (read_entry(entry, self.room, self.names, "") for entry in older)
         self.room.recall(one for one in found if one is not None)
         self.unread = 0
 
@@ -160,7 +145,7 @@ class RoomMemory:
         if entry_id:
             self.entries[said.key] = entry_id
         if not said.agent:
-            for name in _names(said.name, handle):
+            for name in names_of(said.name, handle):
                 self._called.pop(name, None)
                 self._called[name] = said.author
             while len(self._called) > MAX_NAMES:
@@ -188,7 +173,7 @@ class RoomMemory:
             at=parse_date(message.date).timestamp(),
             author=message.sender.id,
             name=message.sender.name[:MAX_CHARACTERS],
-            text=_without_call(message.text, self.names) if calls else message.text,
+            text=without_call(message.text, self.names) if calls else message.text,
             mentions=self.people(message),
             reply_to=answer or reply_to,
             thread=message.thread_id,
@@ -197,7 +182,7 @@ class RoomMemory:
 
     def words_of(self, question: str) -> str:
         """Return the words of a question without the names by which it calls the agent."""
-        return _without_call(question, self.names)
+        return without_call(question, self.names)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return the ids of the people a message mentions or names first; the agent is none."""
@@ -260,208 +245,3 @@ class RoomMemory:
         (lane, most), *_others = lanes.most_common(1)
         enough = FILLS_NO_MORE if lane == self.filling else FILLS
         return lane if most / len(recent) > enough else None
-
-
-class RoomMemories:
-    """The room memories of the most recently active chats; `read` counts those read from a tape."""
-
-    def __init__(
-        self,
-        tapes: TapeService,
-        linker: Linker,
-        read: Callable[[], None] = lambda: None,
-        names: Sequence[str] = (),
-    ) -> None:
-        self._tapes = tapes
-        self.linker = linker
-        self._names = names
-        self._read = read
-        self._rooms: OrderedDict[str, RoomMemory] = OrderedDict()
-        self._asked = 0
-
-    async def of(self, tape: str) -> RoomMemory:
-        """Return a tape's room memory, reading it from the tape if it is not in memory."""
-        room = self._rooms.get(tape)
-        if room is None:
-            self._read()
-            newest = await self._newest(tape)
-            made = RoomMemory(self.linker, newest, self._names)
-            made.unread = newest[0].id if len(newest) == WINDOW else 0
-            room = self._rooms.setdefault(tape, made)
-        self._rooms.move_to_end(tape)
-        self._asked += 1
-        if self._asked % CHECK_INTERVAL == 0:
-            self._evict()
-        return room
-
-    def notes(self) -> list[str]:
-        """Return how well conversations are recognized in the rooms in memory, the worst first."""
-        known = [
-            (room.recognition.in_lane, tape, recognized(room.recognition))
-            for tape, room in self._rooms.items()
-        ]
-        told = sorted(one for one in known if one[2])
-        notes = [f"{tape}: {says[:1].lower()}{says[1:]}" for _share, tape, says in told[:MAX_NOTES]]
-        more = len(told) - len(notes)
-        return [*notes, f"and in {counted(more, 'more room')}"] if more else notes
-
-    def forget(self, tapes: Iterable[str]) -> None:
-        """Evict the rooms of tapes that may lack the rooms' latest messages."""
-        for tape in tapes:
-            self._rooms.pop(tape, None)
-
-    async def recall(self, tape: str, room: RoomMemory) -> None:
-        """Read what a room needs to know of sleeping lanes, which most messages do not ask for."""
-        before = room.unread
-        own = self._tapes.tape(tape)
-        older = await own.find(kinds=(MESSAGE,), before=before, limit=OLDER, newest=True)
-        if room.unread == before:
-            room.recall([entry for entry in older if _is_said(entry)][-REACH:])
-
-    def answered(self, tape: str, lane: str | None, turn: str, text: str, at: float) -> None:
-        """Add one of the agent's answers, if the room is in memory."""
-        room = self._rooms.get(tape)
-        if room is not None and lane is not None:
-            room.hear(*answer_in(room.room, lane, turn, text, at))
-
-    async def _newest(self, tape: str) -> list[Entry]:
-        own = self._tapes.tape(tape)
-        page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
-        kept = [entry for entry in page if _is_said(entry)]
-        # Commands, and text before tool calls, may fill a page.
-        if len(page) == PAGE and len(kept) < WINDOW:
-            before = page[0].id
-            more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
-            kept = [*(entry for entry in more if _is_said(entry)), *kept]
-        return kept[-WINDOW:]
-
-    def _evict(self) -> None:
-        remembered = sum(max(len(room.room), MIN_ROOM_WEIGHT) for room in self._rooms.values())
-        while remembered > MAX_MESSAGES and len(self._rooms) > 1:
-            _tape, oldest = self._rooms.popitem(last=False)
-            remembered -= max(len(oldest.room), MIN_ROOM_WEIGHT)
-
-
-def open_linker() -> Linker:
-    """Return the linker with its model or, if the model's file is unusable, with rules alone."""
-    try:
-        return Linker.shipped()
-    except WeightsInvalid as unfit:
-        get_log().error("linker.rules_only", why=str(unfit))
-        return Linker()
-
-
-def room_key(message: InboundMessage, inbox_id: int) -> str:
-    # A migrated chat numbers its messages from 1 again; a slash command may have no number.
-    return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
-
-
-def link_meta(
-    link: LaneLink, said: Utterance | None, chat: str, recognition: Recognition | None = None
-) -> dict[str, Any]:
-    """Return a link for the meta of the message's entry, with the platform's message ids."""
-    parent = link.parent
-    if parent and _is_plain(parent.removeprefix(f"{chat}/")):
-        parent = parent.removeprefix(f"{chat}/")
-    meta: dict[str, Any] = {"parent": parent, "why": link.why}
-    if said is not None:
-        meta |= {"to": list(said.mentions), "calls": said.calls}
-        is_answer = said.reply_to is not None and said.reply_to.startswith(OURS)
-        meta["answer"] = said.reply_to if is_answer else None
-        meta["recognized"] = recognition.to_json() if recognition is not None else None
-    return {name: value for name, value in meta.items() if value}
-
-
-def _is_plain(parent: str) -> bool:
-    """Return whether a key in a link's meta is a message's id, which lacks its chat."""
-    return "/" not in parent and not parent.startswith(OURS)
-
-
-def recorded_recognition(entry: Entry) -> Recognition | None:
-    """Return how well a room's conversations are recognized, if it was recorded with an entry."""
-    link = entry.meta.get("link")
-    return read_recognition(link.get("recognized")) if isinstance(link, Mapping) else None
-
-
-def answer_key(turn: str) -> str:
-    """Return the key of a turn's answer in a room."""
-    return f"{OURS}{turn}"
-
-
-def _is_said(entry: Entry) -> bool:
-    meta = entry.meta
-    said = "inbox" in meta or meta.get("final")
-    return bool(said) and isinstance(meta.get("lane"), str) and "command" not in meta
-
-
-def _read(
-    entry: Entry, room: LinkerRoom, names: Sequence[str], own: str
-) -> tuple[Utterance, LaneLink] | None:
-    if not _is_said(entry):
-        return None
-    meta = entry.meta
-    try:
-        if meta.get("final"):
-            at = parse_date(entry.date).timestamp()
-            return answer_in(room, meta["lane"], str(meta.get("turn")), entry.text, at)
-        return _theirs(meta, names, own)
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        return None  # Imported, or written by another version: a single entry must not stop a chat.
-
-
-def _theirs(meta: Mapping[str, Any], names: Sequence[str], own: str) -> tuple[Utterance, LaneLink]:
-    chat = str(meta.get("chat", ""))
-    link = meta.get("link") or {}
-    reply_to, parent = meta.get("reply_to"), link.get("parent")
-    to = [str(one) for one in link.get("to", ())]
-    # Former versions recorded a call as a mention of the agent.
-    calls, text = bool(link.get("calls")) or AGENT in to, str(meta.get("text", ""))
-    said = Utterance(
-        key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
-        at=parse_date(meta["said_at"]).timestamp(),
-        author=str(meta.get("author", "")),
-        name=str(meta.get("name", ""))[:MAX_CHARACTERS],
-        text=_without_call(text, names) if calls else text,
-        mentions=tuple(one for one in to if one != AGENT and not (AGENT in to and one == own)),
-        reply_to=str(link.get("answer") or (f"{chat}/{reply_to}" if reply_to else "")) or None,
-        thread=str(meta["thread"]) if meta.get("thread") else None,
-        calls=calls,
-    )
-    if parent and _is_plain(parent):
-        parent = f"{chat}/{parent}"
-    return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
-
-
-def answer_in(
-    room: LinkerRoom, lane: str, turn: str, text: str, at: float
-) -> tuple[Utterance, LaneLink]:
-    """Return a turn's answer in its lane.
-
-    It continues the last call there, or what was said last if no call is known.
-    """
-    heard = room.lanes[lane].heard if lane in room.lanes else ()
-    theirs = [one for one in reversed(heard) if not one.agent]
-    asked = next((one for one in theirs if one.calls), theirs[0] if theirs else None)
-    said = Utterance(answer_key(turn), at, AGENT, "", text, agent=True)
-    return said, LaneLink(lane, asked.key if asked else None, "an answer")
-
-
-def _own_mention(entries: Iterable[Entry]) -> str:
-    """Return the id by which former versions' calls mention the agent itself, or ""."""
-    metas = [entry.meta for entry in entries if isinstance(entry.meta.get("link"), dict)]
-    authors = {str(meta.get("author")) for meta in metas}
-    calls = [meta["link"].get("to") for meta in metas if meta.get("why") == "mention"]
-    calls = [to for to in calls if isinstance(to, list) and AGENT in to]
-    found = Counter(str(one) for to in calls for one in to if one != AGENT)
-    (most, count), *_others = found.most_common(1) or [("", 0)]
-    return most if 2 * count > len(calls) and most not in authors else ""
-
-
-def _without_call(text: str, names: Sequence[str]) -> str:
-    """Return a call's words without the names by which it calls the agent."""
-    return without(_HANDLE.sub(" ", text), names)
-
-
-def _names(name: str, handle: str) -> set[str]:
-    folded = name.casefold().split()
-    return {"".join(folded), *folded[:1], handle[:MAX_CHARACTERS].casefold()} - {""}

@@ -17,6 +17,7 @@ import pytest
 from channels.message import Author, InboundMessage
 from gateway.context.rooms.memory import MAX_LIKELY, RoomMemory
 from tape.linking import Linker
+from tape.linking.asleep import REACH
 from tape.linking.boosted_trees import Row, Trees
 from tape.linking.features_lane import MAX_LANES
 from tape.linking.features_pair import MAX_CANDIDATES, MAX_OLDER
@@ -80,9 +81,10 @@ def sizes(memory: RoomMemory) -> dict[str, int]:
 @pytest.mark.parametrize("name", BAD_ROOMS)
 def test_what_is_remembered_of_a_room_does_not_grow_with_what_is_said(name: str) -> None:
     memory = RoomMemory(Linker())
-    hear(memory, BAD_ROOMS[name], range(1, 3 * WINDOW))
+    full = WINDOW + REACH + WINDOW - 1  # when the entries are about to be tidied
+    hear(memory, BAD_ROOMS[name], range(1, full))
     before = sizes(memory)
-    hear(memory, BAD_ROOMS[name], range(3 * WINDOW, 7 * WINDOW))
+    hear(memory, BAD_ROOMS[name], range(full, 2 * full))
     after = sizes(memory)
     grown = {path: (before.get(path), size) for path, size in after.items()}
     assert {p: pair for p, pair in grown.items() if pair[1] > 1.25 * (pair[0] or 0) + 8} == {}

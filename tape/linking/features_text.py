@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 from zlib import crc32
@@ -30,6 +31,9 @@ from tape.scripts import SPACED, characters, compiled, has_unspaced, pairs, runs
 BUCKETS: Final = 1 << 16
 MAX_WORDS: Final = 40
 """Maximum words to keep of a message: the first lines of a pasted log are enough."""
+
+AGAIN: Final = 8
+"""Texts whose gist is kept, as a message's is taken several times when it is linked."""
 
 MAX_CHARACTERS: Final = 2_000
 CHARACTERS_PER_WORD: Final = 2.5
@@ -93,6 +97,7 @@ class Gist:
     spoken: frozenset[str] = frozenset()
 
 
+@lru_cache(AGAIN)
 def gist(text: str) -> Gist:
     """Return what the linker keeps of a text, from the first 2,000 characters."""
     text = text[:MAX_CHARACTERS].lower()

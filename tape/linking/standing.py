@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
-from tape.linking.features_text import MAX_CHARACTERS, STOP_WORDS
+from tape.linking.features_text import AGAIN, MAX_CHARACTERS, STOP_WORDS
 from tape.linking.languages import GOING_ON, Language, language_of
 from tape.scripts import SPACED, characters, compiled, has_unspaced, runs
 
@@ -76,6 +77,7 @@ _OF_THE_ROOM: Final = frozenset(_ROOM_WORDS.split())
 """English words about what was said in the room, or about who is in it."""
 
 
+@lru_cache(AGAIN)
 def stands_alone(text: str) -> bool:
     """Return whether a text can be understood without what was said before it."""
     text = text[:MAX_CHARACTERS].replace("\u2019", "'")

@@ -13,6 +13,7 @@ from bench.irc import Line, Log
 from bench.linker.vary import Scene
 from gateway.context.room_memory import answer_in
 from tape.linking import Linker
+from tape.linking.linker import is_quiet
 from tape.linking.features_message import MessageFeatures
 from tape.linking.features_relevance import Judgement, relevance_rows
 from tape.linking.model import Model
@@ -25,8 +26,8 @@ Lanes = Literal["annotated", "own"]
 SETTLED: Final = 30
 """Annotated lines after which a room is full enough to look back."""
 
-FALSE_PAIRS: Final = 0.25
-FALSE_IN_HINDSIGHT: Final = 0.35
+FALSE_PAIRS: Final = 0.15
+FALSE_IN_HINDSIGHT: Final = 0.3
 LOOKED_BACK: Final = 0.35
 """Shares that are kept, of what is not true and there is most of; and of lines that look back."""
 
@@ -129,6 +130,7 @@ class _Play:
     ) -> None:
         self.scene, self.log = scene, scene.log
         self.model, self.lanes, self.stages, self.rng = model, lanes, stages, rng
+        self.linker = Linker(model)
         self.room = LinkerRoom()
         self.gathered = Gathered()
         self.before: Counter[int] = Counter()
@@ -146,6 +148,9 @@ class _Play:
             conversation = self.log.dispatcher.get(line.number)
             if line.number < self.log.first_line or not self.room.heard:
                 pass
+            elif is_quiet(self.room, said):  # the model is not asked here
+                if conversation is not None:
+                    self.before[conversation] += 1
             elif conversation is None:
                 self._reply(line, judged)
             else:
@@ -169,7 +174,7 @@ class _Play:
         if link is not None:
             return link
         if self.lanes == "own":
-            return self.model.decide(said, judged)
+            return self.linker.link(self.room, said, judged=judged)
         conversation = self.log.dispatcher.get(line.number)
         if conversation is None or line.number < self.log.first_line:
             return by_rules(self.room, said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
+from tape.linking.features_relevance import Judgement
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import LinkerRoom
@@ -33,37 +34,42 @@ class Linker:
         return cls(load())
 
     def link(
-        self, room: LinkerRoom, utterance: Utterance, replied_lane: str | None = None
+        self,
+        room: LinkerRoom,
+        utterance: Utterance,
+        replied_lane: str | None = None,
+        judged: Judgement | None = None,
     ) -> LaneLink:
         """Return the link of a message without changing the room.
 
-        `replied_lane` is the lane of the message replied to, which the room may have forgotten.
+        `replied_lane` is the lane of the message replied to, which the room may have forgotten, and
+        `judged` what the model says of the message, if that is known already.
         """
         link = given(room, utterance, replied_lane)
         if link is not None:
             return link
-        if _quiet(room, utterance):
+        if is_quiet(room, utterance):
             return by_recency(room, utterance)
         if self.model is None:
             return with_talk(room, utterance, by_rules(room, utterance), {})
         goes_on = utterance.calls and last_answer(room, utterance.author) is not None
-        link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0)
+        link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0, judged)
         return with_talk(room, utterance, link, self.model.weights)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""
-        if _quiet(room):
+        if is_quiet(room):
             return latest(room, key, k)[::-1]
         return ranked(room, key, k, self.model)
 
     def chosen(self, room: LinkerRoom, key: str, most: int = 50) -> list[str]:
         """Return the keys of the earlier messages of a message's conversation, oldest first."""
-        if not _quiet(room):
+        if not is_quiet(room):
             return chosen(room, key, most, self.model)
         return chosen(room, key, most) or latest(room, key, min(most, MAX_AFTER_LULL))
 
 
-def _quiet(room: LinkerRoom, *new: Utterance) -> bool:
+def is_quiet(room: LinkerRoom, *new: Utterance) -> bool:
     """Return whether there are not enough people for two conversations at a time."""
     if len(room) < MIN_KNOWN_MESSAGES:
         return False

@@ -46,8 +46,15 @@ class Model:
     least_new: float
     least_chosen: float
 
-    def link(self, room: LinkerRoom, utterance: Utterance, surely_new: float = 0.0) -> LaneLink:
-        judged = self.judge(room, MessageFeatures(room, utterance, self.weights))
+    def link(
+        self,
+        room: LinkerRoom,
+        utterance: Utterance,
+        surely_new: float = 0.0,
+        judged: Judgement | None = None,
+    ) -> LaneLink:
+        """Return the link of a message; `judged` is what `judge` returns for it, if known."""
+        judged = judged or self.judge(room, MessageFeatures(room, utterance, self.weights))
         return self.decide(utterance, judged, surely_new)
 
     def decide(self, utterance: Utterance, judged: Judgement, surely_new: float = 0.0) -> LaneLink:

@@ -13,9 +13,9 @@ from bench.irc import Line, Log
 from bench.linker.vary import Scene
 from gateway.context.room_memory import answer_in
 from tape.linking import Linker
-from tape.linking.linker import is_quiet
 from tape.linking.features_message import MessageFeatures
 from tape.linking.features_relevance import Judgement, relevance_rows
+from tape.linking.linker import is_quiet
 from tape.linking.model import Model
 from tape.linking.room import WINDOW, Heard, LinkerRoom
 from tape.linking.rules import by_rules, given

@@ -14,6 +14,7 @@ from bench.linker.vary import Scene
 from gateway.context.room_memory import answer_in
 from tape.linking import Linker
 from tape.linking.features_message import MessageFeatures
+from tape.linking.features_pair import candidates, pair_rows
 from tape.linking.features_relevance import Judgement, relevance_rows
 from tape.linking.linker import is_quiet
 from tape.linking.model import Model
@@ -143,32 +144,40 @@ class _Play:
                 continue
             said = said_of(line, self.scene)
             asked = MessageFeatures(self.room, said, self.model.weights)
-            judged = self.model.judge(self.room, asked)
+            judged = self._judge(asked) if self._teaches(line, said) else None
             link = self._link(line, said, judged)
-            conversation = self.log.dispatcher.get(line.number)
-            if line.number < self.log.first_line or not self.room.heard:
-                pass
-            elif is_quiet(self.room, said):  # the model is not asked here
-                if conversation is not None:
-                    self.before[conversation] += 1
-            elif conversation is None:
-                self._reply(line, judged)
-            else:
-                self._gather(line, conversation, judged)
-                if "relevance" in self.stages:
-                    self._look_back(conversation, asked, judged, link.lane)
-                self.before[conversation] += 1
+            if judged is not None:
+                self._gather(line, asked, judged, link.lane)
+            self._count(line)
             self.room.add(said, link)
         return self.gathered
 
     def _answer(self, line: Line) -> None:
         """Take a line of the agent, which nobody has to link."""
         self.room.add(*answer_of(line, self.scene, self.room))
+        self._count(line)
+
+    def _count(self, line: Line) -> None:
         conversation = self.log.dispatcher.get(line.number)
         if conversation is not None and line.number >= self.log.first_line:
             self.before[conversation] += 1
 
-    def _link(self, line: Line, said: Utterance, judged: Judgement) -> LaneLink:
+    def _teaches(self, line: Line, said: Utterance) -> bool:
+        """Return whether there is something to learn from a line, and the model is asked of it."""
+        known = line.number in self.log.dispatcher
+        reply = not known and line.number in self.log.parents and "pair" in self.stages
+        there = line.number >= self.log.first_line and bool(self.room.heard)
+        return (known or reply) and there and not is_quiet(self.room, said)
+
+    def _judge(self, asked: MessageFeatures) -> Judgement:
+        """Judge a line, or only compare it if no other stage is learned."""
+        if self.lanes == "own" or self.stages != {"pair"}:
+            return self.model.judge(self.room, asked)
+        against = candidates(self.room, asked)
+        pairs = pair_rows(self.room, asked, against)
+        return Judgement(against, pairs, [], [], [], [], (), 0.0)
+
+    def _link(self, line: Line, said: Utterance, judged: Judgement | None) -> LaneLink:
         """Return a line's link: the platform's, the annotated one, or the model's own."""
         link = given(self.room, said)
         if link is not None:
@@ -181,21 +190,21 @@ class _Play:
         parents = self.log.parents.get(line.number)
         return LaneLink(f"said:{conversation}", str(max(parents)) if parents else None, "annotated")
 
-    def _gather(self, line: Line, conversation: int, judged: Judgement) -> None:
-        """Take the rows of the first two stages."""
+    def _gather(self, line: Line, asked: MessageFeatures, judged: Judgement, lane: str) -> None:
+        """Take the rows of a line; of a hidden reply no more than what it replies to is known."""
         if "pair" in self.stages:
             self._pairs(line, judged)
+        conversation = self.log.dispatcher.get(line.number)
+        if conversation is None:
+            return
         there = sum(self._is_of(heard, conversation) for heard in self.room.heard)
         if "lane" in self.stages:
             for likely, row in zip(judged.lanes, judged.rows, strict=True):
                 self.gathered.lane.add(row, self._agreement(likely.lane, conversation, there))
         if "new" in self.stages and judged.lanes:
             self.gathered.new.add(judged.new_row, not there)
-
-    def _reply(self, line: Line, judged: Judgement) -> None:
-        """Take the rows of the first stage, if it is known what a line replies to and no more."""
-        if "pair" in self.stages and line.number in self.log.parents:
-            self._pairs(line, judged)
+        if "relevance" in self.stages:
+            self._look_back(conversation, asked, judged, lane)
 
     def _pairs(self, line: Line, judged: Judgement) -> None:
         """Take the rows of the first stage: true is what the line is annotated to go on from."""

@@ -9,6 +9,7 @@ mistakes included, and learned anew. The numbers that are kept are learned from 
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -82,7 +83,7 @@ class _Training:
         lanes = self._play("annotated", "lane", each=2)
         self._teach("lane", lanes)
         self._teach("new", self._play("annotated", "new", each=3))
-        own = self._play("own", "lane")
+        own = self._play("own", "lane", each=2)
         for half in (0, 1):
             own[half].extend(lanes[half])
         self._teach("lane", own)
@@ -129,8 +130,7 @@ def _scenes(logs: Sequence[Log], seed: int) -> list[Scene]:
     """Return the rooms to learn from: each log as it is, as it could have been, and with the agent.
 
     The agent's room is made of the words of the same half of the logs. Where people mention each
-    other, as on IRC, one more room has hardly a mention; of other logs, of which there are fewer,
-    there are more rooms.
+    other, as on IRC, one more room has hardly a mention; other logs are varied once more.
     """
     bank = Bank(logs)
     rooms: list[Scene] = []
@@ -139,7 +139,8 @@ def _scenes(logs: Sequence[Log], seed: int) -> list[Scene]:
         if sum(bool(line.mentions) for line in log.lines) >= MENTIONING * len(log.lines):
             rooms.append(chatlike(log, seed))
         elif log.links == "conversations":
-            rooms += (varied(log, seed + 1), varied_bot_room(log, bank, seed + 1).scene)
+            rooms.append(varied(log, seed + 1))
+    random.Random(seed).shuffle(rooms)  # so that each so many-th is one of any kind
     return rooms
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.irc import Log, logs, read
-from bench.linker.limit import LIMITS, choose_limit, with_limit
+from bench.linker.limit import CHOSEN, NEW, choose_bounds
 from bench.linker.play import gather
 from bench.linker.score import score, table
 from bench.linker.vary import CHAT_PACE, alone, changed, chatlike, scene, varied
@@ -121,14 +121,21 @@ def test_a_log_has_one_use(tmp_path: Path) -> None:
         refuse_overlap({"data": [path], "choose": [], "measure": [path]})
 
 
-def test_the_limit_for_a_new_conversation_is_the_one_that_scores_best(tmp_path: Path) -> None:
+def test_the_bounds_are_those_that_score_best_in_each_place(tmp_path: Path) -> None:
     write_log(tmp_path, "one", 130)
+    write_log(tmp_path, "two", 110)
     told: list[str] = []
-    limit = choose_limit(SHIPPED.read_bytes(), logs(tmp_path), told.append, workers=1)
-    assert limit in LIMITS
-    assert len(told) == len(LIMITS)
-    chosen = with_limit(SHIPPED.read_bytes(), limit)
-    assert from_numbers(chosen).least_new == limit
+    places = [logs(tmp_path / name) for name in ("one", "two")]
+    model = from_numbers(choose_bounds(SHIPPED.read_bytes(), places, told.append, workers=1))
+    assert model.least_new in NEW
+    assert model.least_chosen in CHOSEN
+    assert len(told) == len(NEW) + len(CHOSEN)
+
+
+def test_bounds_are_not_chosen_on_logs_that_ask_nothing(tmp_path: Path) -> None:
+    write_log(tmp_path, "one", 10)
+    with pytest.raises(SystemExit, match="can be asked for"):
+        choose_bounds(SHIPPED.read_bytes(), [logs(tmp_path)], list[str]().append, workers=1)
 
 
 def test_names_are_changed_in_the_texts_too(log: Log) -> None:

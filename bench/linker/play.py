@@ -18,7 +18,7 @@ from tape.linking.features_pair import candidates, pair_rows
 from tape.linking.features_relevance import Judgement, relevance_rows
 from tape.linking.linker import is_quiet
 from tape.linking.model import Model
-from tape.linking.room import WINDOW, Heard, LinkerRoom
+from tape.linking.room import WINDOW, LinkerRoom
 from tape.linking.rules import by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
 
@@ -132,6 +132,7 @@ class _Play:
         self.scene, self.log = scene, scene.log
         self.model, self.lanes, self.stages, self.rng = model, lanes, stages, rng
         self.linker = Linker(model)
+        self.of = {str(number): one for number, one in self.log.dispatcher.items()}
         self.room = LinkerRoom()
         self.gathered = Gathered()
         self.before: Counter[int] = Counter()
@@ -197,7 +198,7 @@ class _Play:
         conversation = self.log.dispatcher.get(line.number)
         if conversation is None:
             return
-        there = sum(self._is_of(heard, conversation) for heard in self.room.heard)
+        there = [self.of.get(heard.key) for heard in self.room.heard].count(conversation)
         if "lane" in self.stages:
             for likely, row in zip(judged.lanes, judged.rows, strict=True):
                 self.gathered.lane.add(row, self._agreement(likely.lane, conversation, there))
@@ -217,8 +218,9 @@ class _Play:
 
     def _agreement(self, lane: str, conversation: int, there: int) -> float:
         """Return how well a lane agrees with a conversation: the harmonic mean of both shares."""
-        known = [heard for heard in self.room.lanes[lane].heard if self._known(heard)]
-        hits = sum(self._is_of(heard, conversation) for heard in known)
+        keys = [heard.key for heard in self.room.lanes[lane].heard]
+        known = [self.of[key] for key in keys if key in self.of]
+        hits = known.count(conversation)
         return 2 * hits / (len(known) + there) if hits else 0.0
 
     def _look_back(
@@ -233,16 +235,10 @@ class _Play:
         for heard, row in zip(reversed(self.room.heard), rows, strict=True):
             if int(heard.key) < self.log.first_line:
                 continue
-            if self._is_of(heard, conversation):
+            if self.of.get(heard.key) == conversation:
                 self.gathered.relevance.add(row, 1.0, there**-0.5)
             elif self.rng.random() < FALSE_IN_HINDSIGHT:
                 self.gathered.relevance.add(row, 0.0, there**-0.5 / FALSE_IN_HINDSIGHT)
-
-    def _known(self, heard: Heard) -> bool:
-        return int(heard.key) in self.log.dispatcher
-
-    def _is_of(self, heard: Heard, conversation: int) -> bool:
-        return self.log.dispatcher.get(int(heard.key)) == conversation
 
 
 def texts(logs: Iterable[Log]) -> Iterator[str]:

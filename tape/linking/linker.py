@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
+from tape.linking.agent_talk import with_talk
 from tape.linking.features_relevance import Judgement
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
@@ -52,9 +52,7 @@ class Linker:
             return by_recency(room, utterance)
         if self.model is None:
             return with_talk(room, utterance, by_rules(room, utterance), {})
-        goes_on = utterance.calls and last_answer(room, utterance.author) is not None
-        link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0, judged)
-        return with_talk(room, utterance, link, self.model.weights)
+        return self.model.link(room, utterance, judged=judged)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""

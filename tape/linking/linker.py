@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.agent_talk import with_talk
+from tape.linking.agent_talk import least_new, with_talk
 from tape.linking.features_relevance import Judgement
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
@@ -52,7 +52,9 @@ class Linker:
             return by_recency(room, utterance)
         if self.model is None:
             return with_talk(room, utterance, by_rules(room, utterance), {})
-        return self.model.link(room, utterance, judged=judged)
+        judged = judged or self.model.judge_new(room, utterance)
+        link = self.model.decide(utterance, judged, least_new(room, utterance))
+        return with_talk(room, utterance, link, self.model.weights, judged.new)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""

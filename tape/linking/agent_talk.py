@@ -25,9 +25,9 @@ SURELY_NEW: Final = 0.85
 """The chance above which a message starts a conversation if its author may go on from an answer."""
 
 JOINS: Final = 0.8
-"""The same if it asks the agent, and does not stand alone: it may join in with somebody else."""
+"""The same if it follows an answer and does not stand alone: it may join in with somebody else."""
 
-MAYBE_NEW: Final = 0.2
+MAYBE_NEW: Final = 0.1
 """The chance from which on a task that stands alone takes no part in others' talk."""
 
 OWN_TASK: Final = "a task of its own"
@@ -43,7 +43,8 @@ def least_new(room: LinkerRoom, new: Utterance) -> float:
         return 0.0
     if last_answer(room, new.author) is not None:
         return SURELY_NEW
-    return 0.0 if stands_alone(new.text) else JOINS
+    answered = bool(room.heard) and room.heard[-1].agent
+    return JOINS if answered and not stands_alone(new.text) else 0.0
 
 
 def with_talk(

@@ -24,8 +24,11 @@ A word that the model's table does not have weighs more, and two common ones do 
 SURELY_NEW: Final = 0.85
 """The chance above which a message starts a conversation if its author may go on from an answer."""
 
-JOINS: Final = 0.8
-"""The same if it follows an answer and does not stand alone: it may join in with somebody else."""
+OWN_SUBJECT: Final = 0.7
+"""The same if it stands alone: join-ins are rarer than tasks, but a false beginning costs more."""
+
+JOINS: Final = 0.9
+"""The same if it does not, and follows an answer: it may join in, or go on."""
 
 MAYBE_NEW: Final = 0.1
 """The chance from which on a task that stands alone takes no part in others' talk."""
@@ -43,8 +46,14 @@ def least_new(room: LinkerRoom, new: Utterance) -> float:
         return 0.0
     if last_answer(room, new.author) is not None:
         return SURELY_NEW
-    answered = bool(room.heard) and room.heard[-1].agent
-    return JOINS if answered and not stands_alone(new.text) else 0.0
+    if stands_alone(new.text):
+        return OWN_SUBJECT
+    follows = bool(room.heard) and room.heard[-1].agent
+    return JOINS if follows or _was_answered(room, new.author) else 0.0
+
+
+def _was_answered(room: LinkerRoom, author: str) -> bool:
+    return any(room.asker(heard) == author for heard in room.by_agent)
 
 
 def with_talk(

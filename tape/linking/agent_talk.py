@@ -8,9 +8,10 @@ the agent since its last answer to a person, that person goes on from there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
-from tape.linking.features_message import UNKNOWN_WORD_WEIGHT
+from tape.linking.features_message import RECENT_MESSAGES, UNKNOWN_WORD_WEIGHT
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.standing import stands_alone
 from tape.linking.utterance import LaneLink, Utterance, starts
@@ -24,14 +25,17 @@ A word that the model's table does not have weighs more, and two common ones do 
 SURELY_NEW: Final = 0.85
 """The chance above which a message starts a conversation if its author may go on from an answer."""
 
-OWN_SUBJECT: Final = 0.7
+OWN_SUBJECT: Final = 0.5
 """The same if it stands alone: join-ins are rarer than tasks, but a false beginning costs more."""
 
 JOINS: Final = 0.9
 """The same if it does not, and follows an answer: it may join in, or go on."""
 
 MAYBE_NEW: Final = 0.1
-"""The chance from which on a task that stands alone takes no part in others' talk."""
+LIKELY_NEW: Final = 0.35
+"""Chances from which on a task that stands alone takes no part in others' talk: where people have
+lately said nothing but to the agent, of which the trees have seen little, and elsewhere.
+"""
 
 OWN_TASK: Final = "a task of its own"
 """Why a message starts a conversation: it asks the agent something that others did not speak of."""
@@ -76,7 +80,9 @@ def with_talk(
     answer = last_answer(room, new.author)
     if answer is not None and not (begins and said.alone):
         return LaneLink(answer.lane, answer.key, GOES_ON)
-    own = said.alone and not begins and chance >= MAYBE_NEW
+    last = islice(reversed(room.heard), RECENT_MESSAGES)
+    asked = all(heard.agent or heard.calls for heard in last)
+    own = said.alone and not begins and chance >= (MAYBE_NEW if asked else LIKELY_NEW)
     return starts(new, OWN_TASK) if own else link
 
 

@@ -21,7 +21,7 @@ def features(talk: Talk, author: str, text: str, after: float = 60.0) -> Message
 
 def test_an_empty_room_is_of_no_kind(talk: Talk) -> None:
     new = features(talk, "ann", "does the printer work?")
-    assert new.kind == (0.0, 0.0, 0.0, 0.0, LONG_AGO, LONG_AGO)
+    assert list(new.kind) == [0.0, 0.0, 0.0, 0.0, LONG_AGO, LONG_AGO]
     assert new.pace == MIN_PACE
 
 

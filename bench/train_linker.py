@@ -5,9 +5,10 @@ some (`DIR/*.[0-8]`), so that the logs of one folder can be split:
 
     --data IRC/train 'ZULIP/*.[0-6]'  --choose 'ZULIP/*.[78]'  --measure IRC/dev 'ZULIP/*.9'
 
-learns from the first, chooses the linker's limit for a new conversation on the second, and scores
-the third, place by place. No log may be in two of them. Needs the extra `train`; what is learned
-runs without. The numbers of the release: `--out tape/linking/numbers.json`.
+learns from the first, chooses the linker's bounds (from which chance on a message begins a
+conversation, and how little one that does is shown) on the second, whose places count alike, and
+scores the third, place by place. No log may be in two of them. Needs the extra `train`; what is
+learned runs without. The numbers of the release: `--out tape/linking/numbers.json`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from pathlib import Path
 from typing import Final
 
 from bench.irc import logs, read
-from bench.linker.limit import choose_limit, rated, with_limit
+from bench.linker.limit import choose_bounds, rated
 from bench.linker.score import table, total
 from bench.linker.training import LEAST_NEW, train
 from bench.log_options import PLACE, find_logs, refuse_overlap
+from tape.linking.model import LEAST_CHOSEN
 
 FEW: Final = 6
 """Logs of a fast run: enough to try the script, not to learn."""
@@ -35,7 +37,7 @@ def main() -> None:
     begun = time.monotonic()
     parts = {name: find_logs(vars(options)[name]) for name in ("data", "choose", "measure")}
     refuse_overlap(parts)
-    paths, choosing = parts["data"], parts["choose"]
+    paths = parts["data"]
     if options.fast:
         paths = paths[:: max(1, len(paths) // FEW)]
     if len(paths) < 2:
@@ -47,9 +49,9 @@ def main() -> None:
     found = [read(path) for path in paths]
     tell(f"{len(found)} logs")
     numbers = train(found, tell, workers=options.workers, seed=options.seed)
-    if choosing:
-        limit = choose_limit(numbers, choosing, tell, workers=options.workers)
-        numbers = with_limit(numbers, limit)
+    if options.choose:
+        places = [logs(place) for place in options.choose]
+        numbers = choose_bounds(numbers, places, tell, workers=options.workers)
     options.out.write_bytes(numbers)
     tell(f"{options.out}: {len(numbers)} bytes")
     _measure(options, numbers, tell)
@@ -74,7 +76,11 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--data", nargs="+", required=True, metavar="PLACE", help=PLACE)
     parser.add_argument(
-        "--choose", nargs="+", default=[], metavar="PLACE", help=f"default: {LEAST_NEW} is kept"
+        "--choose",
+        nargs="+",
+        default=[],
+        metavar="PLACE",
+        help=f"default: {LEAST_NEW} and {LEAST_CHOSEN}",
     )
     parser.add_argument("--measure", nargs="+", default=[], metavar="PLACE")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE")

@@ -14,20 +14,21 @@ from bench.linker.vary import Scene
 from gateway.context.rooms.reading import answer_in
 from tape.linking import Linker
 from tape.linking.features_message import MessageFeatures
+from tape.linking.features_pair import candidates, pair_rows
 from tape.linking.features_relevance import Judgement, relevance_rows
+from tape.linking.linker import is_quiet
 from tape.linking.model import Model
-from tape.linking.room import WINDOW, Heard, LinkerRoom
+from tape.linking.room import WINDOW, LinkerRoom
 from tape.linking.rules import by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
-from tape.linking.waking import or_woken
 
 Lanes = Literal["annotated", "own"]
 
 SETTLED: Final = 30
 """Annotated lines after which a room is full enough to look back."""
 
-FALSE_PAIRS: Final = 0.25
-FALSE_IN_HINDSIGHT: Final = 0.35
+FALSE_PAIRS: Final = 0.15
+FALSE_IN_HINDSIGHT: Final = 0.3
 LOOKED_BACK: Final = 0.35
 """Shares that are kept, of what is not true and there is most of; and of lines that look back."""
 
@@ -130,6 +131,8 @@ class _Play:
     ) -> None:
         self.scene, self.log = scene, scene.log
         self.model, self.lanes, self.stages, self.rng = model, lanes, stages, rng
+        self.linker = Linker(model)
+        self.of = {str(number): one for number, one in self.log.dispatcher.items()}
         self.room = LinkerRoom()
         self.gathered = Gathered()
         self.before: Counter[int] = Counter()
@@ -142,57 +145,67 @@ class _Play:
                 continue
             said = said_of(line, self.scene)
             asked = MessageFeatures(self.room, said, self.model.weights)
-            judged = self.model.judge(self.room, asked)
+            judged = self._judge(asked) if self._teaches(line, said) else None
             link = self._link(line, said, judged)
-            conversation = self.log.dispatcher.get(line.number)
-            if line.number < self.log.first_line or not self.room.heard:
-                pass
-            elif conversation is None:
-                self._reply(line, judged)
-            else:
-                self._gather(line, conversation, judged)
-                if "relevance" in self.stages:
-                    self._look_back(conversation, asked, judged, link.lane)
-                self.before[conversation] += 1
+            if judged is not None:
+                self._gather(line, asked, judged, link.lane)
+            self._count(line)
             self.room.add(said, link)
         return self.gathered
 
     def _answer(self, line: Line) -> None:
         """Take a line of the agent, which nobody has to link."""
         self.room.add(*answer_of(line, self.scene, self.room))
+        self._count(line)
+
+    def _count(self, line: Line) -> None:
         conversation = self.log.dispatcher.get(line.number)
         if conversation is not None and line.number >= self.log.first_line:
             self.before[conversation] += 1
 
-    def _link(self, line: Line, said: Utterance, judged: Judgement) -> LaneLink:
+    def _teaches(self, line: Line, said: Utterance) -> bool:
+        """Return whether there is something to learn from a line, and the model is asked of it."""
+        known = line.number in self.log.dispatcher
+        reply = not known and line.number in self.log.parents and "pair" in self.stages
+        there = line.number >= self.log.first_line and bool(self.room.heard)
+        return (known or reply) and there and not is_quiet(self.room, said)
+
+    def _judge(self, asked: MessageFeatures) -> Judgement:
+        """Judge a line, or only compare it if no other stage is learned."""
+        if self.lanes == "own" or self.stages != {"pair"}:
+            return self.model.judge(self.room, asked)
+        against = candidates(self.room, asked)
+        pairs = pair_rows(self.room, asked, against)
+        return Judgement(against, pairs, [], [], [], [], (), 0.0)
+
+    def _link(self, line: Line, said: Utterance, judged: Judgement | None) -> LaneLink:
         """Return a line's link: the platform's, the annotated one, or the model's own."""
         link = given(self.room, said)
         if link is not None:
             return link
         if self.lanes == "own":
-            link = self.model.decide(said, judged)
-            return or_woken(self.room, said, link, self.model.weights)
+            return self.linker.link(self.room, said, judged=judged)
         conversation = self.log.dispatcher.get(line.number)
         if conversation is None or line.number < self.log.first_line:
             return by_rules(self.room, said)
         parents = self.log.parents.get(line.number)
         return LaneLink(f"said:{conversation}", str(max(parents)) if parents else None, "annotated")
 
-    def _gather(self, line: Line, conversation: int, judged: Judgement) -> None:
-        """Take the rows of the first two stages."""
+    def _gather(self, line: Line, asked: MessageFeatures, judged: Judgement, lane: str) -> None:
+        """Take the rows of a line; of a hidden reply no more than what it replies to is known."""
         if "pair" in self.stages:
             self._pairs(line, judged)
-        there = sum(self._is_of(heard, conversation) for heard in self.room.heard)
+        conversation = self.log.dispatcher.get(line.number)
+        if conversation is None:
+            return
+        there = [self.of.get(heard.key) for heard in self.room.heard].count(conversation)
         if "lane" in self.stages:
             for likely, row in zip(judged.lanes, judged.rows, strict=True):
                 self.gathered.lane.add(row, self._agreement(likely.lane, conversation, there))
         if "new" in self.stages and judged.lanes:
             self.gathered.new.add(judged.new_row, not there)
-
-    def _reply(self, line: Line, judged: Judgement) -> None:
-        """Take the rows of the first stage, if it is known what a line replies to and no more."""
-        if "pair" in self.stages and line.number in self.log.parents:
-            self._pairs(line, judged)
+        if "relevance" in self.stages:
+            self._look_back(conversation, asked, judged, lane)
 
     def _pairs(self, line: Line, judged: Judgement) -> None:
         """Take the rows of the first stage: true is what the line is annotated to go on from."""
@@ -205,8 +218,9 @@ class _Play:
 
     def _agreement(self, lane: str, conversation: int, there: int) -> float:
         """Return how well a lane agrees with a conversation: the harmonic mean of both shares."""
-        known = [heard for heard in self.room.lanes[lane].heard if self._known(heard)]
-        hits = sum(self._is_of(heard, conversation) for heard in known)
+        keys = [heard.key for heard in self.room.lanes[lane].heard]
+        known = [self.of[key] for key in keys if key in self.of]
+        hits = known.count(conversation)
         return 2 * hits / (len(known) + there) if hits else 0.0
 
     def _look_back(
@@ -221,16 +235,10 @@ class _Play:
         for heard, row in zip(reversed(self.room.heard), rows, strict=True):
             if int(heard.key) < self.log.first_line:
                 continue
-            if self._is_of(heard, conversation):
+            if self.of.get(heard.key) == conversation:
                 self.gathered.relevance.add(row, 1.0, there**-0.5)
             elif self.rng.random() < FALSE_IN_HINDSIGHT:
                 self.gathered.relevance.add(row, 0.0, there**-0.5 / FALSE_IN_HINDSIGHT)
-
-    def _known(self, heard: Heard) -> bool:
-        return int(heard.key) in self.log.dispatcher
-
-    def _is_of(self, heard: Heard, conversation: int) -> bool:
-        return self.log.dispatcher.get(int(heard.key)) == conversation
 
 
 def texts(logs: Iterable[Log]) -> Iterator[str]:

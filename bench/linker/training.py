@@ -9,6 +9,7 @@ mistakes included, and learned anew. The numbers that are kept are learned from 
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -22,20 +23,23 @@ from bench.linker.boost import Size, boost
 from bench.linker.bot_bank import Bank
 from bench.linker.bot_rooms import varied_bot_room
 from bench.linker.play import Gathered, Lanes, Rows, gather, texts
-from bench.linker.vary import Scene, scene, varied
+from bench.linker.vary import Scene, chatlike, scene, varied
 from tape.linking.features_text import gist
 from tape.linking.model import Model
 from tape.linking.weights import FORM, STAGES, from_numbers
 
 SIZES: Final[Mapping[str, Size]] = {
-    "pair": Size(100, 20),
-    "lane": Size(70, 15, least=50),
-    "new": Size(50, 8, rate=0.1, least=50),
-    "relevance": Size(110, 20, least=200),
+    "pair": Size(110, 20),
+    "lane": Size(90, 16, least=60),
+    "new": Size(100, 10, rate=0.08, least=60),
+    "relevance": Size(120, 22, least=200),
 }
 LEAST_NEW: Final = 0.4
 COMMON: Final = 0.0003
 """The share of messages from which on a word has a weight of its own."""
+
+MENTIONING: Final = 0.15
+"""The share of lines that mention somebody from which on a log has a variant with hardly any."""
 
 Stages = dict[str, tuple[int, list[Any]]]
 Tell = Callable[[str], object]
@@ -76,10 +80,10 @@ class _Training:
         pair = self._play("annotated", "pair")
         self._teach("pair", pair)
         kept = {"pair": self._keep("pair", pair)}
-        lanes = self._play("annotated", "lane")
+        lanes = self._play("annotated", "lane", each=2)
         self._teach("lane", lanes)
         self._teach("new", self._play("annotated", "new", each=3))
-        own = self._play("own", "lane")
+        own = self._play("own", "lane", each=2)
         for half in (0, 1):
             own[half].extend(lanes[half])
         self._teach("lane", own)
@@ -125,14 +129,19 @@ class _Training:
 def _scenes(logs: Sequence[Log], seed: int) -> list[Scene]:
     """Return the rooms to learn from: each log as it is, as it could have been, and with the agent.
 
-    The agent's room is made of the words of the same half of the logs.
+    The agent's room is made of the words of the same half of the logs. Where people mention each
+    other, as on IRC, one more room has hardly a mention; other logs are varied once more.
     """
     bank = Bank(logs)
-    return [
-        room
-        for log in logs
-        for room in (scene(log), varied(log, seed), varied_bot_room(log, bank, seed).scene)
-    ]
+    rooms: list[Scene] = []
+    for log in logs:
+        rooms += (scene(log), varied(log, seed), varied_bot_room(log, bank, seed).scene)
+        if sum(bool(line.mentions) for line in log.lines) >= MENTIONING * len(log.lines):
+            rooms.append(chatlike(log, seed))
+        elif log.links == "conversations":
+            rooms.append(varied(log, seed + 1))
+    random.Random(seed).shuffle(rooms)  # so that each so many-th is one of any kind
+    return rooms
 
 
 def _untaught() -> Stages:

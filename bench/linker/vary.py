@@ -27,6 +27,12 @@ COLD: Final = 0.4
 REPLIED: Final = (0.0, 0.0, 0.3, 0.6)
 """Shares of the annotated links that are given as a platform's replies."""
 
+CHAT_PACE: Final = (2.0, 40.0)
+CHAT_KEPT: Final = (0.1, 0.2, 0.35, 0.6)
+CHAT_DROPPED: Final = 0.93
+CHAT_REPLIED: Final = (0.15, 0.25, 0.4)
+"""Pace, conversations, missing mentions and replies of a room like those of chat programs."""
+
 HIDDEN: Final = 0.5
 """The share of the replies that are hidden from the linker, where replies are all that is known."""
 
@@ -77,6 +83,19 @@ def varied(log: Log, seed: int) -> Scene:
         return scene(alone(log, dropped, pace).log, replied, seed)
     other = changed(log, kept=kept, dropped=dropped, pace=pace, seed=seed)
     return scene(other.log, replied, seed)
+
+
+def chatlike(log: Log, seed: int) -> Scene:
+    """Return the room that a log could have been in a chat program, the same for the same seed.
+
+    It is slow, has fewer conversations at a time, hardly a mention, and some replies.
+    """
+    rng = random.Random(f"chat {seed} {log.name}")
+    log = replace(log, lines=tuple(line for line in log.lines if line.number >= log.first_line))
+    least, most = map(math.log, CHAT_PACE)
+    pace, kept = math.exp(rng.uniform(least, most)), rng.choice(CHAT_KEPT)
+    other = changed(log, kept=kept, dropped=CHAT_DROPPED, pace=pace, seed=seed)
+    return scene(other.log, rng.choice(CHAT_REPLIED), seed)
 
 
 def changed(

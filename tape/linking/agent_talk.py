@@ -8,10 +8,12 @@ the agent since its last answer to a person, that person goes on from there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
-from tape.linking.features_message import UNKNOWN_WORD_WEIGHT
+from tape.linking.features_message import RECENT_MESSAGES, UNKNOWN_WORD_WEIGHT
 from tape.linking.room import Heard, LinkerRoom
+from tape.linking.standing import stands_alone
 from tape.linking.utterance import LaneLink, Utterance, starts
 
 MIN_SHARED_WEIGHT: Final = 7.0
@@ -20,8 +22,20 @@ MIN_SHARED_WEIGHT: Final = 7.0
 A word that the model's table does not have weighs more, and two common ones do together.
 """
 
-SURELY_NEW: Final = 0.6
+SURELY_NEW: Final = 0.85
 """The chance above which a message starts a conversation if its author may go on from an answer."""
+
+OWN_SUBJECT: Final = 0.5
+"""The same if it stands alone: join-ins are rarer than tasks, but a false beginning costs more."""
+
+JOINS: Final = 0.9
+"""The same if it does not, and follows an answer: it may join in, or go on."""
+
+MAYBE_NEW: Final = 0.1
+LIKELY_NEW: Final = 0.35
+"""Chances from which on a task that stands alone takes no part in others' talk: where people have
+lately said nothing but to the agent, of which the trees have seen little, and elsewhere.
+"""
 
 OWN_TASK: Final = "a task of its own"
 """Why a message starts a conversation: it asks the agent something that others did not speak of."""
@@ -30,10 +44,33 @@ GOES_ON: Final = "goes on with the agent"
 """Why a message is in a conversation: its author goes on from the agent's answer there."""
 
 
+def least_new(room: LinkerRoom, new: Utterance) -> float:
+    """Return the least chance with which a message starts a conversation; 0: the model knows."""
+    if not new.calls:
+        return 0.0
+    if last_answer(room, new.author) is not None:
+        return SURELY_NEW
+    if stands_alone(new.text):
+        return OWN_SUBJECT
+    follows = bool(room.heard) and room.heard[-1].agent
+    return JOINS if follows or _was_answered(room, new.author) else 0.0
+
+
+def _was_answered(room: LinkerRoom, author: str) -> bool:
+    return any(room.asker(heard) == author for heard in room.by_agent)
+
+
 def with_talk(
-    room: LinkerRoom, new: Utterance, link: LaneLink, weights: Mapping[int, float]
+    room: LinkerRoom,
+    new: Utterance,
+    link: LaneLink,
+    weights: Mapping[int, float],
+    chance: float = 1.0,
 ) -> LaneLink:
-    """Return the link of a message to the agent, or the one given if nothing else is implied."""
+    """Return the link of a message to the agent, or the one given if nothing else is implied.
+
+    `chance` is how likely the message starts a conversation, as far as that is known.
+    """
     if not new.calls:
         return link
     said = Heard(new, link, room.number)
@@ -43,7 +80,10 @@ def with_talk(
     answer = last_answer(room, new.author)
     if answer is not None and not (begins and said.alone):
         return LaneLink(answer.lane, answer.key, GOES_ON)
-    return starts(new, OWN_TASK) if said.alone and not begins else link
+    last = islice(reversed(room.heard), RECENT_MESSAGES)
+    asked = all(heard.agent or heard.calls for heard in last)
+    own = said.alone and not begins and chance >= (MAYBE_NEW if asked else LIKELY_NEW)
+    return starts(new, OWN_TASK) if own else link
 
 
 def others_talk(room: LinkerRoom, message: Heard, weights: Mapping[int, float]) -> frozenset[str]:

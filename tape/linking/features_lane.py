@@ -9,6 +9,8 @@ from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeat
 from tape.linking.room import Heard, Lane, LinkerRoom
 
 MAX_LANES: Final = 14
+UNSEEN: Final = -1.0  # replaces a chance that an earlier stage did not compute
+LIKELY: Final = 0.2  # minimum chance of a lane that may be the right one
 
 
 @dataclass(slots=True)
@@ -46,6 +48,7 @@ def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -
     overlaps = [_overlap(new, room.lanes[lane.lane]) for lane in lanes]
     most = [*sorted((overlap[0] for overlap in overlaps), reverse=True), 0.0, 0.0]
     own_lane = new.own.lane if new.own else None
+    last_lane = room.heard[-1].lane if room.heard else None
     theirs = {room.authors[person][-1].lane for person in new.mentions if person in room.authors}
     rows: list[Row] = []
     for lane, overlap in zip(lanes, overlaps, strict=True):
@@ -69,6 +72,10 @@ def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -
                 *new.message,
                 *_talk_with_agent(room, new, lane),
                 *new.with_agent,
+                (new.minute - room.lanes[lane.lane].heard[-1].minute) / new.pace,
+                lane.lane == last_lane,
+                *new.kind,
+                *new.words,
             )
         )
     return rows
@@ -94,6 +101,29 @@ def new_row(
         *new.message,
         *_best_lane(room, new, lanes, scores),
         *new.with_agent,
+        *new.kind,
+        *new.words,
+        *_before(room, new, lanes, scores),
+    )
+
+
+def _before(
+    room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]
+) -> Row:
+    """Return the features of what the author said before, and of what was said last."""
+    chances = {lane.lane: score for lane, score in zip(lanes, scores, strict=True)}
+    own, last = new.own, room.heard[-1] if room.heard else None
+    written = room.authors.get(new.author, ())
+    return (
+        chances.get(own.lane, UNSEEN) if own else UNSEEN,
+        chances.get(last.lane, UNSEEN) if last else UNSEEN,
+        own is not None and own.asks,
+        own is not None and own.parent is None,
+        room.answers.get(own.key, 0) if own else UNSEEN,
+        sum(heard.parent is None for heard in written) / (len(written) + 1),
+        last is not None and last.author == new.author,
+        last is not None and last.asks,
+        sum(score > LIKELY for score in scores),
     )
 
 

@@ -18,6 +18,12 @@ LONG_AGO: Final = 999
 RECENT_MESSAGES: Final = 20  # number of last messages from which the pace of a room is computed
 UNKNOWN_WORD_WEIGHT: Final = 9.0  # weight of a word that the table of weights does not have
 
+KIND_MESSAGES: Final = 60
+"""Number of people's last messages that say which kind of room it is."""
+
+MIN_PACE: Final = 0.05  # minimum minutes a message, as times are told in whole minutes
+RARE_WEIGHT: Final = 7.0  # minimum weight of a rare word
+
 
 class MessageFeatures:
     """A new message with its features in the room."""
@@ -52,7 +58,60 @@ class MessageFeatures:
             *_own_past(room, self),
             *_pace(room, self),
         )
+        self.kind = _kind(room, self)
+        self.pace = max(self.kind[2], MIN_PACE)
+        self.words = _words(self.shared, weighed, room)
         self.with_agent = _with_agent(room, self)
+
+
+def _kind(room: LinkerRoom, new: MessageFeatures) -> Row:
+    """Return what says which kind of room it is, and how long ago was what, by its pace.
+
+    These are the shares of messages that mention somebody and that reply, minutes and words a
+    message, and the minutes since the room's and the author's last message in those of a message.
+    """
+    mentions = replies = words = count = 0
+    oldest = newest = None
+    for heard in reversed(room.heard):
+        if heard.agent:
+            continue
+        newest = newest or heard
+        oldest = heard
+        mentions += bool(heard.mentions)
+        replies += heard.replied
+        words += heard.length
+        count += 1
+        if count == KIND_MESSAGES:
+            break
+    if oldest is None or newest is None:
+        return 0.0, 0.0, 0.0, 0.0, LONG_AGO, LONG_AGO
+    minutes = (newest.minute - oldest.minute) / count
+    pace = max(minutes, MIN_PACE)
+    return (
+        mentions / count,
+        replies / count,
+        minutes,
+        words / count,
+        (new.minute - newest.minute) / pace,
+        (new.minute - new.own.minute) / pace if new.own else LONG_AGO,
+    )
+
+
+def _words(
+    shared: Mapping[int, tuple[float, float]], weighed: Mapping[int, float], room: LinkerRoom
+) -> Row:
+    """Return how rare the words of a message are, and which of them the room knows."""
+    known = [weight for word, weight in weighed.items() if word in room.frequency]
+    unknown = [weight for word, weight in weighed.items() if word not in room.frequency]
+    last = range(room.number - RECENT_MESSAGES // 2, room.number)
+    return (
+        float(len(known)),
+        sum(known) / (sum(known) + sum(unknown) + 1),
+        max(known, default=0.0),
+        float(sum(weight >= RARE_WEIGHT for weight in unknown)),
+        max(unknown, default=0.0),
+        max((shared[number][0] for number in last if number in shared), default=0.0),
+    )
 
 
 def _with_agent(room: LinkerRoom, new: MessageFeatures) -> Row:

@@ -46,6 +46,7 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
     exchanges, last = new.exchanges, new.exchanges_last
     own_lane = own.lane if own else None
     own_to, with_agent, answers = new.own_to, new.with_agent, room.answers
+    kind, pace = new.kind, new.pace
     by_author: dict[str, int] = {}
     by_lane: dict[str, int] = {}
     lanes: dict[str, Row] = {}
@@ -93,6 +94,9 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
                 *message,
                 *_of_agent(room, new, heard),
                 *with_agent,
+                (minute - heard.minute) / pace,
+                heard.replied,
+                *kind,
             )
         )
         by_author[them] = by_author.get(them, 0) + 1

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tape.linking.features_lane import LikelyLane
+from tape.linking.features_lane import UNSEEN, LikelyLane
 from tape.linking.features_message import LONG_AGO, MessageFeatures, Row
 from tape.linking.room import Heard, LinkerRoom
 
-UNSEEN: Final = -1.0  # replaces a chance that the first two stages did not compute
 _OF_ASKED: Final = (0, 1, 4, 7, 12)
 """Indexes of the message's own features: length, question, mentions, own last message, pace."""
 
@@ -35,6 +34,7 @@ def relevance_rows(
     view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
     since: dict[str, int] = {}
+    kind = new.kind[:4]
     rows: list[Row] = []
     for heard in reversed(room.heard):
         name = heard.lane
@@ -42,7 +42,8 @@ def relevance_rows(
             lanes[name] = view.of_lane(name)
         after = since.get(name, 0)
         common = (*lanes[name], *view.of_message(heard, after), *view.same_for_all)
-        rows.append((*common, *view.with_agent(heard)))
+        gap = (new.minute - heard.minute) / new.pace
+        rows.append((*common, *view.with_agent(heard), gap, heard.alone, *kind))
         since[name] = after + 1
     return rows
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tape.linking.agent_talk import SURELY_NEW, last_answer, with_talk
+from tape.linking.agent_talk import least_new, with_talk
+from tape.linking.features_relevance import Judgement
 from tape.linking.model import Model
 from tape.linking.ranking import Beside, apart, beside, choose, chosen, latest, ranked, recent
 from tape.linking.recognition import JudgedReply
@@ -36,33 +37,38 @@ class Linker:
         return cls(load())
 
     def link(
-        self, room: LinkerRoom, utterance: Utterance, replied_lane: str | None = None
+        self,
+        room: LinkerRoom,
+        utterance: Utterance,
+        replied_lane: str | None = None,
+        judged: Judgement | None = None,
     ) -> LaneLink:
         """Return the link of a message without changing the room.
 
-        `replied_lane` is the lane of the message replied to, which the room may have forgotten.
+        `replied_lane` is the lane of the message replied to, which the room may have forgotten, and
+        `judged` what the model says of the message, if that is known already.
         """
         link = given(room, utterance, replied_lane)
         if link is not None:
             return link
-        if _quiet(room, utterance):
+        if is_quiet(room, utterance):
             return by_recency(room, utterance)
         if self.model is None:
             return with_talk(room, utterance, by_rules(room, utterance), {})
-        goes_on = utterance.calls and last_answer(room, utterance.author) is not None
-        link = self.model.link(room, utterance, SURELY_NEW if goes_on else 0.0)
-        link = with_talk(room, utterance, link, self.model.weights)
+        judged = judged or self.model.judge_new(room, utterance)
+        link = self.model.decide(utterance, judged, least_new(room, utterance))
+        link = with_talk(room, utterance, link, self.model.weights, judged.new)
         return or_woken(room, utterance, link, self.model.weights)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""
-        if _quiet(room):
+        if is_quiet(room):
             return latest(room, key, k)[::-1]
         return ranked(room, key, k, self.model)
 
     def chosen(self, room: LinkerRoom, key: str, most: int = 50) -> list[str]:
         """Return the keys of the earlier messages of a message's conversation, oldest first."""
-        if not _quiet(room):
+        if not is_quiet(room):
             return chosen(room, key, most, self.model)
         return chosen(room, key, most) or latest(room, key, min(most, MAX_AFTER_LULL))
 
@@ -75,7 +81,7 @@ class Linker:
         if message is None:
             return Beside()
         own = room.lanes[message.lane].heard
-        if self.model is None or message.threaded or _quiet(room):
+        if self.model is None or message.threaded or is_quiet(room):
             known = {heard.key for heard in own}
             found = self.chosen(room, key, most)
             return Beside(tuple(one for one in found if one not in known))
@@ -88,14 +94,14 @@ class Linker:
         twenty at least. A call that begins a conversation and stands alone has what is very likely.
         """
         message = room.by_key.get(key)
-        if message is None or self.model is None or message.threaded or _quiet(room):
+        if message is None or self.model is None or message.threaded or is_quiet(room):
             return latest(room, key, most)
         return recent(room.before(key), message, most, self.model)
 
     def apart(self, room: LinkerRoom, key: str) -> frozenset[str]:
         """Return the keys of the messages before one that are clearly of other conversations."""
         message = room.by_key.get(key)
-        if message is None or self.model is None or message.threaded or _quiet(room):
+        if message is None or self.model is None or message.threaded or is_quiet(room):
             return frozenset()
         return apart(room.before(key), message, self.model)
 
@@ -106,7 +112,7 @@ class Linker:
         """
         replied = room.by_key.get(reply.reply_to) if reply.reply_to else None
         bare = replace(reply, reply_to=None)
-        if replied is None or replied.threaded or self.model is None or _quiet(room, bare):
+        if replied is None or replied.threaded or self.model is None or is_quiet(room, bare):
             return None
         message = Heard(bare, self.link(room, bare), room.number)
         found = choose(room, message, most, self.model)
@@ -114,7 +120,7 @@ class Linker:
         return JudgedReply(replied.lane == message.lane, replied.key in found, replied in last)
 
 
-def _quiet(room: LinkerRoom, *new: Utterance) -> bool:
+def is_quiet(room: LinkerRoom, *new: Utterance) -> bool:
     """Return whether there are not enough people for two conversations at a time."""
     if len(room) < MIN_KNOWN_MESSAGES:
         return False

@@ -46,9 +46,8 @@ class Model:
     least_new: float
     least_chosen: float
 
-    def link(self, room: LinkerRoom, utterance: Utterance, surely_new: float = 0.0) -> LaneLink:
-        judged = self.judge(room, MessageFeatures(room, utterance, self.weights))
-        return self.decide(utterance, judged, surely_new)
+    def link(self, room: LinkerRoom, utterance: Utterance) -> LaneLink:
+        return self.decide(utterance, self.judge_new(room, utterance))
 
     def decide(self, utterance: Utterance, judged: Judgement, surely_new: float = 0.0) -> LaneLink:
         """Return the link of the likeliest lane, or of a new one by a bound that may be raised."""
@@ -59,6 +58,10 @@ class Model:
         score = max(judged.scores)
         lane = judged.lanes[judged.scores.index(score)]
         return LaneLink(lane.lane, lane.best.key, f"model {score:.2f}")
+
+    def judge_new(self, room: LinkerRoom, utterance: Utterance) -> Judgement:
+        """Judge a message that is not yet in the room."""
+        return self.judge(room, MessageFeatures(room, utterance, self.weights))
 
     def judge(self, room: LinkerRoom, features: MessageFeatures) -> Judgement:
         """Judge the messages that a new message may continue, and the lanes that it may join."""

@@ -17,8 +17,8 @@ from tape.linking.utterance import Utterance
 FORM: Final = 1
 SHIPPED: Final = Path(__file__).with_name("numbers.json")
 STAGES: Final = ("pair", "lane", "new", "relevance")
-LEAST_WIDTHS: Final = {"pair": 52, "lane": 55, "new": 27, "relevance": 44}
-"""Minimum widths of the stages' rows: those before the features of talk with the agent."""
+LEAST_WIDTHS: Final = {"pair": 76, "lane": 90, "new": 75, "relevance": 68}
+"""Minimum widths of the stages' rows: those with the features of the agent and the kind of room."""
 
 
 @functools.cache

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from bench.irc import Log, logs, read
-from bench.linker.limit import LIMITS, choose_limit, with_limit
+from bench.linker.limit import CHOSEN, NEW, choose_bounds
 from bench.linker.play import gather
 from bench.linker.score import score, table
-from bench.linker.vary import alone, changed, scene, varied
+from bench.linker.vary import CHAT_PACE, alone, changed, chatlike, scene, varied
 from bench.log_options import refuse_overlap
 from tape.linking import Linker
+from tape.linking.linker import MIN_KNOWN_MESSAGES
 from tape.linking.weights import SHIPPED, from_numbers, load
 from tests.kit.needs import needs
 
@@ -50,6 +51,16 @@ def log(tmp_path: Path) -> Log:
 def test_a_varied_room_is_the_same_for_the_same_seed(log: Log) -> None:
     assert varied(log, 3) == varied(log, 3)
     assert len({len(varied(log, seed).log.lines) for seed in range(9)}) > 1
+
+
+def test_a_chat_like_room_is_slow_and_has_replies_for_mentions(log: Log) -> None:
+    assert chatlike(log, 3) == chatlike(log, 3)
+    rooms = [chatlike(log, seed) for seed in range(20)]
+    lines = [line for room in rooms for line in room.log.lines]
+    assert 0 < sum(bool(line.mentions) for line in lines) < 0.2 * len(lines)
+    assert 0.1 * len(lines) < sum(len(room.replies) for room in rooms) < 0.45 * len(lines)
+    paces = [line.at / log.lines[line.number - HEARD].at for line in lines if line.at]
+    assert CHAT_PACE[0] <= min(paces) < max(paces) <= CHAT_PACE[1]
 
 
 def test_conversations_are_kept_whole(log: Log) -> None:
@@ -110,14 +121,21 @@ def test_a_log_has_one_use(tmp_path: Path) -> None:
         refuse_overlap({"data": [path], "choose": [], "measure": [path]})
 
 
-def test_the_limit_for_a_new_conversation_is_the_one_that_scores_best(tmp_path: Path) -> None:
+def test_the_bounds_are_those_that_score_best_in_each_place(tmp_path: Path) -> None:
     write_log(tmp_path, "one", 130)
+    write_log(tmp_path, "two", 110)
     told: list[str] = []
-    limit = choose_limit(SHIPPED.read_bytes(), logs(tmp_path), told.append, workers=1)
-    assert limit in LIMITS
-    assert len(told) == len(LIMITS)
-    chosen = with_limit(SHIPPED.read_bytes(), limit)
-    assert from_numbers(chosen).least_new == limit
+    places = [logs(tmp_path / name) for name in ("one", "two")]
+    model = from_numbers(choose_bounds(SHIPPED.read_bytes(), places, told.append, workers=1))
+    assert model.least_new in NEW
+    assert model.least_chosen in CHOSEN
+    assert len(told) == len(NEW) + len(CHOSEN)
+
+
+def test_bounds_are_not_chosen_on_logs_that_ask_nothing(tmp_path: Path) -> None:
+    write_log(tmp_path, "one", 10)
+    with pytest.raises(SystemExit, match="can be asked for"):
+        choose_bounds(SHIPPED.read_bytes(), [logs(tmp_path)], list[str]().append, workers=1)
 
 
 def test_names_are_changed_in_the_texts_too(log: Log) -> None:
@@ -133,6 +151,13 @@ def test_rows_are_true_of_what_is_annotated(log: Log) -> None:
     assert set(found.lane.truth) == {0.0, 1.0}
     assert sum(found.new.truth) == 1  # of the two that start one, the first came to an empty room
     assert 0 < sum(found.relevance.truth) < len(found.relevance.truth)
+
+
+def test_two_people_alone_teach_nothing_as_the_model_is_not_asked_there(log: Log) -> None:
+    only = alone(log)
+    found = gather(only, load(), "own", ["pair", "lane", "new", "relevance"], seed=1)
+    assert len(found.new.truth) < MIN_KNOWN_MESSAGES
+    assert not found.relevance.truth
 
 
 def test_a_linker_that_is_right_scores_full_marks(log: Log) -> None:

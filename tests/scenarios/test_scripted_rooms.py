@@ -24,24 +24,24 @@ LEAST_ROOMS: Final = 12
 
 IN_ENGLISH: Final[Mapping[str, int]] = MappingProxyType(
     {
-        "task": 21,
-        "reply task": 0,
-        "join": 6,
-        "follow": 17,
-        "talk": 42,
-        "shown alone": 11,
-        "shown whole": 20,
+        "task": 40,
+        "reply task": 2,
+        "join": 11,
+        "follow": 16,
+        "talk": 33,
+        "shown alone": 20,
+        "shown whole": 24,
     }
 )
 IN_CHINESE: Final[Mapping[str, int]] = MappingProxyType(
     {
-        "task": 6,
-        "reply task": 0,
-        "join": 6,
-        "follow": 8,
-        "talk": 17,
-        "shown alone": 3,
-        "shown whole": 13,
+        "task": 19,
+        "reply task": 2,
+        "join": 3,
+        "follow": 5,
+        "talk": 11,
+        "shown alone": 6,
+        "shown whole": 6,
     }
 )
 

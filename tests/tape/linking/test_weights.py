@@ -39,6 +39,7 @@ def test_a_cut_file_is_unfit(tmp_path: Path, share: float) -> None:
         {"form": 2},
         {"pair": {"width": 3, "trees": [[0, 1.5, 0.1, 0.2]]}},
         {"lane": {"width": 55}},
+        {"lane": {"width": 76, "trees": [0.1]}},
         {"relevance": {"width": 1, "trees": [[0, 1.5, 0.1]]}},
         {"weights": {"word": 1.0}},
         {"least_new": None},

@@ -1,20 +1,22 @@
 """What people's talk with the agent implies, whatever the linker would guess.
 
 Whoever calls the agent with a task that stands alone, and that has no rare word in common with
-somebody else's talk with the agent, takes no part in that. And if nobody has said anything but to
-the agent since its last answer to a person, that person goes on from there.
+somebody else's talk with the agent, takes no part in that. If nobody has said anything but to the
+agent since its last answer to a person, that person goes on from there. And a call that does not
+stand alone, behind what people say to each other, is about that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Final
 
 from tape.linking.features_message import RECENT_MESSAGES, UNKNOWN_WORD_WEIGHT
+from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.standing import stands_alone
-from tape.linking.utterance import LaneLink, Utterance, starts
+from tape.linking.utterance import SHORT_REMARK, LaneLink, Utterance, starts
 
 MIN_SHARED_WEIGHT: Final = 7.0
 """Minimum weight of the words that two messages have in common if they are of one subject.
@@ -28,13 +30,17 @@ SURELY_NEW: Final = 0.85
 OWN_SUBJECT: Final = 0.5
 """The same if it stands alone: join-ins are rarer than tasks, but a false beginning costs more."""
 
-JOINS: Final = 0.9
-"""The same if it does not, and follows an answer: it may join in, or go on."""
+OF_ONE_SUBJECT: Final = 0.6
+"""The same if it stands alone, and has rare words in common with what others ask the agent."""
 
-MAYBE_NEW: Final = 0.1
+JOINS: Final = 0.9
+"""The same if it does not stand alone, and follows an answer: it may join in, or go on."""
+
 LIKELY_NEW: Final = 0.35
-"""Chances from which on a task that stands alone takes no part in others' talk: where people have
-lately said nothing but to the agent, of which the trees have seen little, and elsewhere.
+"""The chance from which on a task that stands alone takes no part in others' talk.
+
+Where people have lately said nothing but to the agent, no chance is asked for: the trees have seen
+few such rooms.
 """
 
 OWN_TASK: Final = "a task of its own"
@@ -44,14 +50,18 @@ GOES_ON: Final = "goes on with the agent"
 """Why a message is in a conversation: its author goes on from the agent's answer there."""
 
 
-def least_new(room: LinkerRoom, new: Utterance) -> float:
+def least_new(room: LinkerRoom, new: Utterance, weights: Mapping[int, float]) -> float:
     """Return the least chance with which a message starts a conversation; 0: the model knows."""
     if not new.calls:
         return 0.0
     if last_answer(room, new.author) is not None:
         return SURELY_NEW
     if stands_alone(new.text):
-        return OWN_SUBJECT
+        words = gist(new.text).words
+        said = (one for heard in room.by_agent for one in room.lanes[heard.lane].heard)
+        return (
+            OF_ONE_SUBJECT if any(_share(words, heard, weights) for heard in said) else OWN_SUBJECT
+        )
     follows = bool(room.heard) and room.heard[-1].agent
     return JOINS if follows or _was_answered(room, new.author) else 0.0
 
@@ -80,9 +90,16 @@ def with_talk(
     answer = last_answer(room, new.author)
     if answer is not None and not (begins and said.alone):
         return LaneLink(answer.lane, answer.key, GOES_ON)
-    last = islice(reversed(room.heard), RECENT_MESSAGES)
-    asked = all(heard.agent or heard.calls for heard in last)
-    own = said.alone and not begins and chance >= (MAYBE_NEW if asked else LIKELY_NEW)
+    if not said.alone:
+        last = room.heard[-1] if room.heard else None
+        if last is None or last.agent or last.calls or last.threaded:
+            return link
+        known = begins and _was_answered(room, new.author)
+        return link if known else LaneLink(last.lane, last.key, SHORT_REMARK)
+    if begins:
+        return link
+    recent = islice(reversed(room.heard), RECENT_MESSAGES)
+    own = all(heard.agent or heard.calls for heard in recent) or chance >= LIKELY_NEW
     return starts(new, OWN_TASK) if own else link
 
 
@@ -102,12 +119,13 @@ def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int
         return False
     if not known.authors.keys().isdisjoint((message.author, *message.mentions)):
         return False
-    words = frozenset(message.words)
-    return all(
-        sum(weights.get(word, UNKNOWN_WORD_WEIGHT) for word in words.intersection(heard.words))
-        < MIN_SHARED_WEIGHT
-        for heard in known.heard
-    )
+    return not any(_share(message.words, heard, weights) for heard in known.heard)
+
+
+def _share(words: Iterable[int], heard: Heard, weights: Mapping[int, float]) -> bool:
+    """Return whether words and a message are of one subject, by rare words in common."""
+    common = set(heard.words).intersection(words)
+    return sum(weights.get(word, UNKNOWN_WORD_WEIGHT) for word in common) >= MIN_SHARED_WEIGHT
 
 
 def last_answer(room: LinkerRoom, author: str) -> Heard | None:

@@ -56,7 +56,7 @@ class Linker:
         if self.model is None:
             return with_talk(room, utterance, by_rules(room, utterance), {})
         judged = judged or self.model.judge_new(room, utterance)
-        link = self.model.decide(utterance, judged, least_new(room, utterance))
+        link = self.model.decide(utterance, judged, least_new(room, utterance, self.model.weights))
         link = with_talk(room, utterance, link, self.model.weights, judged.new)
         return or_woken(room, utterance, link, self.model.weights)
 

@@ -11,6 +11,7 @@ from tape.linking.utterance import (
     NO_SIGN,
     NOTHING_BEFORE,
     REPLY,
+    SHORT_REMARK,
     SILENCE,
     THREAD,
     LaneLink,
@@ -104,7 +105,7 @@ def _remark(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
         return None
     # What is said to the agent after its answer to somebody else may be a task of its own.
     to_others = last.agent and room.asker(last) != new.author
-    return None if new.calls and to_others and stands_alone(new.text) else (last, "short remark")
+    return None if new.calls and to_others and stands_alone(new.text) else (last, SHORT_REMARK)
 
 
 def _last(room: LinkerRoom) -> Heard | None:

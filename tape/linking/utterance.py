@@ -16,6 +16,9 @@ NOTHING_BEFORE: Final = "nothing before"
 REPLY: Final = "reply"
 """Why a message is in a conversation: it replies to a message there."""
 
+SHORT_REMARK: Final = "short remark"
+"""Why a message is in a conversation: it says little, and is about the message before."""
+
 NO_SIGN: Final = "no sign"
 """Why a message starts a conversation: no rule found an earlier one that it continues."""
 

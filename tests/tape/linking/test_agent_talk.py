@@ -99,4 +99,6 @@ def test_who_refers_to_what_people_said_is_shown_that(who: str) -> None:
     talk.say("bob", "we should move the whole team to the harbour office", after=600)
     talk.say("eve", "the harbour office has no canteen at all", "bob")
     talk.say(who, "what do you think of that?", calls=True, key="asks")
-    assert {"1", "2"} <= set(talk.linker.chosen(talk.room, "asks"))
+    own = talk.room.lanes[talk.room.by_key["asks"].lane].heard
+    near = talk.linker.beside(talk.room, "asks")
+    assert {"1", "2"} <= {*(heard.key for heard in own), *near.likely, *near.doubted}

@@ -42,9 +42,9 @@ MIN_MESSAGES_TO_FILL: Final = 6  # minimum messages before one conversation can 
 class RoomMemory:
     """A linker's room, together with the entry ids of its messages.
 
-    alone    whether all recent messages are by one person and the agent
-    filling  the lane that nearly all recent messages belong to, or None
-    unread   the id of the first entry that was read, if older ones may have sleeping lanes, or 0
+    alone        whether all recent messages are by one person and the agent
+    filling      the lane that nearly all recent messages belong to, or None
+    unread       the id of the first entry that was read, if older ones were not, or 0
     recognition  how well conversations are recognized, as it was recorded last
 
     `names` are the agent's in chats, which are no words of what is asked.

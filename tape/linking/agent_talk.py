@@ -44,11 +44,11 @@ GOES_ON: Final = "goes on with the agent"
 """Why a message is in a conversation: its author goes on from the agent's answer there."""
 
 
-def least_new(room: LinkerRoom, new: Utterance) -> float:
-    """Return the least chance with which a message starts a conversation; 0: the model knows."""
+def raised_bound(room: LinkerRoom, new: Utterance) -> float:
+    """Return the chance above which a message starts a conversation, or 0 if the model knows."""
     if not new.calls:
         return 0.0
-    if last_answer(room, new.author) is not None:
+    if _last_answer(room, new.author) is not None:
         return SURELY_NEW
     if stands_alone(new.text):
         return OWN_SUBJECT
@@ -77,7 +77,7 @@ def with_talk(
     begins = link.parent is None
     if not (begins or _is_others(room, link.lane, said, weights)):
         return link
-    answer = last_answer(room, new.author)
+    answer = _last_answer(room, new.author)
     if answer is not None and not (begins and said.alone):
         return LaneLink(answer.lane, answer.key, GOES_ON)
     last = islice(reversed(room.heard), RECENT_MESSAGES)
@@ -110,7 +110,7 @@ def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int
     )
 
 
-def last_answer(room: LinkerRoom, author: str) -> Heard | None:
+def _last_answer(room: LinkerRoom, author: str) -> Heard | None:
     """Return the agent's last answer to an author if all said since is to the agent, or by it."""
     for heard in reversed(room.heard):
         if heard.agent:

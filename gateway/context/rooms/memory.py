@@ -131,7 +131,7 @@ class RoomMemory:
         """
         known = self.recognition
         if is_reply and known.is_due(self._since):
-            found = self.linker.found(self.room, said, MAX_LIKELY)
+            found = self.linker.judge_reply(self.room, said, MAX_LIKELY)
             if found is not None:
                 return known.after(found)
         return known if known.replies and self._since >= KEPT_FOR else None

@@ -1,8 +1,9 @@
-"""What people's talk with the agent implies, whatever the linker would guess.
+"""What people's talk with the agent implies where the model is in doubt.
 
 Whoever calls the agent with a task that stands alone, and that has no rare word in common with
 somebody else's talk with the agent, takes no part in that. And if nobody has said anything but to
-the agent since its last answer to a person, that person goes on from there.
+the agent since its last answer to a person, that person goes on from there. A model that is sure
+of something else is followed.
 """
 
 from __future__ import annotations

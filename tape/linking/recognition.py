@@ -19,8 +19,7 @@ MIN_REPLIES: Final = 30
 """Minimum replies that were judged before they decide what a view shows."""
 
 BETTER_BY: Final = 0.05
-"""The difference of shares from which on views show the last messages, until it is below zero.
-"""
+"""The difference of shares from which on views show the last messages, until it is below zero."""
 
 PACE: Final = 10
 """Messages from one reply that is judged to the next one, as each costs about five milliseconds.

@@ -138,11 +138,13 @@ bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/reference
 DATA ?= $(wildcard ../shared/data)
 SLOW_ROOMS = '$(DATA)/zulip/*.9' '$(DATA)/zulip/*.1[01]'
 CHINESE_ROOMS = '$(DATA)/chinese/cped.[4-7]'
-bench-context: $(VENV)/.dev ## lanes, views, hidden replies and other policies on the chat logs in the folder DATA
+bench-context: $(VENV)/.dev ## lanes, views, rooms with the agent, hidden replies and other policies on the chat logs in the folder DATA
 	@test -n "$(DATA)" || { echo "Name a folder of chat logs: make bench-context DATA=FOLDER"; exit 1; }
 	$(BIN)/python -m bench.linker_eval --data $(DATA)/irc/dev
 	$(BIN)/python -m bench.linker_eval --data $(SLOW_ROOMS) --files
 	$(BIN)/python -m bench.linker_eval --data $(CHINESE_ROOMS) --warm 30
+	$(BIN)/python -m bench.bot_rooms --data $(DATA)/irc/dev
+	$(BIN)/python -m bench.bot_rooms --data $(SLOW_ROOMS)
 	$(BIN)/python -m bench.replies $(DATA)/discord/offtopic $(DATA)/discord/dutch
 	$(BIN)/python -m bench.context --data $(DATA)/irc/dev --answers
 	$(BIN)/python -m bench.rooms $(VENV)/rooms

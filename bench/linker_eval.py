@@ -44,7 +44,7 @@ ROOMS: Final[MappingProxyType[str, Callable[[Log], Scene]]] = MappingProxyType(
 def main() -> None:
     """Score what the command line asks for; print tables."""
     options = _options()
-    load(options.numbers)  # a bad file is told of here, not by a worker
+    load(options.numbers)  # a bad file is named here, not by a worker
     task = partial(_score, options)
     paths = find_conversations(options)[:: options.each]
     if options.views:

@@ -3,7 +3,7 @@
 A stage that judged the very logs it has learned from would look better to the next one than it is.
 So every stage is learned twice on one half of the logs each, and judges the other half; what the
 next one sees is honest. Then all is played again in the lanes that the model itself decides on,
-mistakes included, and learned anew. The numbers that are kept are learned from both halves.
+mistakes included, and learned once more. The numbers that are kept are learned from both halves.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Final
 
 from bench.linker.play import answer_of, from_annotation, said_of
 from bench.linker.vary import Scene
+from gateway.context.rooms.memory import MAX_LIKELY
 from tape.linking import Linker, LinkerRoom
 
 Figures = tuple[float, ...]
@@ -27,7 +28,6 @@ COLUMNS: Final = (
 )
 EVERY: Final = 5
 LAST: Final = 20
-MOST: Final = 30  # the most that a view includes as likely, and again in doubt
 
 
 def views(scene: Scene, linker: Linker, *, warm: int, every: int = EVERY) -> list[Figures]:
@@ -50,7 +50,7 @@ def views(scene: Scene, linker: Linker, *, warm: int, every: int = EVERY) -> lis
         if gold and line.number >= log.first_line + warm:
             asked += 1
             if asked % every == 0:
-                near = linker.beside(room, said.key, MOST)
+                near = linker.beside(room, said.key, MAX_LIKELY)
                 kept = included.setdefault(link.lane, set())
                 kept.update(map(int, (*near.likely, *near.doubted)))
                 lane = {int(one.key) for one in room.lanes[link.lane].heard} - {line.number}

@@ -176,7 +176,7 @@ def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
     if include:
         says += say(", and includes {entries} from elsewhere", entries=_entries(include))
     if take.doubted:
-        sentence = ", {entries} in case its conversation was not recognized"
+        sentence = ", {entries} of them in case its conversation was not recognized"
         says += say(sentence, entries=_entries(take.doubted))
     if take.recent:
         says += say(

@@ -21,7 +21,7 @@ UNKNOWN_WORD_WEIGHT: Final = 9.0  # weight of a word that the table of weights d
 KIND_MESSAGES: Final = 60
 """Number of people's last messages that say which kind of room it is."""
 
-MIN_PACE: Final = 0.05  # minimum minutes a message, as times are told in whole minutes
+MIN_PACE: Final = 0.05  # minimum minutes a message, as times are in whole minutes
 RARE_WEIGHT: Final = 7.0  # minimum weight of a rare word
 
 

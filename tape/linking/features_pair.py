@@ -47,18 +47,15 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
     own_lane = own.lane if own else None
     own_to, with_agent, answers = new.own_to, new.with_agent, room.answers
     kind, pace = new.kind, new.pace
-    by_author: dict[str, int] = {}
-    by_lane: dict[str, int] = {}
-    lanes: dict[str, Row] = {}
+    by_author, by_lane, lanes = dict[str, int](), dict[str, int](), dict[str, Row]()
     addressing = 0
     rows = []
     for heard in against:
-        them = heard.author
-        lane = heard.lane
+        them, lane = heard.author, heard.lane
         addresses = author in heard.mentions
         of_lane = lanes.get(lane)
         if of_lane is None:
-            of_lane = lanes[lane] = _of_lane(room, new, lane)
+            of_lane = lanes[lane] = (*_of_lane(room, new, lane), *message)
         common, heaviest = shared.get(heard.number, (0.0, 0.0))
         parent = room.by_key.get(heard.parent) if heard.parent else None
         rows.append(
@@ -91,7 +88,6 @@ def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> l
                 heard.parent is None,
                 heard.agent,
                 *of_lane,
-                *message,
                 *_of_agent(room, new, heard),
                 *with_agent,
                 (minute - heard.minute) / pace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tape.linking.agent_talk import least_new, with_talk
+from tape.linking.agent_talk import raised_bound, with_talk
 from tape.linking.features_relevance import Judgement
 from tape.linking.model import Model
 from tape.linking.ranking import Beside, apart, beside, choose, chosen, latest, ranked, recent
@@ -56,7 +56,8 @@ class Linker:
         if self.model is None:
             return with_talk(room, utterance, by_rules(room, utterance), {})
         judged = judged or self.model.judge_new(room, utterance)
-        link = self.model.decide(utterance, judged, least_new(room, utterance, self.model.weights))
+        bound = raised_bound(room, utterance, self.model.weights)
+        link = self.model.decide(utterance, judged, bound)
         link = with_talk(room, utterance, link, self.model.weights, judged.new)
         return or_woken(room, utterance, link, self.model.weights)
 
@@ -105,7 +106,7 @@ class Linker:
             return frozenset()
         return apart(room.before(key), message, self.model)
 
-    def found(self, room: LinkerRoom, reply: Utterance, most: int = 50) -> JudgedReply | None:
+    def judge_reply(self, room: LinkerRoom, reply: Utterance, most: int = 50) -> JudgedReply | None:
         """Return where the message that a new one replies to would be if nobody knew of the reply.
 
         It is None if the room has forgotten that message, or if there is nothing to judge.

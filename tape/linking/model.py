@@ -49,11 +49,11 @@ class Model:
     def link(self, room: LinkerRoom, utterance: Utterance) -> LaneLink:
         return self.decide(utterance, self.judge_new(room, utterance))
 
-    def decide(self, utterance: Utterance, judged: Judgement, surely_new: float = 0.0) -> LaneLink:
+    def decide(self, utterance: Utterance, judged: Judgement, raised: float = 0.0) -> LaneLink:
         """Return the link of the likeliest lane, or of a new one by a bound that may be raised."""
         if not judged.lanes:
             return starts(utterance, NOTHING_BEFORE)
-        if judged.new > max(self.least_new, surely_new):
+        if judged.new > max(self.least_new, raised):
             return starts(utterance, f"new {judged.new:.2f}")
         score = max(judged.scores)
         lane = judged.lanes[judged.scores.index(score)]

@@ -19,8 +19,7 @@ MIN_REPLIES: Final = 30
 """Minimum replies that were judged before they decide what a view shows."""
 
 BETTER_BY: Final = 0.05
-"""By how much the last messages must be better before views show these, and no more once they do.
-"""
+"""The difference of shares from which on views show the last messages, until it is below zero."""
 
 PACE: Final = 10
 """Messages from one reply that is judged to the next one, as each costs about five milliseconds.
@@ -34,7 +33,7 @@ FIRST_PACE: Final = 5
 KEPT_FOR: Final = 100
 """Messages after which the shares are recorded again, so that a room's memory always has them."""
 
-_DIGITS: Final = 4
+_DIGITS: Final = 4  # so that what is recorded, and read again, decides the same
 
 
 @dataclass(frozen=True, slots=True)

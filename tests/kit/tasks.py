@@ -1,7 +1,8 @@
 """Things that three people ask an agent in one group, with its answers and what they ask next.
 
-The rules were written with the first ones in view. The last three of each language were added when
-the rules were done, and must hold as they are: a triple may be added, and none may be left out.
+The rules were written with the first ones in view. The last three of each language were added
+later, when the rules held for the others; since then the rules have been changed with all of them
+in the tests, so that none is unseen any more. A triple may be added, and none may be left out.
 """
 
 from __future__ import annotations

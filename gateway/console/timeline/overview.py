@@ -27,10 +27,10 @@ MAX_LANES: Final = 200  # maximum lanes of a part: the busiest
 async def map_of(reads: ConsoleReads, tape: str) -> Json:
     """Return what the minimap draws.
 
-    size       number of entries
-    low, high  the entries that are counted; the index counts the others soon
-    bins       lists of first and last id, oldest and newest date, and the numbers of entries,
-               messages, answers, failed turns, refusals, edits and deletions, and anchors
+    size        number of entries
+    low, high   the entries that are counted; the index counts the others soon
+    bins        lists of first and last id, oldest and newest date, and the numbers of entries,
+                messages, answers, failed turns, refusals, edits and deletions, and anchors
     recognized  how well the chat's conversations are recognized, in words, or ""
     """
     size = await reads.size(tape)

@@ -67,13 +67,11 @@ class RoomMemories:
 
     def notes(self) -> list[str]:
         """Return how well conversations are recognized in the rooms in memory, the worst first."""
-        known = [
-            (room.recognition.in_lane, tape, recognized(room.recognition))
-            for tape, room in self._rooms.items()
-        ]
-        told = sorted(one for one in known if one[2])
-        notes = [f"{tape}: {says[:1].lower()}{says[1:]}" for _share, tape, says in told[:MAX_NOTES]]
-        more = len(told) - len(notes)
+        rooms = [(room.recognition, tape) for tape, room in self._rooms.items()]
+        known = [(one.in_lane, tape, recognized(one)) for one, tape in rooms if one.is_known]
+        worst = sorted(known)[:MAX_NOTES]
+        notes = [f"{tape}: {says[:1].lower()}{says[1:]}" for _share, tape, says in worst]
+        more = len(known) - len(notes)
         return [*notes, f"and in {counted(more, 'more room')}"] if more else notes
 
     def forget(self, tapes: Iterable[str]) -> None:

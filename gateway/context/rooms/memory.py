@@ -42,9 +42,9 @@ MIN_MESSAGES_TO_FILL: Final = 6  # minimum messages before one conversation can 
 class RoomMemory:
     """A linker's room, together with the entry ids of its messages.
 
-    alone    whether all recent messages are by one person and the agent
-    filling  the lane that nearly all recent messages belong to, or None
-    unread   the id of the first entry that was read, if older ones may have sleeping lanes, or 0
+    alone        whether all recent messages are by one person and the agent
+    filling      the lane that nearly all recent messages belong to, or None
+    unread       the id of the first entry that was read, if older ones were not, or 0
     recognition  how well conversations are recognized, as it was recorded last
 
     `names` are the agent's in chats, which are no words of what is asked.
@@ -131,7 +131,7 @@ class RoomMemory:
         """
         known = self.recognition
         if is_reply and known.is_due(self._since):
-            found = self.linker.found(self.room, said, MAX_LIKELY)
+            found = self.linker.judge_reply(self.room, said, MAX_LIKELY)
             if found is not None:
                 return known.after(found)
         return known if known.replies and self._since >= KEPT_FOR else None

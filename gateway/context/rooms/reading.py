@@ -20,6 +20,7 @@ _HANDLE: Final = re.compile(r"(?<!\w)@\w+")
 
 
 def room_key(message: InboundMessage, inbox_id: int) -> str:
+    """Return the key of a message in its chat's room."""
     # A migrated chat numbers its messages from 1 again; a slash command may have no number.
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
@@ -57,6 +58,7 @@ def answer_key(turn: str) -> str:
 
 
 def is_said(entry: Entry) -> bool:
+    """Return whether a room remembers an entry: a person's message or an answer, in a lane."""
     meta = entry.meta
     said = "inbox" in meta or meta.get("final")
     return bool(said) and isinstance(meta.get("lane"), str) and "command" not in meta
@@ -65,6 +67,10 @@ def is_said(entry: Entry) -> bool:
 def read_entry(
     entry: Entry, room: LinkerRoom, names: Sequence[str], own: str
 ) -> tuple[Utterance, LaneLink] | None:
+    """Return an entry as the linker gets it, or None if it is not said or cannot be read.
+
+    An answer is placed by what the room has of its lane. `own` is the `own_mention` of the tape.
+    """
     if not is_said(entry):
         return None
     meta = entry.meta
@@ -131,5 +137,6 @@ def without_call(text: str, names: Sequence[str]) -> str:
 
 
 def names_of(name: str, handle: str) -> set[str]:
+    """Return the words by which others may call a person, in lower case."""
     folded = name.casefold().split()
     return {"".join(folded), *folded[:1], handle[:MAX_CHARACTERS].casefold()} - {""}

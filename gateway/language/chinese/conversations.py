@@ -39,7 +39,7 @@ CONVERSATIONS: Final = {
     ),
     ", because its author goes on from the answer {parent}": "，因为其作者接着回答{parent}往下说",
     ", because it returns to {parent}, with which it has rare words in common": (
-        "，因为它又说起了{parent}，两者有罕见的词相同"
+        "，因为它又说起了{parent}，两者有相同的罕见词"
     ),
     ", because the linker failed on it": "，因为链接器处理它时出错",
     "; why was not recorded": "；原因没有记录",
@@ -59,14 +59,14 @@ CONVERSATIONS: Final = {
         "，因为从用词、作者和时间看，它最可能接续{parent}：链接器估计可能性为 {chance} %"
     ),
     "In this room, conversations are recognized in {share} of 100 replies": (
-        "在这个聊天室里，每 100 条回复中有 {share} 条能认出所属的对话"
+        "在这个聊天室里，每 100 条回复中有 {share} 条能识别出所属的对话"
     ),
     ", so views show its last messages": "，因此视图改为显示最近的消息",
-    ", {entries} in case its conversation was not recognized": (
-        "，其中{entries}是为了防备对话没有认对"
+    ", {entries} of them in case its conversation was not recognized": (
+        "，其中{entries}是为防认错对话而附上的"
     ),
     ", and shows the room's last messages, because conversations are not recognized well there": (
-        "，并显示聊天室最近的消息，因为那里的对话认得不够准"
+        "，并显示聊天室最近的消息，因为那里的对话识别得不够准"
     ),
     "that message": "那条消息",
     "the agent's answer “{text}”": "助手的回答“{text}”",

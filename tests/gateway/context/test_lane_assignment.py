@@ -70,8 +70,8 @@ async def test_a_fault_of_the_linker_costs_a_message_only_its_conversation(
         raise ArithmeticError("no")
 
     monkeypatch.setattr(Linker, "link", fails)
-    for name in ("beside", "found"):
-        monkeypatch.setattr(Linker, name, fails)
+    monkeypatch.setattr(Linker, "beside", fails)
+    monkeypatch.setattr(Linker, "judge_reply", fails)
     replies = [says(number, "3", "yes", reply_to="1") for number in range(3, 3 + FIRST_PACE)]
     lanes = await hear(group, says(1, "1", "hello"), asks(2, "2", "who is there?"), *replies)
     assert lanes == ["said:-100/1", "said:-100/2", *["said:-100/1"] * FIRST_PACE]

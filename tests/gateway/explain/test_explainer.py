@@ -65,8 +65,8 @@ async def test_a_turn_says_what_it_shows_in_doubt_and_that_it_shows_the_last_mes
         await tape.append(replace(shown, meta={"turn": turn}))
         story = await explained(gateway, f"{tape.name}#{own.id}")
     says = (
-        "takes entry 6, and includes entries 3, 4, 5 from elsewhere, entries 4, 5 in case its"
-        " conversation was not recognized, and shows the room's last messages, because"
+        "takes entry 6, and includes entries 3, 4, 5 from elsewhere, entries 4, 5 of them in case"
+        " its conversation was not recognized, and shows the room's last messages, because"
         " conversations are not recognized well there"
     )
     assert says in told(story, "view")

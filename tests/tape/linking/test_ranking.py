@@ -145,11 +145,14 @@ def test_a_reply_says_whether_its_message_would_have_been_found_without_it() -> 
     for number in range(12):
         talk.say(PEOPLE[number % 5], f"the plan for the trip, part {number}")
     reply = Utterance("new", talk.at + 20, "ann", "ann", "which part?", reply_to="11")
-    found = talk.linker.found(talk.room, reply)
+    found = talk.linker.judge_reply(talk.room, reply)
     assert found is not None
     assert found.in_set
     assert found.in_last
     assert "new" not in talk.room.by_key
-    assert talk.linker.found(talk.room, Utterance("n", 0, "ann", "ann", "x", reply_to="?")) is None
-    assert talk.linker.found(talk.room, Utterance("n", 0, "ann", "ann", "x")) is None
-    assert Linker().found(talk.room, reply) is None
+    assert (
+        talk.linker.judge_reply(talk.room, Utterance("n", 0, "ann", "ann", "x", reply_to="?"))
+        is None
+    )
+    assert talk.linker.judge_reply(talk.room, Utterance("n", 0, "ann", "ann", "x")) is None
+    assert Linker().judge_reply(talk.room, reply) is None

@@ -77,6 +77,23 @@ async def test_older_messages_are_read_only_where_a_message_would_begin_a_conver
     assert again is await rooms.of(group.tape.name)
 
 
+async def test_older_messages_are_not_read_where_two_people_speak(group: GroupChat) -> None:
+    numbers = count(1)
+    said = [
+        says(next(numbers), str(number // 3 % 2), f"item{number // 3} and colour, please?")
+        for number in range(OTHERS)
+    ]
+    await hear(group, *said)
+    rooms, _kept = await memory_of(group)
+    rooms.forget([group.tape.name])
+    again = await rooms.of(group.tape.name)
+    entries = await group.hear(says(10_000, "1", BACK))
+    assert "parent" not in entries[-1].meta["link"]
+    assert again.unread
+    await group.hear(says(12_000, "7", "who knows a dentist in Leipzig?"))
+    assert not again.unread
+
+
 async def test_what_was_erased_does_not_sleep_in_the_room(group: GroupChat) -> None:
     numbers = await spoken(group)
     rooms, kept = await memory_of(group)

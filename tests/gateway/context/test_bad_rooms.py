@@ -281,7 +281,9 @@ async def test_a_flood_behind_a_question_that_waits_is_no_part_of_its_view(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:
     async with open_group(tmp_path, model, **OPEN) as group:
-        talk = [says(number, "9002", f"my {some_words(number, 4)} leaks") for number in range(2, 80)]
+        talk = [
+            says(number, "9002", f"my {some_words(number, 4)} leaks") for number in range(2, 80)
+        ]
         await group.hear(ask("9001", 1, "which bread goes well with a pumpkin soup?"), *talk)
         shown = prompt_of(model)
     assert "which bread" in shown

@@ -305,7 +305,7 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, until: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return what other lanes said until then: the last if one fills the room, the likely, or a few."""
+    """Return what others said until then: the last if a lane fills the room, the likely, a few."""
     if near.apart:
         opened = [number for number in near.opened if number > after] if first else []
         return sorted((await tape.entries(opened)).values(), key=lambda entry: entry.id)

@@ -164,7 +164,13 @@ class Knowing(Linker):
         super().__init__()
         self.known = room.scene.log.dispatcher
 
-    def link(self, room: object, utterance: Utterance, replied_lane: str | None = None) -> LaneLink:
+    def link(
+        self,
+        room: object,
+        utterance: Utterance,
+        replied_lane: str | None = None,
+        judged: object = None,
+    ) -> LaneLink:
         return LaneLink(f"said:{self.known.get(int(utterance.key), 0)}", None, "known")
 
 

@@ -128,7 +128,7 @@ class LaneAssigner:
         judged = _to_record(room, heard, is_reply=link is not None and link.why == REPLY)
         if link is None:
             link = _linked(room, heard, replied_lane)
-            if link.parent is None and room.unread:
+            if room.unread and link.parent is None and room.linker.may_wake(room.room, heard):
                 await self._rooms.recall(tape, room)
                 link = _linked(room, heard, replied_lane)
             may_wait = link.why == REPLY or not said.addressed

@@ -149,8 +149,8 @@ async def select_messages(
     if lane is not None:
         young = sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
         few = young and near.refers and not (near.likely or near.doubted)
-        room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
-        room = [e for e in room if e.id not in settled and not _asks_after(e, asked)]
+        room = await _elsewhere(tape, lane, near, after, max(asked) + 1, few=few, first=not taken)
+        room = [entry for entry in room if entry.id not in settled]
         include = _newest_within(room, budget - _cost(kept))
     seen = {*taken, *gone, *asked, *(entry.id for entry in (*include, *kept))}
     kept = [entry for entry in kept if entry.meta.get(COPY_OF) not in seen]
@@ -303,9 +303,9 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 
 
 async def _elsewhere(
-    tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
+    tape: Tape, lane: str, near: Nearby, after: int, until: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return messages of other lanes: the last if one fills the room, the likely, or a few."""
+    """Return what others said until then: the last if a lane fills the room, the likely, a few."""
     if near.apart:
         opened = [number for number in near.opened if number > after] if first else []
         return sorted((await tape.entries(opened)).values(), key=lambda entry: entry.id)
@@ -316,7 +316,7 @@ async def _elsewhere(
     found = dict(await tape.entries(list(dict.fromkeys(wanted))))
     if few or near.whole:
         most = ROOM_MESSAGES if near.whole else FEW * 2
-        room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
+        room = await tape.find(after=after, before=until, kinds=(MESSAGE,), limit=most, newest=True)
         fitting = (e for e in room if e.id not in near.left_out and e.meta.get("lane") != lane)
         others = [entry for entry in fitting if _is_said(entry)]
         found.update((entry.id, entry) for entry in (others if near.whole else others[-FEW:]))

@@ -15,7 +15,7 @@ from typing import Final
 
 from tape.linking.features_message import RECENT_MESSAGES, UNKNOWN_WORD_WEIGHT
 from tape.linking.features_text import gist
-from tape.linking.room import Heard, LinkerRoom
+from tape.linking.room import Heard, Lane, LinkerRoom
 from tape.linking.standing import stands_alone
 from tape.linking.utterance import SHORT_REMARK, LaneLink, Utterance, starts
 
@@ -42,7 +42,7 @@ In bot rooms made of `data/irc/train`, `*-15.train-c`, and `data/zulip`, `*.7` a
 JOINS: Final = 0.9
 """The same if it does not stand alone, and follows an answer: it may join in, or go on."""
 
-LIKELY_NEW: Final = 0.35
+LIKELY_NEW: Final = 0.2
 """The chance from which on a task that stands alone takes no part in others' talk.
 
 Where people have lately said nothing but to the agent, no chance is asked for: the trees have seen
@@ -109,19 +109,27 @@ def with_talk(
 
 
 def others_talk(room: LinkerRoom, message: Heard, weights: Mapping[int, float]) -> frozenset[str]:
-    """Return the lanes in which others talk with the agent, and which a message leaves alone."""
-    lanes = {heard.lane for heard in room.by_agent if heard.lane != message.lane}
-    return frozenset(lane for lane in lanes if _is_others(room, lane, message, weights))
+    """Return the lanes in which others talk with the agent, and which a message leaves alone.
+
+    Whoever asks it talks with it, answered or not.
+    """
+    talk = {heard.lane for heard in room.heard if heard.agent or heard.calls} - {message.lane}
+    return frozenset(lane for lane in talk if _is_apart(room.lanes[lane], message, weights))
 
 
 def _is_others(room: LinkerRoom, lane: str, message: Heard, weights: Mapping[int, float]) -> bool:
-    """Return whether others talk with the agent in a lane, and of something else.
-
-    It does not matter how many: whoever is near may say something behind an answer.
-    """
+    """Return whether the agent has answered others in a lane, who speak of something else."""
     known = room.lanes.get(lane)
     if known is None or not any(heard.agent for heard in known.heard):
         return False
+    return _is_apart(known, message, weights)
+
+
+def _is_apart(known: Lane, message: Heard, weights: Mapping[int, float]) -> bool:
+    """Return whether a message has neither people nor a rare word in common with a lane.
+
+    It does not matter how many wrote there: whoever is near may say something behind an answer.
+    """
     if not known.authors.keys().isdisjoint((message.author, *message.mentions)):
         return False
     return not any(_share(message.words, heard, weights) for heard in known.heard)

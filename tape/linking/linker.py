@@ -61,6 +61,10 @@ class Linker:
         link = with_talk(room, utterance, link, self.model.weights, judged.new)
         return or_woken(room, utterance, link, self.model.weights)
 
+    def may_wake(self, room: LinkerRoom, utterance: Utterance) -> bool:
+        """Return whether a message that begins a conversation could return to a sleeping one."""
+        return self.model is not None and not is_quiet(room, utterance)
+
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k earlier messages, the likeliest first."""
         if is_quiet(room):

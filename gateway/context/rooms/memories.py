@@ -22,9 +22,13 @@ from tape.linking.asleep import REACH
 from tape.linking.room import WINDOW
 from tape.service import TapeService
 
-MAX_MESSAGES: Final = 5_000
-"""Maximum messages in all room memories together; each uses about a kilobyte."""
+MAX_MESSAGES: Final = 9_000
+"""Maximum messages in all room memories together: 25 rooms with all the outlines that these keep.
 
+Each uses about a kilobyte.
+"""
+
+OUTLINES_A_MESSAGE: Final = 5  # outlines that take as much memory as a message
 MIN_ROOM_WEIGHT: Final = 8  # A room with fewer messages counts as having this many
 CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups
 PAGE: Final = WINDOW + 50
@@ -49,16 +53,19 @@ class RoomMemories:
         self._read = read
         self._rooms: OrderedDict[str, RoomMemory] = OrderedDict()
         self._asked = 0
+        self._forgotten = 0  # times that rooms were evicted while others may have been read
 
     async def of(self, tape: str) -> RoomMemory:
         """Return a tape's room memory, reading it from the tape if it is not in memory."""
-        room = self._rooms.get(tape)
-        if room is None:
+        while (room := self._rooms.get(tape)) is None:
             self._read()
+            before = self._forgotten
             newest = await self._newest(tape)
+            if before != self._forgotten:
+                continue  # What was read may have been erased meanwhile.
             made = RoomMemory(self.linker, newest, self._names)
             made.unread = newest[0].id if len(newest) == WINDOW else 0
-            room = self._rooms.setdefault(tape, made)
+            self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1
         if self._asked % CHECK_INTERVAL == 0:
@@ -76,6 +83,7 @@ class RoomMemories:
 
     def forget(self, tapes: Iterable[str]) -> None:
         """Evict the rooms of tapes that may lack the rooms' latest messages."""
+        self._forgotten += 1
         for tape in tapes:
             self._rooms.pop(tape, None)
 
@@ -105,10 +113,15 @@ class RoomMemories:
         return kept[-WINDOW:]
 
     def _evict(self) -> None:
-        remembered = sum(max(len(room.room), MIN_ROOM_WEIGHT) for room in self._rooms.values())
+        remembered = sum(map(_weight, self._rooms.values()))
         while remembered > MAX_MESSAGES and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
-            remembered -= max(len(oldest.room), MIN_ROOM_WEIGHT)
+            remembered -= _weight(oldest)
+
+
+def _weight(memory: RoomMemory) -> int:
+    outlines = len(memory.room.asleep) // OUTLINES_A_MESSAGE
+    return max(len(memory.room) + outlines, MIN_ROOM_WEIGHT)
 
 
 def open_linker() -> Linker:

@@ -42,10 +42,11 @@ MIN_MESSAGES_TO_FILL: Final = 6  # minimum messages before one conversation can 
 class RoomMemory:
     """A linker's room, together with the entry ids of its messages.
 
-    alone        whether all recent messages are by one person and the agent
+    alone        the one person who, beside the agent, wrote all recent messages, or None
     filling      the lane that nearly all recent messages belong to, or None
     unread       the id of the first entry that was read, if older ones were not, or 0
     recognition  how well conversations are recognized, as it was recorded last
+    judged_of    whose message that was recorded with
 
     `names` are the agent's in chats, which are no words of what is asked.
     """
@@ -54,10 +55,11 @@ class RoomMemory:
         self, linker: Linker, entries: Iterable[Entry] = (), names: Sequence[str] = ()
     ) -> None:
         self.room = LinkerRoom()
-        self.alone = True
+        self.alone: str | None = None
         self.filling: str | None = None
         self.unread = 0
         self.recognition = Recognition()
+        self.judged_of = ""
         self._since = 0  # messages since the recognition was recorded
         self.entries: dict[str, int] = {}
         self.linker = linker
@@ -69,13 +71,13 @@ class RoomMemory:
             found = read_entry(entry, self.room, names, own)
             if found is not None:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
-                self._recognized(recorded_recognition(entry))
+                self._recognized(recorded_recognition(entry), found[0].author)
         self._judge()
 
     def written(self) -> bytes:
         """Return all that is remembered, for `read_back`, or b"" if JSON cannot hold it."""
         entries = {key: number for key, number in self.entries.items() if key in self.room.by_key}
-        recognized = [self.recognition.to_json(), self._since]
+        recognized = [self.recognition.to_json(), self.judged_of, self._since]
         lists = [list(self.names), entries, self._called, self.filling, self.unread, recognized]
         try:
             return zlib.compress(orjson.dumps([written(self.room), *lists]), level=1)
@@ -88,13 +90,13 @@ class RoomMemory:
         memory = cls(linker, (), names)
         try:
             found = orjson.loads(zlib.decompress(data))
-            room, known, entries, called, filling, unread, (recognized, since) = found
+            room, known, entries, called, filling, unread, (known_so, judged_of, since) = found
             memory.room = read_back(room)
             memory.entries = {str(key): int(number) for key, number in entries.items()}
             memory._called = {str(name): str(who) for name, who in called.items()}
             memory.filling, memory.unread = None if filling is None else str(filling), int(unread)
-            memory.recognition = read_recognition(recognized) or Recognition()
-            memory._since = int(since)
+            memory.recognition = read_recognition(known_so) or Recognition()
+            memory.judged_of, memory._since = str(judged_of), int(since)
         except UNREADABLE:
             return None
         memory._judge()
@@ -120,25 +122,27 @@ class RoomMemory:
     ) -> None:
         """Add a message, its link and what is recorded with it; the entry id may be added later."""
         self._remember(said, link, entry_id, handle)
-        self._recognized(recognition)
+        self._recognized(recognition, said.author)
         self._judge()
 
     def to_record(self, said: Utterance, *, is_reply: bool) -> Recognition | None:
         """Return how well conversations are recognized if that is to be recorded with a message.
 
-        A reply is judged now and then, before its link is known. As the room is rebuilt from its
-        newest messages, what was found is recorded again before these no longer have it.
+        A reply is judged now and then, before its link is known, but never one person's twice in a
+        row: nobody decides alone what views show. As the room is rebuilt from its newest messages,
+        what was found is recorded again before these no longer have it.
         """
         known = self.recognition
-        if is_reply and known.is_due(self._since):
+        if is_reply and known.is_due(self._since) and said.author != self.judged_of:
             found = self.linker.judge_reply(self.room, said, MAX_LIKELY)
             if found is not None:
                 return known.after(found)
         return known if known.replies and self._since >= KEPT_FOR else None
 
-    def _recognized(self, recorded: Recognition | None) -> None:
-        self._since = 0 if recorded else self._since + 1
-        self.recognition = recorded or self.recognition
+    def _recognized(self, recorded: Recognition | None, author: str) -> None:
+        self._since += 1
+        if recorded is not None:
+            self.recognition, self.judged_of, self._since = recorded, author, 0
 
     def _remember(self, said: Utterance, link: LaneLink, entry_id: int, handle: str) -> None:
         self.room.add(said, link)
@@ -156,13 +160,14 @@ class RoomMemory:
 
     def _judge(self) -> None:
         recent = list(islice(reversed(self.room.heard), RECENT))
-        self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
+        authors = {heard.author for heard in recent if not heard.agent}
+        self.alone = authors.pop() if len(authors) == 1 else None
         self.filling = self._fills(recent)
 
     def whole(self, key: str) -> bool:
-        """Return whether a message's conversation fills the room, or only one person writes."""
+        """Return whether a message's conversation fills the room, or only its author writes."""
         heard = self.room.by_key.get(key)
-        return self.alone or (heard is not None and heard.lane == self.filling)
+        return heard is not None and (heard.author == self.alone or heard.lane == self.filling)
 
     def utterance(self, message: InboundMessage, inbox_id: int, answer: str = "") -> Utterance:
         """Return a message as the linker gets it; `answer` is the answer that it replies to."""

@@ -277,6 +277,19 @@ async def test_a_common_name_brings_nobody_s_task_into_another_s_prompt(
     assert shown == [[True, False, False], [False, True, False], [False, False, True]]
 
 
+async def test_a_flood_behind_a_question_that_waits_is_no_part_of_its_view(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    async with open_group(tmp_path, model, **OPEN) as group:
+        talk = [
+            says(number, "9002", f"my {some_words(number, 4)} leaks") for number in range(2, 80)
+        ]
+        await group.hear(ask("9001", 1, "which bread goes well with a pumpkin soup?"), *talk)
+        shown = prompt_of(model)
+    assert "which bread" in shown
+    assert not [number for number in range(2, 80) if some_words(number, 4) in shown]
+
+
 async def test_whoever_asks_ten_things_in_a_row_is_answered_and_shown_to_nobody_else(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,13 +13,19 @@ from gateway.context.rooms.memories import (
     MAX_MESSAGES,
     MAX_NOTES,
     MIN_ROOM_WEIGHT,
+    OUTLINES_A_MESSAGE,
     RoomMemories,
 )
 from gateway.context.rooms.memory import RoomMemory
+from tape.entry import Entry
 from tape.linking import LaneLink, Linker, Utterance
+from tape.linking.asleep import REACH
 from tape.linking.recognition import FIRST_PACE, KEPT_FOR, Recognition
 from tape.linking.room import WINDOW
 from tape.linking.utterance import AGENT
+from tape.query import Query
+from tape.service import TapeService
+from tape.stores.memory import MemoryStore
 from tests.gateway.context.memories import says
 from tests.kit.chats import GroupChat
 
@@ -120,18 +127,19 @@ async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text
 
 
 def cross_talk(count: int, first: int = 1) -> list[InboundMessage]:
-    """Return what two pairs say at once; every sixth message replies to the other pair."""
+    """Return what two pairs say at once; every sixth message replies to the first, by turns."""
     lines = (
         ("1", "Name2: does the printer in the hall print on both sides?"),
         ("2", "Name1: the printer needs new paper first"),
         ("3", "Name4: which road leads from the station to the harbour?"),
         ("4", "Name3: the road along the river goes to the harbour"),
         ("1", "Name2: I put paper into the printer and it prints one side only"),
-        ("3", "Name4: is the river road open for bicycles now?"),
+        ("3", "is the river road open for bicycles now?"),
     )
     said = []
     for number in range(first, first + count):
         who, text = lines[number % 6]
+        who = "4" if number % 12 == 11 else who
         replies = {"reply_to": str(number - 1)} if number % 6 == 5 and number > first else {}
         said.append(says(number, who, f"{text} {number}", **replies))
     return said
@@ -185,6 +193,19 @@ def test_replies_are_judged_now_and_then() -> None:
     assert room.recognition.replies == len(due)
 
 
+def test_nobody_decides_alone_what_views_show() -> None:
+    room = RoomMemory(Linker.shipped())
+    for number, message in enumerate(cross_talk(300)):
+        said = room.utterance(replace(message, reply_to=None), 0)
+        link = room.link(said, None)
+        room.hear(said, link)
+        before = room.room.heard[-1]
+        reply = room.utterance(says(1000 + number, "9", "nice", reply_to=message.message_id), 0)
+        judged = room.to_record(reply, is_reply=True)
+        room.hear(reply, LaneLink(before.lane, before.key, "reply"), recognition=judged)
+    assert room.recognition.replies == 1
+
+
 def test_what_is_known_is_recorded_again_before_the_room_forgets_it() -> None:
     room = RoomMemory(Linker.shipped())
     known = Recognition(40, 0.5, 0.6, 0.7)
@@ -231,6 +252,15 @@ def test_one_conversation_fills_a_room_until_others_take_a_fifth_of_it() -> None
     assert switches.index(False) == 19
 
 
+def test_a_flood_by_one_person_is_nobody_else_s_conversation() -> None:
+    room = RoomMemory(Linker())
+    room.hear(*heard(0, "2", "question"))
+    for number in range(1, 60):
+        room.hear(*heard(number, "1", f"lane {number}"))
+    assert room.whole("59")
+    assert not room.whole("0")
+
+
 def test_a_room_of_one_person_is_one_conversation() -> None:
     room = RoomMemory(Linker())
     for number in range(20):
@@ -262,6 +292,47 @@ async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(gateway: G
     assert await rooms.of(names[-1]) is made[-1]
     assert await rooms.of("first") is not first
     assert await rooms.of(names[0]) is not made[0]
+
+
+async def test_what_rooms_keep_of_older_messages_counts_too(gateway: Gateway) -> None:
+    rooms = RoomMemories(gateway.services.tapes, Linker())
+    names = [f"tape {number}" for number in range(30)]
+    made = [await rooms.of(name) for name in names]
+    for room in made:
+        for message in range(WINDOW + REACH):
+            room.room.add(*heard(message, "1", "a"))
+    for _ in range(CHECK_INTERVAL):
+        await rooms.of(names[-1])
+    kept = MAX_MESSAGES // (WINDOW + REACH // OUTLINES_A_MESSAGE)
+    assert 20 < kept < len(names)
+    assert await rooms.of(names[-kept]) is made[-kept]
+    assert await rooms.of(names[-kept - 1]) is not made[-kept - 1]
+
+
+class DistantStore(MemoryStore):
+    """A store whose first answer is long on its way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.arrives = asyncio.Event(), asyncio.Event()
+
+    async def query(self, query: Query) -> list[Entry]:
+        found = await super().query(query)
+        self.asked.set()
+        await self.arrives.wait()
+        return found
+
+
+async def test_a_room_that_is_erased_from_while_it_is_read_is_read_again() -> None:
+    store, reads = DistantStore(), []
+    rooms = RoomMemories(TapeService(store, "house"), Linker(), lambda: reads.append("read"))
+    reading = asyncio.create_task(rooms.of("room"))
+    await store.asked.wait()
+    rooms.forget(["room"])
+    store.arrives.set()
+    room = await reading
+    assert reads == ["read", "read"]
+    assert await rooms.of("room") is room
 
 
 async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(

@@ -275,6 +275,16 @@ async def test_the_room_s_last_messages_are_shown_only_to_what_refers_to_them() 
     assert (refers.include, clear.include) == ((3, 4), ())
 
 
+@pytest.mark.parametrize("whole", [False, True])
+async def test_what_the_room_says_behind_a_question_that_waits_is_not_what_it_is_about(
+    whole: bool,
+) -> None:
+    behind = [said("later", lane="z") for _ in range(60)]
+    tape = await tape_with(said("3", lane="y"), said("4", lane="y"), said("5"), *behind)
+    taken = await select_messages(tape, "x", [5], [], 10_000, Nearby(whole=whole))
+    assert taken.include == (3, 4)
+
+
 async def test_what_is_in_doubt_is_included_and_recorded_as_such() -> None:
     tape = await tape_with(*(said(str(number), lane="y") for number in range(3, 7)), said("7"))
     near = Nearby(refers=True, likely=(3,), doubted=(5, 7))

@@ -26,6 +26,7 @@ MODEL = Linker.shipped()
 SUBJECT = "the grafana dashboard leaks memory since the upgrade"
 BACK = "the grafana dashboard leaks memory again"
 OTHERS = WINDOW + 30
+A_DAY_LATER = 2_000  # messages are a minute apart
 
 
 async def spoken(group: GroupChat) -> Iterator[int]:
@@ -49,13 +50,13 @@ def outlines(memory: RoomMemory) -> list[Any]:
 
 
 async def test_a_room_that_was_forgotten_wakes_the_lane_that_slept_in_it(group: GroupChat) -> None:
-    numbers = await spoken(group)
+    await spoken(group)
     rooms, kept = await memory_of(group)
     rooms.forget([group.tape.name])
     again = await rooms.of(group.tape.name)
     assert again.unread
     assert len(again.room.asleep) == 0
-    entries = await group.hear(says(next(numbers), "7", BACK))
+    entries = await group.hear(says(A_DAY_LATER, "7", BACK))
     assert not again.unread
     assert outlines(again)[: len(kept.room.asleep)] == outlines(kept)
     first = next(entry for entry in entries if entry.meta.get("text") == SUBJECT)
@@ -75,6 +76,23 @@ async def test_older_messages_are_read_only_where_a_message_would_begin_a_conver
     await group.hear(says(next(numbers), "1", BACK, reply_to=replied))
     assert again.unread
     assert again is await rooms.of(group.tape.name)
+
+
+async def test_older_messages_are_not_read_where_two_people_speak(group: GroupChat) -> None:
+    numbers = count(1)
+    said = [
+        says(next(numbers), str(number // 3 % 2), f"item{number // 3} and colour, please?")
+        for number in range(OTHERS)
+    ]
+    await hear(group, *said)
+    rooms, _kept = await memory_of(group)
+    rooms.forget([group.tape.name])
+    again = await rooms.of(group.tape.name)
+    entries = await group.hear(says(10_000, "1", BACK))
+    assert "parent" not in entries[-1].meta["link"]
+    assert again.unread
+    await group.hear(says(12_000, "7", "who knows a dentist in Leipzig?"))
+    assert not again.unread
 
 
 async def test_what_was_erased_does_not_sleep_in_the_room(group: GroupChat) -> None:

@@ -123,6 +123,22 @@ def test_somebody_else_s_task_is_apart_from_a_call(trip: Talk) -> None:
     assert {"0", "turn:0"}.isdisjoint(trip.linker.recent(trip.room, "more"))
 
 
+@pytest.mark.parametrize("answered", [False, True])
+def test_what_somebody_else_asks_is_apart_from_a_call_also_before_it_is_answered(
+    trip: Talk, answered: bool
+) -> None:
+    trip.say("eve", "write me a script that renames all my photos", calls=True, key="script")
+    trip.answer("Here you are: exiftool does that, by date.")
+    trip.say("fay", "which Linux desktop is good for an old laptop?", calls=True, key="desktop")
+    if answered:
+        trip.answer("Xfce needs little memory.")
+    trip.say("eve", "can it keep the old name at the end?", calls=True, key="more")
+    assert trip.room.by_key["more"].lane == "said:script"
+    assert "desktop" in trip.linker.apart(trip.room, "more")
+    shown = trip.linker.beside(trip.room, "more")
+    assert "desktop" not in {*trip.linker.recent(trip.room, "more"), *shown.likely, *shown.doubted}
+
+
 def test_a_call_that_begins_a_conversation_and_stands_alone_is_not_shown_the_last_messages(
     trip: Talk,
 ) -> None:

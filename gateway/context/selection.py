@@ -12,6 +12,7 @@ from typing import Final
 
 from agent.anchors import HINT
 from agent.loop import OVERFLOW_NOTICED
+from gateway.context.rooms.reading import answer_of
 from tape.construct import ContextConstructor
 from tape.construct.selection import candidates_of
 from tape.context import (
@@ -91,7 +92,7 @@ class Nearby:
     likely     entries of other lanes that seem to belong to the question
     doubted    entries that are shown in case the conversation was not recognized
     recent     whether `likely` are the room's last messages, instead of a conversation's
-    left_out   entries that are clearly of other conversations, though one fills the room
+    left_out   entries, and keys of answers, that are clearly of others, though one fills the room
     evidence   old entries with the question's rarest words
     opened_on  the entry on which the question's thread was opened
     thread     the question's thread; messages from other threads are excluded
@@ -104,7 +105,7 @@ class Nearby:
     likely: tuple[int, ...] = ()
     doubted: tuple[int, ...] = ()
     recent: bool = False
-    left_out: frozenset[int] = frozenset()
+    left_out: frozenset[int | str] = frozenset()
     evidence: tuple[int, ...] = ()
     opened_on: int = 0
     thread: str | None = None
@@ -317,20 +318,19 @@ async def _elsewhere(
     if few or near.whole:
         most = ROOM_MESSAGES if near.whole else FEW * 2
         room = await tape.find(after=after, before=until, kinds=(MESSAGE,), limit=most, newest=True)
-        fitting = (e for e in room if e.id not in near.left_out and e.meta.get("lane") != lane)
-        others = [entry for entry in fitting if _is_said(entry)]
-        found.update((entry.id, entry) for entry in (others if near.whole else others[-FEW:]))
+        last = [e for e in room if _is_said(e) and e.meta.get("lane") != lane]
+        found.update((entry.id, entry) for entry in last[0 if near.whole else -FEW :])
     said = [entry for _number, entry in sorted(found.items()) if _is_said(entry)]
-    repeated = _edited_to_ask(said)
-    said = [entry for entry in said if entry.id not in repeated]
-    return [e for e in said if e.meta.get("lane") != lane and _may_leave(e, near)]
+    again = _edited_to_ask(said)
+    others = [e for e in said if e.id not in again and e.meta.get("lane") != lane]
+    return [entry for entry in others if _may_leave(entry, near)]
 
 
 def _may_leave(entry: Entry, near: Nearby) -> bool:
-    """Return whether a message may be shown outside its thread, as some threads are private."""
-    lane = str(entry.meta.get("lane"))
+    """Return whether a message may be shown: it is not left out, nor of another thread."""
+    lane, out = str(entry.meta.get("lane")), near.left_out & {entry.id, answer_of(entry)}
     lane_thread = lane.removeprefix(THREAD) if lane.startswith(THREAD) else None
-    return {entry.meta.get("thread"), lane_thread} <= {None, near.thread}
+    return not out and {entry.meta.get("thread"), lane_thread} <= {None, near.thread}
 
 
 def _is_said(entry: Entry) -> bool:

@@ -95,14 +95,12 @@ def with_talk(
     answer = _last_answer(room, new.author)
     if answer is not None and not (begins and said.alone):
         return LaneLink(answer.lane, answer.key, GOES_ON)
-    if not said.alone:
-        last = room.heard[-1] if room.heard else None
-        if last is None or last.agent or last.calls or last.threaded:
-            return link
-        known = begins and _was_answered(room, new.author)
-        return link if known else LaneLink(last.lane, last.key, SHORT_REMARK)
     if begins:
         return link
+    if not said.alone:
+        last = room.heard[-1]
+        to_people = not (last.agent or last.calls or last.threaded)
+        return LaneLink(last.lane, last.key, SHORT_REMARK) if to_people else link
     recent = islice(reversed(room.heard), RECENT_MESSAGES)
     own = all(heard.agent or heard.calls for heard in recent) or chance >= LIKELY_NEW
     return starts(new, OWN_TASK) if own else link

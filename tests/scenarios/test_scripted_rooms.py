@@ -25,24 +25,24 @@ LEAST_ROOMS: Final = 12
 
 IN_ENGLISH: Final[Mapping[str, int]] = MappingProxyType(
     {
-        "task": 40,
+        "task": 38,
         "reply task": 2,
-        "join": 11,
-        "follow": 16,
-        "talk": 33,
-        "shown alone": 20,
-        "shown whole": 24,
+        "join": 9,
+        "follow": 17,
+        "talk": 39,
+        "shown alone": 30,
+        "shown whole": 23,
     }
 )
 IN_CHINESE: Final[Mapping[str, int]] = MappingProxyType(
     {
         "task": 19,
         "reply task": 2,
-        "join": 3,
+        "join": 2,
         "follow": 5,
-        "talk": 11,
-        "shown alone": 6,
-        "shown whole": 6,
+        "talk": 8,
+        "shown alone": 10,
+        "shown whole": 5,
     }
 )
 

@@ -13,6 +13,7 @@ import orjson
 
 from channels.message import InboundMessage
 from gateway.context.rooms.reading import (
+    OURS,
     names_of,
     own_mention,
     read_entry,
@@ -204,9 +205,13 @@ class RoomMemory:
         found = self.linker.beside(self.room, key, MAX_LIKELY)
         return replace(near, likely=self._ids(found.likely), doubted=self._ids(found.doubted))
 
-    def apart(self, key: str) -> frozenset[int]:
-        """Return the entries that are clearly of other conversations than a message."""
-        return frozenset(self._ids(self.linker.apart(self.room, key)))
+    def apart(self, key: str) -> frozenset[int | str]:
+        """Return the entries that are clearly of other conversations than a message.
+
+        An answer of the agent is named by its key, since its entry is not known before it is read.
+        """
+        keys = self.linker.apart(self.room, key)
+        return frozenset((*self._ids(keys), *(one for one in keys if one.startswith(OURS))))
 
     def chosen(self, key: str, most: int) -> list[str]:
         """Return the keys of the earlier messages of a message's conversation, oldest first."""

@@ -57,6 +57,11 @@ def answer_key(turn: str) -> str:
     return f"{OURS}{turn}"
 
 
+def answer_of(entry: Entry) -> str:
+    """Return the key of the answer that an entry would be of its turn."""
+    return answer_key(str(entry.meta.get("turn")))
+
+
 def is_said(entry: Entry) -> bool:
     """Return whether a room remembers an entry: a person's message or an answer, in a lane."""
     meta = entry.meta

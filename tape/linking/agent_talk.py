@@ -65,7 +65,7 @@ def raised_bound(room: LinkerRoom, new: Utterance, weights: Mapping[int, float])
     if stands_alone(new.text):
         words = gist(new.text).words
         said = (one for heard in room.by_agent for one in room.lanes[heard.lane].heard)
-        shares = any(_share(words, heard, weights) for heard in said)
+        shares = any(of_one_subject(words, heard, weights) for heard in said)
         return OF_ONE_SUBJECT if shares else OWN_SUBJECT
     follows = bool(room.heard) and room.heard[-1].agent
     return JOINS if follows or _was_answered(room, new.author) else 0.0
@@ -130,10 +130,10 @@ def _is_apart(known: Lane, message: Heard, weights: Mapping[int, float]) -> bool
     """
     if not known.authors.keys().isdisjoint((message.author, *message.mentions)):
         return False
-    return not any(_share(message.words, heard, weights) for heard in known.heard)
+    return not any(of_one_subject(message.words, heard, weights) for heard in known.heard)
 
 
-def _share(words: Iterable[int], heard: Heard, weights: Mapping[int, float]) -> bool:
+def of_one_subject(words: Iterable[int], heard: Heard, weights: Mapping[int, float]) -> bool:
     """Return whether words and a message are of one subject, by rare words in common."""
     common = set(heard.words).intersection(words)
     return sum(weights.get(word, UNKNOWN_WORD_WEIGHT) for word in common) >= MIN_SHARED_WEIGHT

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from statistics import fmean
 from typing import Final
 
-from tape.linking.agent_talk import others_talk
+from tape.linking.agent_talk import of_one_subject, others_talk
 from tape.linking.model import Model
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.rules import LULL_MINUTES
@@ -158,7 +158,7 @@ class _Judged:
     own: Sequence[Heard]
     begins: bool
     left_out: frozenset[str]
-    least_chosen: float
+    model: Model
 
     @classmethod
     def of(cls, before: LinkerRoom, message: Heard, model: Model) -> _Judged:
@@ -168,8 +168,7 @@ class _Judged:
         left_out: frozenset[str] = frozenset()
         if message.calls and (message.alone or not begins):
             left_out = others_talk(before, message, model.weights)
-        least = model.least_chosen
-        return cls(before, message, likeliest, own, begins, left_out, least)
+        return cls(before, message, likeliest, own, begins, left_out, model)
 
     @property
     def begins_alone(self) -> bool:
@@ -177,11 +176,18 @@ class _Judged:
         return self.begins and self.message.alone
 
     def picked(self, most: int) -> list[Heard]:
-        """Return the likeliest messages, as many as are expected to be of most use."""
+        """Return the likeliest messages, as many as are expected to be of most use.
+
+        For one that begins and stands alone, they must be very likely, or evidence: of its subject.
+        """
         size = best_size([chance for chance, _ in self.likeliest], most)
-        least = self.least_chosen if self.begins_alone else 0.0
-        taken = (one for chance, one in self.likeliest[:size] if chance >= least)
-        return [one for one in taken if one.lane not in self.left_out]
+        taken = [pair for pair in self.likeliest[:size] if pair[1].lane not in self.left_out]
+        if not self.begins_alone:
+            return [one for _chance, one in taken]
+        words, least, weights = self.message.words, self.model.least_chosen, self.model.weights
+        return [
+            one for chance, one in taken if chance >= least or of_one_subject(words, one, weights)
+        ]
 
     def beside(self, most: int) -> Beside:
         """Return what a view shows beside the lane."""

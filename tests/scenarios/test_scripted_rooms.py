@@ -30,7 +30,7 @@ IN_ENGLISH: Final[Mapping[str, int]] = MappingProxyType(
         "join": 9,
         "follow": 17,
         "talk": 39,
-        "shown alone": 30,
+        "shown alone": 28,
         "shown whole": 23,
     }
 )
@@ -41,7 +41,7 @@ IN_CHINESE: Final[Mapping[str, int]] = MappingProxyType(
         "join": 2,
         "follow": 5,
         "talk": 8,
-        "shown alone": 10,
+        "shown alone": 9,
         "shown whole": 5,
     }
 )

@@ -156,8 +156,8 @@ async def test_a_sticker_in_private_is_answered(bot: Bot) -> None:
 async def test_what_was_missed_is_read_as_what_is_heard(place: House) -> None:
     await began(place)
     file = place.fake.attachment(b"error 17", "trace.log")
-    place.fake.say(place.general, place.bob, "", extra=forward("The hall costs 300."))
-    place.fake.say(place.general, place.bob, "", extra={"poll": POLL})
+    place.fake.say(place.general, place.ada, "", extra=forward("The hall costs 300."))
+    place.fake.say(place.general, place.ada, "", extra={"poll": POLL})
     place.fake.say(place.general, place.ada, f"<@{place.fake.bot.id}> so?", files=[file])
     async with place.bot() as bot:
         await bot.settled()

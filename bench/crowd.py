@@ -79,7 +79,7 @@ class Crowd:
         return self.ask_in(*next(self._places), text)
 
     def ask_in(self, chat: Chat, user: User, text: str) -> Question:
-        """Let somebody ask in a chat."""
+        """Post a question by somebody in a chat."""
         self._asked += 1
         called = f"@{USERNAME} " if chat.kind != "private" else ""
         self.stage.telegram.say(chat, user, f"{called}question {self._asked}: {text}")

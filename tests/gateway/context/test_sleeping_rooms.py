@@ -30,7 +30,7 @@ A_DAY_LATER = 2_000  # messages are a minute apart
 
 
 async def spoken(group: GroupChat) -> Iterator[int]:
-    """Let two people speak of a subject and others of theirs; returns the next numbers."""
+    """Have two people discuss a subject, then others theirs; return the next numbers."""
     numbers = count(1)
     said = [says(next(numbers), "7", SUBJECT), says(next(numbers), "8", "is it fixed by now?")]
     for number in range(OTHERS):

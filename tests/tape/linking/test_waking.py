@@ -15,7 +15,7 @@ BACK = "the grafana dashboard leaks memory again"
 
 
 def others(talk: Talk, count: int = WINDOW) -> None:
-    """Let others speak of other things, until the room's window holds nothing else."""
+    """Have others discuss other subjects until the room's window holds nothing else."""
     for number in range(count):
         person = f"person{number // 3 % 7}"
         talk.say(person, f"item{number // 3} and colour{number // 3}, please?")

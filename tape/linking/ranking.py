@@ -95,7 +95,7 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
 
     A message that begins a conversation and stands alone has only what is very likely, which may be
     nothing. To a call, others' talk with the agent is no part of the conversation, unless the call
-    begins one and does not stand alone: then it is about what was said.
+    begins one, does not stand alone and follows that talk: then it is about what was said.
     """
     message = room.by_key.get(key)
     if message is None:
@@ -166,7 +166,9 @@ class _Judged:
         likeliest, own = _likeliest(before, message, model), _own(before, message)
         begins = message.parent is None and not own
         left_out: frozenset[str] = frozenset()
-        if message.calls and (message.alone or not begins):
+        last = before.heard[-1] if before.heard else None
+        to_people = last is not None and not (last.agent or last.calls)
+        if message.calls and (message.alone or not begins or to_people):
             left_out = others_talk(before, message, model.weights)
         return cls(before, message, likeliest, own, begins, left_out, model)
 
@@ -175,13 +177,17 @@ class _Judged:
         """Return whether the message begins a conversation and stands alone."""
         return self.begins and self.message.alone
 
+    def fitting(self) -> list[tuple[float, Heard]]:
+        """Return the likeliest messages without those of the lanes that are left out."""
+        return [pair for pair in self.likeliest if pair[1].lane not in self.left_out]
+
     def picked(self, most: int) -> list[Heard]:
         """Return the likeliest messages, as many as are expected to be of most use.
 
         For one that begins and stands alone, they must be very likely, or evidence: of its subject.
         """
-        size = best_size([chance for chance, _ in self.likeliest], most)
-        taken = [pair for pair in self.likeliest[:size] if pair[1].lane not in self.left_out]
+        fitting = self.fitting()
+        taken = fitting[: best_size([chance for chance, _ in fitting], most)]
         if not self.begins_alone:
             return [one for _chance, one in taken]
         words, least, weights = self.message.words, self.model.least_chosen, self.model.weights
@@ -195,7 +201,7 @@ class _Judged:
         if len(own) < FEW_OWN and not self.left_out and _filled(self.before, self.likeliest):
             return Beside(_keys(set(self.before.heard[-most:]) - own))
         least = MIN_CHANCE_FAST if _minutes_a_message(self.before) < FAST_MINUTES else MIN_CHANCE
-        fitting = [pair for pair in self.likeliest if pair[1].lane not in self.left_out]
+        fitting = self.fitting()
         enough = {heard for chance, heard in fitting if chance >= least}
         shown = own.union(enough.intersection(self.picked(most)))
         doubted = [] if self.begins_alone else in_doubt(fitting, shown, least)

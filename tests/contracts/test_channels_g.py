@@ -146,7 +146,8 @@ async def seen_by_doctor(home: Path) -> list[str]:
 async def test_g1_where_replies_show_that_conversations_are_not_recognized_the_last_are_shown(
     channel: str, tmp_path: Path
 ) -> None:
-    says = r"in this room, conversations are recognized in \d of 100 replies"
+    # Not none: on Discord, a reply mentions the person whom it replies to, which may be believed.
+    says = r"in this room, conversations are recognized in [0-3] of 100 replies"
     async with opened(channel, lasts=True) as house:
         async with house.playing(tmp_path) as play:
             group = play.stage.group()

@@ -8,7 +8,7 @@ from math import log
 from typing import Final
 
 from tape.linking.features_text import gist
-from tape.linking.room import Heard, LinkerRoom, minute
+from tape.linking.room import Heard, LinkerRoom, minute, signs_of
 from tape.linking.standing import stands_alone
 from tape.linking.utterance import Utterance
 
@@ -174,10 +174,11 @@ def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[floa
     """Map messages, by number, to the sum and maximum of the weights of shared words."""
     shared = {}
     words = frozenset(word for word in weighed if word in room.frequency)
-    if words:
-        for heard in room.heard:
-            if not words.isdisjoint(heard.words):
-                found = [weighed[word] for word in heard.words if word in words]
+    signs = signs_of(words)
+    for heard in room.heard:
+        if signs & heard.signs:
+            found = [weighed[word] for word in heard.words if word in words]
+            if found:
                 shared[heard.number] = (sum(found), max(found))
     return shared
 

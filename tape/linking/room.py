@@ -15,6 +15,7 @@ from tape.linking.utterance import THREAD, LaneLink, Utterance
 
 WINDOW: Final = 200
 MAX_TEXT_CHARACTERS: Final = 200  # maximum characters of a text to remember, in which to find names
+SIGNS: Final = 240  # bits of a number that Python computes with in eight steps
 K = TypeVar("K")
 
 
@@ -24,8 +25,24 @@ def minute(at: float) -> int:
     return int(at // 60)
 
 
+def signs_of(words: Iterable[int]) -> int:
+    """Return a number with a bit for each word; two with no bit in common have no word in common.
+
+    Several words share a bit.
+    """
+    signs = 0
+    for word in words:
+        signs |= 1 << word % SIGNS
+    return signs
+
+
 class Heard:
-    """What the linker remembers of a message; `alone`: whether its text stands alone."""
+    """What the linker remembers of a message.
+
+    alone  whether its text stands alone
+    signs  of its words, by which most messages without a word of another are passed over; see
+           `signs_of`
+    """
 
     __slots__ = (
         "agent",
@@ -45,6 +62,7 @@ class Heard:
         "parent",
         "replied",
         "reply_to",
+        "signs",
         "text",
         "threaded",
         "words",
@@ -67,6 +85,7 @@ class Heard:
         self.parent = link.parent
         self.number = number
         self.words = array("H", text.words)
+        self.signs = signs_of(text.words)
         self.length = text.length
         self.opens = text.opens
         self.asks = text.asks

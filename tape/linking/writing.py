@@ -10,7 +10,7 @@ from sys import intern
 from typing import Any, Final
 
 from tape.linking.asleep import Outline
-from tape.linking.room import Heard, LinkerRoom
+from tape.linking.room import Heard, LinkerRoom, signs_of
 from tape.linking.utterance import THREAD
 
 FORM: Final = 1
@@ -79,6 +79,7 @@ def _heard(row: list[Any], number: int) -> Heard:
     heard.lane = intern(heard.lane)
     heard.mentions = tuple(intern(_of(str, one)) for one in mentions)
     heard.words = array("H", words)
+    heard.signs = signs_of(heard.words)
     heard.number = number
     heard.replied = heard.reply_to is not None
     heard.threaded = heard.lane.startswith(THREAD)

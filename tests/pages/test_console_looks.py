@@ -141,9 +141,9 @@ async def test_tab_reaches_everything_in_its_order_and_every_stop_shows_it(
             page = await shown(town, opened, owner, place)
             await page.evaluate(WATCH_FOCUS)
             wanted: list[str] = await page.evaluate("reachable()")
-            for _ in range(len(wanted) + 1):  # once, the focus is outside the page
-                await page.keyboard.press("Tab")
-            for _ in range(PARTS * await page.locator("input[type^=date]").count()):
+            # Once, the focus may be outside the page; and a date has more than one place to be in.
+            dates = await page.locator("input[type^=date]").count()
+            for _ in range(len(wanted) + 1 + PARTS * dates):
                 if await page.evaluate("reached.length") == len(wanted):
                     break
                 await page.keyboard.press("Tab")

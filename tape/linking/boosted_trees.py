@@ -57,6 +57,18 @@ class Trees:
                 alive = [at for at in alive if found[at] != UNLIKELY]
         return found
 
+    def estimates(self, rows: Sequence[Row], margin: float) -> list[float]:
+        """Return the sum for each row, or what it is so far once `margin` below the best."""
+        rows = [row[: self.width] for row in rows]
+        found = [0.0] * len(rows)
+        alive: Sequence[int] = range(len(rows))
+        for function in self._functions:
+            for at in alive:
+                found[at] += function(rows[at])
+            least = max([found[at] for at in alive], default=0.0) - margin
+            alive = [at for at in alive if found[at] >= least]
+        return found
+
 
 UNLIKELY: Final = -9.0
 

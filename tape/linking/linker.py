@@ -129,8 +129,9 @@ class Linker:
         bare = replace(reply, reply_to=None)
         if replied is None or replied.threaded or self.model is None or is_quiet(room, bare):
             return None
-        message = Heard(bare, self.link(room, bare), room.number)
-        found = choose(room, message, most, self.model)
+        known = self.model.known(room, bare)
+        message = Heard(bare, self.link(room, bare, judged=known[1]), room.number)
+        found = choose(room, message, most, self.model, known)
         last = room.heard[-len(found) :] if found else []
         return JudgedReply(replied.lane == message.lane, replied.key in found, replied in last)
 

@@ -17,7 +17,7 @@ from statistics import fmean
 from typing import Final
 
 from tape.linking.agent_talk import of_one_subject, others_talk
-from tape.linking.model import Model
+from tape.linking.model import Known, Model
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.rules import LULL_MINUTES
 
@@ -105,9 +105,11 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
     return choose(room.before(key), message, most, model)
 
 
-def choose(before: LinkerRoom, message: Heard, most: int, model: Model) -> list[str]:
-    """Return what a model chooses of the room before a message; see `chosen`."""
-    judged = _Judged.of(before, message, model)
+def choose(
+    before: LinkerRoom, message: Heard, most: int, model: Model, known: Known | None = None
+) -> list[str]:
+    """Return what a model chooses of the room before a message; see `chosen`, `Model.relevant`."""
+    judged = _Judged.of(before, message, model, known)
     if not judged.left_out and _filled(before, judged.likeliest):
         return [heard.key for heard in before.heard][-most:]
     return list(_keys(judged.picked(most)))
@@ -161,9 +163,11 @@ class _Judged:
     model: Model
 
     @classmethod
-    def of(cls, before: LinkerRoom, message: Heard, model: Model) -> _Judged:
+    def of(
+        cls, before: LinkerRoom, message: Heard, model: Model, known: Known | None = None
+    ) -> _Judged:
         """Judge a message by a model."""
-        likeliest, own = _likeliest(before, message, model), _own(before, message)
+        likeliest, own = _likeliest(before, message, model, known), _own(before, message)
         begins = message.parent is None and not own
         left_out: frozenset[str] = frozenset()
         last = before.heard[-1] if before.heard else None
@@ -279,13 +283,13 @@ def _dominated(room: LinkerRoom) -> bool:
 
 
 def _likeliest(
-    before: LinkerRoom, message: Heard, model: Model | None
+    before: LinkerRoom, message: Heard, model: Model | None, known: Known | None = None
 ) -> list[tuple[float, Heard]]:
     """Return the messages before one with their chances, highest first, then newest first."""
     if model is None or message.threaded:
         pairs = [(_likeness(message, heard), heard) for heard in before.heard]
     else:
-        pairs = model.relevant(before, message)
+        pairs = model.relevant(before, message, known)
     return sorted(pairs, key=lambda pair: (-pair[0], -pair[1].number))
 
 

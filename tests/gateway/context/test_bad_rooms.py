@@ -107,6 +107,10 @@ class Counted(Trees):
         self.rows += len(rows)
         return self.trees.scores(rows, margin)
 
+    def estimates(self, rows: Sequence[Row], margin: float) -> list[float]:
+        self.rows += len(rows)
+        return self.trees.estimates(rows, margin)
+
 
 def counting() -> tuple[Model, dict[str, Counted]]:
     """Return the shipped model with trees that count, and these by their stage."""

@@ -42,6 +42,17 @@ def test_what_the_first_trees_find_hopeless_is_not_finished() -> None:
     assert trees.scores([[0.0], [1.0]], margin=9.0) == [2.0, 4.0]
 
 
+def test_an_estimate_is_the_sum_or_what_it_was_when_a_row_fell_behind() -> None:
+    one_function = [0.0] * (TREES_AT_ONCE - 1)
+    first, second = [0, 0.5, -3.0, 3.0], [0, 0.5, -1.0, 1.0]
+    last = [0, 0.5, 50.0, 1.0]
+    trees = Trees(1, [first, *one_function, second, *one_function, last])
+    assert trees.estimates([[0.0], [1.0]], margin=9.0) == [46.0, 5.0]
+    assert trees.estimates([[0.0], [1.0]], margin=7.0) == [-4.0, 5.0]
+    assert trees.estimates([[0.0], [1.0]], margin=5.0) == [-3.0, 5.0]
+    assert trees.estimates([], margin=5.0) == Trees(1, []).estimates([], 5.0) == []
+
+
 def test_a_row_may_have_more_numbers_than_the_trees_know_and_not_fewer() -> None:
     trees = Trees(1, [[0, 1.5, 0.25, 0.5]])
     assert trees.score((1.0, 7.0)) == 0.25
@@ -51,7 +62,7 @@ def test_a_row_may_have_more_numbers_than_the_trees_know_and_not_fewer() -> None
 
 
 def test_no_trees_say_nothing() -> None:
-    assert Trees(1, []).scores([[1.0]], 4.0) == [0.0]
+    assert Trees(1, []).scores([[1.0]], 4.0) == Trees(1, []).estimates([[1.0]], 4.0) == [0.0]
     assert chance(0.0) == 0.5
 
 

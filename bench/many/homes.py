@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import anyio
 import orjson
 
 from bench.figures import progress
@@ -17,7 +18,6 @@ from bench.many.groups import Group
 from bench.many.placing import Placing
 from bench.many.stage import platform, running
 from gateway.hooks.specs import hookimpl
-import anyio
 
 AT_ONCE: Final = 1_000
 """So many messages of some groups are said, and placed, before the next."""

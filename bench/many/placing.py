@@ -22,12 +22,14 @@ _NEWEST: Final = "SELECT coalesce(max(id), 0) FROM inbox"
 
 
 class Placing:
-    """Counts the messages of a gateway's inbox; rows get on their tapes in any order."""
+    """Counts the messages of a gateway's inbox; rows get on their tapes in any order.
 
-    def __init__(self, home: Path) -> None:
+    What is accepted counts from the row after `before`, or else from now on.
+    """
+
+    def __init__(self, home: Path, before: int | None = None) -> None:
         self._database = str(home / "tapeway.db")
-        self._before = 0
-        self.begin()
+        self._before = self._read(_NEWEST) if before is None else before
 
     def begin(self) -> None:
         """Count what is accepted from now on."""

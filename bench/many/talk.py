@@ -36,6 +36,11 @@ class Case:
         return cls(int(groups), int(lines) if lines else FULL)
 
 
+def read_cases(text: str) -> tuple[Case, ...]:
+    """Read cases with commas between them."""
+    return tuple(Case.read(one) for one in text.split(","))
+
+
 async def talk_figures(cases: Sequence[Case], count: int, kept: Path | None) -> list[Figure]:
     """Measure so many messages at random in the groups of each case, after one in each group."""
     figures: list[Figure] = []

@@ -63,7 +63,12 @@ def number_of(text: str) -> int | None:
 
 def answer(request: Request) -> Reply:
     """Answer at once, in eight pieces, the number of the question in the first."""
-    return Text((f"To question {number_of(request.last_user_text)}: ", *_PIECES))
+    return answer_to(number_of(request.last_user_text))
+
+
+def answer_to(number: int | None) -> Text:
+    """Return the answer to the question of this number."""
+    return Text((f"To question {number}: ", *_PIECES))
 
 
 @asynccontextmanager
@@ -82,7 +87,7 @@ async def staged(
         ):
             more = {
                 **OPEN,
-                "TELEGRAM_TOKEN": TOKEN,
+                "TELEGRAM__TOKEN": TOKEN,
                 "TELEGRAM__BASE_URL": telegram.base_url,
                 "TELEGRAM__PER_SECOND": "0",
                 **settings,

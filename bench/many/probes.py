@@ -23,10 +23,10 @@ GROUP_EACH: Final = 5
 PATIENCE: Final = 30.0
 """So many seconds the last is waited for; what was not answered counts as if just then."""
 
-PRIVATE: Final = "private question -> answer"
-PRESS: Final = "press -> answer"
-STOP: Final = "/stop -> answer"
-GROUP: Final = "question behind the group's own messages -> answer"
+PRIVATE: Final = "private question"
+PRESS: Final = "press"
+STOP: Final = "/stop"
+GROUP: Final = "question behind its group's messages"
 KINDS: Final = (PRIVATE, PRESS, STOP, GROUP)
 _FIRST_PERSON: Final = 10_000_000
 _POLL: Final = 0.05
@@ -80,10 +80,8 @@ class Probes:
             own = [probe for probe in self._done.values() if probe.kind == kind]
             times = [(probe.answered or now) - probe.at for probe in own]
             late = sum(probe.answered is None for probe in own)
-            figures += latencies(kind, times, (50, 95)) if times else []
-            figures += [
-                Figure(f"{kind}: without one after {PATIENCE:g} s, of {len(own)}", late, "")
-            ]
+            figures += latencies(f"{kind} -> answer", times, (50, 95)) if times else []
+            figures += [Figure(f"{kind}: of {len(own)}, not answered in time", late, "")]
         return figures
 
     def _look(self) -> bool:

@@ -13,11 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx2
+import orjson
 import psutil
 
 from bench.program import COMMAND
-from bench.stage import LONGEST, TOKEN, USERNAME, answer
+from bench.stage import LONGEST, TOKEN, USERNAME, answer_to, number_of
 from gateway.home import find_running
+from tests.fakes.openai.script import Reply, Request
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
 from tests.kit.gateways import OPEN, clean_environ, make_environ
@@ -48,11 +50,17 @@ async def platform(starts: int = 0) -> AsyncIterator[Platform]:
     """Run the fakes, for a home in which a gateway has been started so often before."""
     async with (
         FakeTelegram(token=TOKEN, username=USERNAME) as telegram,
-        FakeOpenAI(default=answer) as model,
+        FakeOpenAI(default=_answer) as model,
     ):
         made = Platform(telegram, model)
         made.goes_on(starts)
         yield made
+
+
+def _answer(request: Request) -> Reply:
+    """Answer the newest question that a prompt has, also where people have spoken since."""
+    texts = (orjson.dumps(one).decode() for one in reversed(request.body["messages"]))
+    return answer_to(next((number for text in texts if (number := number_of(text))), None))
 
 
 @dataclass(slots=True)

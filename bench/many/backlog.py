@@ -45,7 +45,7 @@ async def _quiet(source: Path, past: Past, case: Case, seconds: float, rate: int
     name = f"beside {rate}/s in {case.groups} groups" if rate else "quiet"
     progress(f"{name}, {seconds:g} s")
     with copied(source) as home:
-        async with platform(past.starts) as at, running(at, home) as gateway:
+        async with platform(past.starts) as at, running(at, home, past.workspace) as gateway:
             groups, probes = Groups(at.telegram, case.groups, past.said), Probes(at.telegram)
             async with _talking(groups, rate), _watched(gateway) as watch:
                 found = await probes.go_on(seconds, groups.each(), _say_first)
@@ -61,7 +61,7 @@ async def _beside_backlog(source: Path, past: Past, seconds: float) -> list[Figu
             last = (groups.one(number) for number in reversed(range(past.groups)))
             for again in ("", ", after kill -9"):
                 progress(f"{name}{again}, {seconds:g} s")
-                async with running(at, home) as gateway:
+                async with running(at, home, past.workspace) as gateway:
                     async with _watched(gateway) as watch:
                         found = await probes.go_on(seconds, last, lambda _group: None)
                     figures += _named(f"{name}{again}", [*found, *watch.figures()])

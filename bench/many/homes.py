@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -28,10 +28,15 @@ _HOLDER: Final = "bench.many.homes:Holder"
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a home has: groups with so many lines each, of which `waiting` each are not placed."""
+    """What a home has: groups with so many lines each, and `waiting` more that are not placed.
+
+    workspace  the folder whose tapes the home has
+    starts     how often a gateway was started in the home
+    """
 
     groups: int
     lines: int
+    workspace: str
     waiting: int = 0
     starts: int = 0
 
@@ -74,7 +79,7 @@ def copied(folder: Path) -> Iterator[Path]:
 async def filled(kept: Path, groups: int, lines: int) -> tuple[Path, Past]:
     """Return a folder with a home that has so many groups or more; what is missing is filled."""
     folder = kept / f"groups-with-{lines}"
-    past = _read(folder) or Past(0, lines)
+    past = _read(folder) or Past(0, lines, str(folder / "home" / "workspace"))
     if past.groups < groups:
         async with _filling(folder, past) as home:
             past = await _fill(home, past, groups)
@@ -94,9 +99,10 @@ async def left_over(kept: Path, groups: int, lines: int, waiting: int) -> tuple[
     source, before = await filled(kept, groups, lines)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source / "home", folder / "home")
-    past = Past(groups, lines, waiting, before.starts + 1)
-    async with platform(before.starts) as at, running(at, folder / "home", _HOLDER) as gateway:
-        placing, said = Placing(folder / "home"), 0
+    past = replace(before, groups=groups, waiting=waiting, starts=before.starts + 1)
+    home, workspace = folder / "home", before.workspace
+    async with platform(before.starts) as at, running(at, home, workspace, _HOLDER) as gateway:
+        placing, said = Placing(home), 0
         for number in range(groups):
             said += _say(Group(at.telegram, number, lines), waiting)
             if said - placing.accepted() > AT_ONCE or number == groups - 1:
@@ -122,7 +128,7 @@ async def _filling(folder: Path, past: Past) -> AsyncIterator[Path]:
 
 
 async def _fill(home: Path, past: Past, groups: int) -> Past:
-    async with platform(past.starts) as at, running(at, home):
+    async with platform(past.starts) as at, running(at, home, past.workspace):
         placing, said = Placing(home), 0
         for number in range(past.groups, groups):
             said += _say(Group(at.telegram, number), past.lines)
@@ -132,7 +138,7 @@ async def _fill(home: Path, past: Past, groups: int) -> Past:
                 at.telegram.updates.all.clear()
                 progress(f"{number + 1} of {groups} groups have {past.lines} lines each")
                 said = 0
-    return Past(groups, past.lines, starts=past.starts + 1)
+    return replace(past, groups=groups, starts=past.starts + 1)
 
 
 def _say(group: Group, lines: int) -> int:

@@ -18,6 +18,7 @@ SELECT count(*) FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken') AND status = 'accepted'
 """
 _SINCE: Final = "SELECT count(*) FROM inbox WHERE id > ?"
+_TAPES: Final = "SELECT count(*) FROM tape"
 _NEWEST: Final = "SELECT coalesce(max(id), 0) FROM inbox"
 
 
@@ -38,6 +39,10 @@ class Placing:
     def accepted(self) -> int:
         """Return how many rows were accepted since."""
         return self._read(_SINCE, self._before)
+
+    def tapes(self) -> int:
+        """Return how many tapes there are."""
+        return self._read(_TAPES)
 
     def waiting(self) -> int:
         """Return how many rows, of any time, are accepted and not placed."""

@@ -89,10 +89,15 @@ class Running:
 
 
 @asynccontextmanager
-async def running(at: Platform, home: Path, plugin: str = "") -> AsyncIterator[Running]:
-    """Run a gateway in a home; `plugin` names an object as an entry point does."""
+async def running(
+    at: Platform, home: Path, workspace: str, plugin: str = ""
+) -> AsyncIterator[Running]:
+    """Run a gateway in a home; `plugin` names an object as an entry point does.
+
+    A copy of a home has its tapes only in the workspace of the home that it was copied from.
+    """
     more = {**OPEN, "TELEGRAM__TOKEN": TOKEN, "TELEGRAM__BASE_URL": at.telegram.base_url}
-    more |= {"TELEGRAM__PER_SECOND": "0", "TELEGRAM__GROUP_PER_MINUTE": "0"}
+    more |= {"WORKSPACE": workspace, "TELEGRAM__PER_SECOND": "0", "TELEGRAM__GROUP_PER_MINUTE": "0"}
     environ = make_environ(home, at.model, **more)
     with TemporaryDirectory(prefix="tapeway-plugin-") as folder:
         if plugin:

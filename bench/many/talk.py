@@ -11,7 +11,7 @@ from typing import Final
 
 from bench.figures import Figure, progress
 from bench.many.groups import Group, Groups
-from bench.many.homes import copied, filled, keeping
+from bench.many.homes import Past, copied, filled, keeping
 from bench.many.placing import Placing
 from bench.many.stage import platform, running
 
@@ -50,26 +50,32 @@ async def talk_figures(cases: Sequence[Case], count: int, kept: Path | None) -> 
             source, past = await filled(folder, most, case.lines)
             progress(f"{count} messages in {case.groups} groups of {case.lines}")
             with copied(source) as home:
-                async with platform(past.starts) as at, running(at, home) as gateway:
-                    groups = Groups(at.telegram, case.groups, past.said)
-                    placing = Placing(home)
-                    await _said(groups.each(), placing)
-                    at.telegram.updates.all.clear()
-                    placing.begin()
-                    cpu, begun = gateway.cpu_seconds(), time.perf_counter()
-                    await _said((groups.any() for _message in range(count)), placing)
-                    took, cpu = time.perf_counter() - begun, gateway.cpu_seconds() - cpu
-                    used = gateway.process.memory_full_info()
-            name = f"{case.groups} groups of {case.lines}"
-            figures += [
-                Figure(f"{name}: CPU a message that asks nothing", cpu / count * 1000, "ms"),
-                Figure(f"{name}: taken in, on one core", count / cpu, "a second"),
-                Figure(f"{name}: taken in, on this machine", count / took, "a second"),
-                Figure(f"{name}: memory, RSS", used.rss / 1e6, "MB"),
-                Figure(f"{name}: memory, USS", used.uss / 1e6, "MB"),
-                Figure(f"{name}: until ready", gateway.ready, "s"),
-            ]
+                figures += await _measured(home, past, case, count)
     return figures
+
+
+async def _measured(home: Path, past: Past, case: Case, count: int) -> list[Figure]:
+    async with platform(past.starts) as at, running(at, home, past.workspace) as gateway:
+        groups, placing = Groups(at.telegram, case.groups, past.said), Placing(home)
+        tapes = placing.tapes()
+        await _said(groups.each(), placing)
+        if placing.tapes() != tapes:
+            raise RuntimeError("the groups talk on tapes without a past")
+        at.telegram.updates.all.clear()
+        placing.begin()
+        cpu, begun = gateway.cpu_seconds(), time.perf_counter()
+        await _said((groups.any() for _message in range(count)), placing)
+        took, cpu = time.perf_counter() - begun, gateway.cpu_seconds() - cpu
+        used = gateway.process.memory_full_info()
+    name = f"{case.groups} groups of {case.lines}"
+    return [
+        Figure(f"{name}: CPU a message that asks nothing", cpu / count * 1000, "ms"),
+        Figure(f"{name}: taken in, on one core", count / cpu, "a second"),
+        Figure(f"{name}: taken in, on this machine", count / took, "a second"),
+        Figure(f"{name}: memory, RSS", used.rss / 1e6, "MB"),
+        Figure(f"{name}: memory, USS", used.uss / 1e6, "MB"),
+        Figure(f"{name}: until ready", gateway.ready, "s"),
+    ]
 
 
 async def _said(groups: Iterable[Group], placing: Placing) -> None:

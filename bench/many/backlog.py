@@ -64,7 +64,9 @@ async def _beside_backlog(source: Path, past: Past, seconds: float) -> list[Figu
                 async with running(at, home, past.workspace) as gateway:
                     async with _watched(gateway) as watch:
                         found = await probes.go_on(seconds, last, lambda _group: None)
-                    figures += _named(f"{name}{again}", [*found, *watch.figures()])
+                    figures += _named(
+                        f"{name}{again}", [*found, *watch.placing(), *watch.figures()]
+                    )
                     await gateway.kill()
     return figures
 
@@ -112,16 +114,21 @@ class _Watch:
         self.megabytes = max(self.megabytes, self.gateway.megabytes())
 
     def figures(self) -> list[Figure]:
-        """Return the rate of placing, until none or few waited, where many did."""
+        return [
+            Figure("memory, at most", self.megabytes, "MB"),
+            Figure("until ready", self.gateway.ready, "s"),
+        ]
+
+    def placing(self) -> list[Figure]:
+        """Return the rate of placing until no more than a hundredth of what waited is left."""
         begun, first = self.waited[0]
         few = [(at, left) for at, left in self.waited if left <= first // 100] or self.waited[-1:]
         ended, left = few[0]
-        placed = [Figure("placed", (first - left) / (ended - begun), "a second")] if first else []
-        waits = [Figure("waited at first", first, ""), Figure("waited at last", left, "")]
+        rate = (first - left) / (ended - begun) if ended > begun else 0.0
         return [
-            *(placed + waits if first > 100 else []),
-            Figure("memory, at most", self.megabytes, "MB"),
-            Figure("until ready", self.gateway.ready, "s"),
+            Figure("placed", rate, "a second"),
+            Figure("waited at first", first, ""),
+            Figure("waited at last", left, ""),
         ]
 
 

@@ -61,7 +61,7 @@ def keeping(folder: Path | None) -> Iterator[Path]:
     """Give the folder in which homes are kept; without one, they are gone afterwards."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        yield folder
+        yield folder.resolve()  # the gateway runs in a folder of its own
         return
     with TemporaryDirectory(prefix="tapeway-homes-") as temporary:
         yield Path(temporary)

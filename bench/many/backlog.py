@@ -28,6 +28,7 @@ OWN: Final = 50
 """So many messages of its own are before a question in a group, where none wait from before."""
 
 _EVERY: Final = 0.5
+_BEFORE_KILL: Final = 1.0
 
 
 async def wait_figures(case: Case, backlog: int, seconds: float, kept: Path | None) -> list[Figure]:
@@ -54,20 +55,25 @@ async def _quiet(source: Path, past: Past, case: Case, seconds: float, rate: int
 
 async def _beside_backlog(source: Path, past: Past, seconds: float) -> list[Figure]:
     figures: list[Figure] = []
-    name = f"beside {past.groups * past.waiting} of {past.groups} groups"
-    with copied(source) as home:
-        async with platform(past.starts) as at:
-            groups, probes = Groups(at.telegram, past.groups, past.said), Probes(at.telegram)
-            last = (groups.one(number) for number in reversed(range(past.groups)))
-            for again in ("", ", after kill -9"):
-                progress(f"{name}{again}, {seconds:g} s")
-                async with running(at, home, past.workspace) as gateway:
-                    async with _watched(gateway) as watch:
-                        found = await probes.go_on(seconds, last, lambda _group: None)
-                    figures += _named(
-                        f"{name}{again}", [*found, *watch.placing(), *watch.figures()]
+    for killed in (False, True):
+        name = f"beside {past.groups * past.waiting} of {past.groups} groups"
+        name += ", after kill -9" if killed else ""
+        progress(f"{name}, {seconds:g} s")
+        with copied(source) as home:
+            async with platform(past.starts) as at:
+                if killed:
+                    async with running(at, home, past.workspace) as gateway:
+                        await asyncio.sleep(_BEFORE_KILL)
+                        await gateway.kill()
+                async with running(at, home, past.workspace) as gateway, _watched(gateway) as watch:
+                    groups, probes = (
+                        Groups(at.telegram, past.groups, past.said),
+                        Probes(at.telegram),
                     )
+                    found = await probes.go_on(seconds, groups.each(), lambda _group: None)
+                    found += [*watch.placing(), *watch.figures()]
                     await gateway.kill()
+        figures += _named(name, found)
     return figures
 
 

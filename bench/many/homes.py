@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -14,7 +15,7 @@ import anyio
 import orjson
 
 from bench.figures import progress
-from bench.many.groups import Group
+from bench.many.groups import Group, Groups
 from bench.many.placing import Placing
 from bench.many.stage import platform, running
 from gateway.hooks.specs import hookimpl
@@ -90,7 +91,8 @@ async def filled(kept: Path, groups: int, lines: int) -> tuple[Path, Past]:
 async def left_over(kept: Path, groups: int, lines: int, waiting: int) -> tuple[Path, Past]:
     """Return a folder with a home in which so many messages of each group wait to be placed.
 
-    The gateway accepted them, held by a plugin, and was ended with `kill -9`.
+    The gateway accepted them, one of any group after the other and held by a plugin, and was ended
+    with `kill -9`.
     """
     folder = kept / f"{groups}-groups-with-{lines}-and-{waiting}-waiting"
     found = _read(folder)
@@ -102,13 +104,16 @@ async def left_over(kept: Path, groups: int, lines: int, waiting: int) -> tuple[
     past = replace(before, groups=groups, waiting=waiting, starts=before.starts + 1)
     home, workspace = folder / "home", before.workspace
     async with platform(before.starts) as at, running(at, home, workspace, _HOLDER) as gateway:
-        placing, said = Placing(home), 0
-        for number in range(groups):
-            said += _say(Group(at.telegram, number, lines), waiting)
-            if said - placing.accepted() > AT_ONCE or number == groups - 1:
+        placing, said, talking = Placing(home), 0, Groups(at.telegram, groups, lines)
+        order = [group for group in talking.each() for _message in range(waiting)]
+        Random("waiting").shuffle(order)
+        for group in order:
+            group.say()
+            said += 1
+            if said % AT_ONCE == 0 or said == len(order):
                 await placing.all_accepted(said)
                 at.telegram.updates.all.clear()
-                progress(f"{said} of {groups * waiting} messages wait")
+                progress(f"{said} of {len(order)} messages wait")
         if placing.waiting() < said:
             raise RuntimeError(f"only {placing.waiting()} of {said} messages wait")
         await gateway.kill()

@@ -65,13 +65,12 @@ async def _beside_backlog(source: Path, past: Past, seconds: float) -> list[Figu
                     async with running(at, home, past.workspace) as gateway:
                         await asyncio.sleep(_BEFORE_KILL)
                         await gateway.kill()
-                async with running(at, home, past.workspace) as gateway, _watched(gateway) as watch:
-                    groups, probes = (
-                        Groups(at.telegram, past.groups, past.said),
-                        Probes(at.telegram),
-                    )
-                    found = await probes.go_on(seconds, groups.each(), lambda _group: None)
-                    found += [*watch.placing(), *watch.figures()]
+                async with running(at, home, past.workspace) as gateway:
+                    async with _watched(gateway) as watch:
+                        groups = Groups(at.telegram, past.groups, past.said)
+                        probes = Probes(at.telegram)
+                        found = await probes.go_on(seconds, groups.each(), lambda _group: None)
+                        found += [*watch.placing(), *watch.figures()]
                     await gateway.kill()
         figures += _named(name, found)
     return figures
@@ -120,6 +119,7 @@ class _Watch:
         self.megabytes = max(self.megabytes, self.gateway.megabytes())
 
     def figures(self) -> list[Figure]:
+        self.look()
         return [
             Figure("memory, at most", self.megabytes, "MB"),
             Figure("until ready", self.gateway.ready, "s"),
@@ -127,6 +127,7 @@ class _Watch:
 
     def placing(self) -> list[Figure]:
         """Return the rate of placing until no more than a hundredth of what waited is left."""
+        self.look()
         begun, first = self.waited[0]
         few = [(at, left) for at, left in self.waited if left <= first // 100] or self.waited[-1:]
         ended, left = few[0]
@@ -151,7 +152,6 @@ async def _watched(gateway: Running) -> AsyncIterator[_Watch]:
     task = asyncio.create_task(look())
     try:
         yield watch
-        watch.look()
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):

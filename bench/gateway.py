@@ -9,18 +9,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import apsw
-
 from bench.burner import WAYS, Burn, Where
 from bench.crowd import Crowd, Outcome, Question, chatter
 from bench.figures import Bar, Figure, latencies, progress, report
+from bench.many.backlog import wait_figures
+from bench.many.placing import Placing
+from bench.many.talk import FULL, Case, read_cases, talk_figures
 from bench.stage import LONGEST, Stage, answer, staged
 from bench.talk import LINES_A_CALL, TalkingRoom, answer_in_words
 from tests.fakes.openai.script import Call, Reply, Request, Text, ToolCalls
@@ -55,7 +56,7 @@ BARRED_RATE: Final = 10
 class Size:
     """How much is measured."""
 
-    rates: tuple[int, ...] = (2, 10, 30, 60)
+    rates: Sequence[int] = (2, 10, 30, 60)
     seconds: float = 10.0
     turns: int = 2000
     chats: int = 500
@@ -67,6 +68,10 @@ class Size:
     waiting: int = 10_000
     rooms: int = 20
     room_lines: int = 300
+    groups: tuple[Case, ...] = ()
+    messages: int = 4_000
+    backlog: int = 2_000
+    kept: Path | None = None
 
 
 QUICK: Final = Size((10, 30), 4.0, 300, 100, 1000, 2.0, 5_000, 500, 500, 1_000, 20, 90)
@@ -151,7 +156,9 @@ async def group_figures(size: Size) -> list[Figure]:
     progress(f"{count} group messages")
     async with staged() as stage:
         updates = chatter(stage.telegram, count, GROUPS)
-        accepted, taped = await _taped(stage.home / "tapeway.db", count)
+        placing = Placing(stage.home, before=0)
+        accepted = await placing.all_accepted(count)
+        taped = await placing.all_placed(count)
         begun = updates[0].handed_out or 0.0
         cpu = sum(stage.process.cpu_times()[:2])
         return [
@@ -161,31 +168,13 @@ async def group_figures(size: Size) -> list[Figure]:
         ]
 
 
-async def _taped(database: Path, count: int) -> tuple[float, float]:
-    """Wait until so many messages are in the inbox and on their tapes; returns both moments.
-
-    The inbox is read from outside: messages get on their tapes in the order of their rows.
-    """
-    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
-    accepted = 0.0
-    until = time.monotonic() + LONGEST
-    while time.monotonic() < until:
-        newest = list(connection.execute("SELECT id, status FROM inbox ORDER BY id DESC LIMIT 1"))
-        if newest and newest[0][0] >= count:
-            accepted = accepted or time.monotonic()
-            if newest[0][1] == "taped":
-                moment = time.monotonic()
-                sql = "SELECT count(*) FROM inbox WHERE status = 'taped'"
-                if connection.execute(sql).get != count:
-                    raise RuntimeError("not every message is on its tape")
-                connection.close()
-                return accepted, moment
-        await asyncio.sleep(0.005)
-    raise RuntimeError(f"{count} messages were not taken in within {LONGEST:g} s")
-
-
 async def rooms_figures(size: Size) -> list[Figure]:
-    """Measure what a line costs in groups with three conversations that also ask the agent."""
+    """Measure what a line costs in groups with three conversations that also ask the agent.
+
+    With numbers of groups, measure instead what a line costs there that asks nothing.
+    """
+    if size.groups:
+        return await talk_figures(size.groups, size.messages, size.kept)
     lines = size.rooms * size.room_lines
     progress(f"{size.rooms} groups with {size.room_lines} lines and three conversations each")
     async with staged(answer_in_words, TELEGRAM__GROUP_PER_MINUTE="0") as stage:
@@ -209,6 +198,12 @@ async def rooms_figures(size: Size) -> list[Figure]:
             ),
             *_memory(f"after {name}", stage, None),
         ]
+
+
+async def backlog_figures(size: Size) -> list[Figure]:
+    """Measure what others wait for while messages wait to be placed; see `bench.many.backlog`."""
+    case = size.groups[0] if size.groups else Case(100, 30)
+    return await wait_figures(case, size.backlog, size.seconds, size.kept)
 
 
 async def lag_figures(size: Size) -> list[Figure]:
@@ -306,8 +301,8 @@ async def fair_figures(size: Size) -> list[Figure]:
             chat = stage.telegram.private_chat(busy)
             for number in range(waiting):
                 stage.telegram.say(chat, busy, f"{BUSY} {number}")
-            while waiting and _accepted(stage.home / "tapeway.db") < waiting:  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
+            if waiting:
+                await Placing(stage.home, before=0).all_placed(waiting, every=0.1)
             asked = await crowd.ask_at(LAG_RATE, size.seconds * 2)
             await crowd.all_answered()
             times = crowd.outcome(asked).to_answer
@@ -324,15 +319,6 @@ def _slow_for_one(request: Request) -> Reply:
     return answer(request)
 
 
-def _accepted(database: Path) -> int:
-    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        found = connection.execute("SELECT count(*) FROM inbox WHERE status <> 'accepted'").get
-        return int(found)
-    finally:
-        connection.close()
-
-
 Part = Callable[[Size], Coroutine[Any, Any, list[Figure]]]
 
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
@@ -341,22 +327,26 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
         "memory": memory_figures,
         "groups": group_figures,
         "rooms": rooms_figures,
+        "backlog": backlog_figures,
         "lag": lag_figures,
         "ping": ping_figures,
         "fair": fair_figures,
         "soak": soak_figures,
     }
 )
-LONG: Final = ("fair", "soak")
+LONG: Final = ("fair", "soak", "backlog")
 """Parts that take minutes: measured when they are named."""
+
+GIVEN: Final = ("rates", "groups", "messages", "backlog", "seconds", "kept")
+"""What of a size the command line may give."""
 
 
 def main() -> None:
     """Measure what the command line asks for; print the table, and write the JSON."""
     options = _options()
     size = QUICK if options.quick else Size()
-    if options.rates:
-        size = replace(size, rates=tuple(options.rates))
+    given = {name: getattr(options, name) for name in GIVEN}
+    size = replace(size, **{name: value for name, value in given.items() if value is not None})
     figures: list[Figure] = []
     for name in options.only or [name for name in PARTS if name not in LONG]:
         figures += asyncio.run(PARTS[name](size))
@@ -372,6 +362,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="NAME", help=f"of: {', '.join(PARTS)}"
+    )
+    many = parser.add_argument_group("of rooms and backlog")
+    many.add_argument(
+        "--groups",
+        type=read_cases,
+        metavar="N,NxM",
+        help=f"rooms: so many groups with M lines each ({FULL}), of which none asks;"
+        " backlog: the first of them (100x30)",
+    )
+    many.add_argument("--messages", type=int, metavar="N", help="rooms: measured in each (4000)")
+    many.add_argument("--backlog", type=int, metavar="N", help="messages that wait (2000)")
+    many.add_argument("--seconds", type=float, help="for which is asked beside them (10)")
+    many.add_argument(
+        "--kept", type=Path, metavar="FOLDER", help="keeps the filled homes; each run copies one"
     )
     return parser.parse_args()
 

@@ -36,7 +36,7 @@ READY_BAR: Final = Bar("<", 3)
 CALLS_BAR: Final = Bar("=", 1)
 BODY_BAR: Final = Bar("<", 3072)
 
-_COMMAND: Final = (sys.executable, "-m", "gateway.cli.main")
+COMMAND: Final = (sys.executable, "-m", "gateway.cli.main")
 _SOURCES: Final = Path(gateway.__file__).resolve().parents[1]
 
 
@@ -87,7 +87,7 @@ def _in_a_home(measure: Callable[[Path], T]) -> list[T]:
 def _help(home: Path) -> float:
     begun = time.perf_counter()
     subprocess.run(
-        [*_COMMAND, "--help"],
+        [*COMMAND, "--help"],
         cwd=home,
         env=environment(home),
         stdout=subprocess.DEVNULL,
@@ -102,7 +102,7 @@ def _start_and_end(home: Path) -> tuple[float, float, float]:
     port = _free_port()
     begun = time.perf_counter()
     process = subprocess.Popen(
-        [*_COMMAND, "gateway"],
+        [*COMMAND, "gateway"],
         cwd=home,
         env=environment(home, {"TAPEWAY_HTTP__PORT": str(port)}),
         stderr=subprocess.PIPE,
@@ -165,7 +165,7 @@ async def _ping(home: Path) -> tuple[float, int, int]:
         }
         begun = time.perf_counter()
         process = await asyncio.create_subprocess_exec(
-            *_COMMAND,
+            *COMMAND,
             "run",
             "ping",
             cwd=home,

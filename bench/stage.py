@@ -26,7 +26,7 @@ LONGEST: Final = 60.0
 """Whatever is waited for longer than this has failed."""
 
 USERNAME: Final = "tapeway_bot"
-_TOKEN: Final = "123456:bench"
+TOKEN: Final = "123456:bench"
 _NUMBER: Final = re.compile(r"question (\d+)")
 _PIECES: Final = (
     "the deploy **went ",
@@ -63,7 +63,12 @@ def number_of(text: str) -> int | None:
 
 def answer(request: Request) -> Reply:
     """Answer at once, in eight pieces, the number of the question in the first."""
-    return Text((f"To question {number_of(request.last_user_text)}: ", *_PIECES))
+    return answer_to(number_of(request.last_user_text))
+
+
+def answer_to(number: int | None) -> Text:
+    """Return the answer to the question of this number."""
+    return Text((f"To question {number}: ", *_PIECES))
 
 
 @asynccontextmanager
@@ -77,12 +82,12 @@ async def staged(
     with TemporaryDirectory(prefix="tapeway-bench-") as folder:
         home = Path(folder) / "home"
         async with (
-            FakeTelegram(token=_TOKEN, username=USERNAME) as telegram,
+            FakeTelegram(token=TOKEN, username=USERNAME) as telegram,
             FakeOpenAI(default=answers) as model,
         ):
             more = {
                 **OPEN,
-                "TELEGRAM__TOKEN": _TOKEN,
+                "TELEGRAM__TOKEN": TOKEN,
                 "TELEGRAM__BASE_URL": telegram.base_url,
                 "TELEGRAM__PER_SECOND": "0",
                 **settings,

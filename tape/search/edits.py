@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,18 @@ def edited_ids(entries: Sequence[Entry]) -> list[int]:
     """Return the ids of the messages that the edits among these entries are about."""
     found = {subject_of(entry) for entry in entries if is_edit(entry)}
     return sorted(int(number) for number in found if number is not None and number % 1 == 0)
+
+
+def with_newest(
+    tape: str, entries: Sequence[Entry], find: Callable[[Query], list[Entry]] | None
+) -> list[Entry]:
+    """Return the entries with the text of their newest edit.
+
+    `find` reads a tape's edits; without it, all edits are among the entries.
+    """
+    asked = edits_of(tape, entries) if find else None
+    edits = find(asked) if find and asked else [entry for entry in entries if is_edit(entry)]
+    return with_edits(entries, edits)
 
 
 def with_edits(entries: Sequence[Entry], edits: Sequence[Entry]) -> list[Entry]:

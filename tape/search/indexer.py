@@ -25,7 +25,7 @@ from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
 from tape.rollups import BLOCK_IDS, blocks_of, counts_of
-from tape.search.edits import edited_ids, edits_of, with_edits
+from tape.search.edits import edited_ids, with_newest
 from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema, settle_file
 from tape.search.index_rows import SPAN, Row, row_of, table_of
 
@@ -271,16 +271,17 @@ class Indexer:
             if low > 1:
                 self._older[tape] = (name, low)
         entries = tapes.query(Query(name, after=high, limit=min(room, PAGE)))
+        is_end = len(entries) < min(room, PAGE)
         if entries:
             changed = [number for number in edited_ids(entries) if low <= number <= high]
             again = tapes.query(Query(name, ids=tuple(changed), kinds=(MESSAGE,)))
             for entry in again:
                 self._write("forget_talk", (tape * IDS_PER_TAPE + entry.id,))
-            self._put(tape, tapes, name, [*again, *entries])
+            self._put(tape, None if is_end and not again else tapes, name, [*again, *entries])
             self._count(tape, entries)
             last = entries[-1]
             self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
-        if len(entries) < min(room, PAGE):
+        if is_end:
             del self._fresh[tape]
         return len(entries) + 1
 
@@ -306,9 +307,9 @@ class Indexer:
             del self._older[tape]
         return low - first
 
-    def _put(self, tape: int, tapes: Reader, name: str, entries: Sequence[Entry]) -> None:
-        asked = edits_of(name, entries)
-        entries = with_edits(entries, tapes.query(asked)) if asked else entries
+    def _put(self, tape: int, tapes: Reader | None, name: str, entries: Sequence[Entry]) -> None:
+        """Index entries; without `tapes`, all their edits are among them."""
+        entries = with_newest(name, entries, tapes.query if tapes else None)
         rows: dict[str, list[Row]] = {"talk": [], "work": []}
         spans: dict[int, tuple[str, str]] = {}
         for entry in entries:
@@ -380,8 +381,7 @@ class Indexer:
             place = (tape * IDS_PER_TAPE + number,)
             self._write("forget_talk", place)
             self._write("forget_work", place)
-        again = [entry for entry in kept.values() if not erased_on(entry)]
-        self._put(tape, self._tapes, name, again)
+        self._put(tape, self._tapes, name, [one for one in kept.values() if not erased_on(one)])
 
     def _rest(self) -> None:
         if time.perf_counter() < self._slice_end:

@@ -274,7 +274,8 @@ class Indexer:
         is_end = len(entries) < min(room, PAGE)
         if entries:
             changed = [number for number in edited_ids(entries) if low <= number <= high]
-            again = tapes.query(Query(name, ids=tuple(changed), kinds=(MESSAGE,)))
+            asked = Query(name, ids=tuple(changed), kinds=(MESSAGE,))
+            again = tapes.query(asked) if changed else []
             for entry in again:
                 self._write("forget_talk", (tape * IDS_PER_TAPE + entry.id,))
             self._put(tape, None if is_end and not again else tapes, name, [*again, *entries])

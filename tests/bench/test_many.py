@@ -20,26 +20,22 @@ from tests.fakes.telegram.server import FakeTelegram
 async def test_a_message_is_measured_by_the_number_of_groups_on_copies_of_one_home(
     tmp_path: Path,
 ) -> None:
-    size = Size(groups=read_cases("2x6,3x6"), messages=20, kept=tmp_path)
+    size = Size(groups=read_cases("2x4"), messages=20, kept=tmp_path)
     found = {one.name: one.value for one in await rooms_figures(size)}
-    for name in ("2 groups of 6", "3 groups of 6"):
-        assert found[f"{name}: CPU a message that asks nothing"] > 0
-        assert found[f"{name}: memory, RSS"] > 0
-    source, past = await filled(tmp_path, 2, 6)
-    assert (past.groups, past.starts) == (3, 1), "it was filled once, for the larger number"
+    assert found["2 groups of 4: CPU a message that asks nothing"] > 0
+    assert found["2 groups of 4: memory, RSS"] > 0
+    source, past = await filled(tmp_path, 1, 4)
+    assert (past.groups, past.starts) == (2, 1), "it was filled once, for the larger number"
     with copied(source) as home:
-        assert Placing(home, before=0).placed() == 18, "no run wrote to the home that is kept"
-    _source, past = await filled(tmp_path, 4, 6)
-    assert (past.groups, past.starts) == (4, 2)
-    assert Placing(source / "home", before=0).placed() == 24
+        assert Placing(home, before=0).placed() == 8, "no run wrote to the home that is kept"
+    _source, past = await filled(tmp_path, 3, 4)
+    assert (past.groups, past.starts) == (3, 2)
+    assert Placing(source / "home", before=0).placed() == 12
 
-
-async def test_a_home_that_was_left_half_filled_is_filled_anew(tmp_path: Path) -> None:
-    source, _past = await filled(tmp_path, 2, 3)
-    (source / "filled.json").unlink()
-    _source, past = await filled(tmp_path, 1, 3)
-    assert past.groups == 1
-    assert Placing(source / "home", before=0).placed() == 3
+    (source / "filled.json").unlink()  # as if it was left half filled
+    _source, past = await filled(tmp_path, 1, 4)
+    assert (past.groups, past.starts) == (1, 1)
+    assert Placing(source / "home", before=0).placed() == 4
 
 
 async def test_messages_wait_as_accepted_and_others_are_answered_beside_them(

@@ -19,7 +19,7 @@ from channels.room.channel import RoomChannel
 from gateway.context.images import SCHEME, files_of
 from gateway.context.rooms.memories import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
-from gateway.erasing.doomed import ERASE, Doomed, is_elsewhere
+from gateway.erasing.doomed import Doomed, is_elsewhere
 from gateway.explain.quotes import word_runs
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
@@ -29,6 +29,7 @@ from gateway.services import Services
 from gateway.storage.erasures import Erasure
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import EVENT, Entry, event, load, utc_iso
+from tape.erasing import ERASE
 from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError
 from tape.fork import INFIX
 from tape.query import Query
@@ -210,6 +211,14 @@ class Eraser:
         return {"entries": progress.entries, "found": progress.found[:MAX_FOUND]}
 
     async def _run_in(self, erasure: Erasure, session: str, tape: str, progress: _Progress) -> None:
+        try:
+            await self._run_there(erasure, session, tape, progress)
+        finally:  # what was read meanwhile may have what was erased since
+            self._memories.erased(tape)
+
+    async def _run_there(
+        self, erasure: Erasure, session: str, tape: str, progress: _Progress
+    ) -> None:
         table, before = self._services.ledger.erasures, progress.entries
         rows = await table.rows_of(erasure, session, self._now()) if session else []
         doomed = await self._doomed(erasure, session, tape, rows)
@@ -226,7 +235,6 @@ class Eraser:
             await table.wipe(erasure, session, rows, why)
             await table.wipe_copies(erasure, session, doomed.is_copy, why)
             await table.wipe_person(erasure, session)
-        self._memories.forget([tape])
         self._services.ledger.people.forget([session])
         name, _colon, room = session.partition(":")
         channel = self._services.router.channels.get(name)
@@ -334,6 +342,9 @@ class Eraser:
         found = [(entry, rest) for entry, rest in left if rest is not None]
         if not found:
             return 0
+        await self._services.guard.retrying(
+            "erasing", partial(self._memories.erasing, tape.partition(INFIX)[0])
+        )
         await self._drop_images(tape, found)
         store = self._services.store
         assert isinstance(store, ErasingStore)

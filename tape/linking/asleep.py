@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from sys import getsizeof
 from typing import Final, NamedTuple
@@ -35,20 +36,25 @@ class Outlines(NamedTuple):
     sizes: array[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Outlines as they were written: in blocks, which may have some that are too old by now."""
+
+    blocks: tuple[bytes, ...]
+    read: Callable[[bytes], Outlines]
+
+
 class Asleep:
     """The outlines of at most `reach` messages, oldest first; `lanes` counts those of each lane.
 
     They depend on these messages alone, so that a room that is read from the tape has the same.
     """
 
-    __slots__ = ("_closed", "_lanes", "_later", "_outlines", "_row", "_size", "_sizes", "reach")
+    __slots__ = ("_closed", "_lanes", "_later", "_outlines", "_row", "_sizes", "reach")
 
-    def __init__(
-        self, reach: int = REACH, closed: Callable[[], Outlines] | None = None, size: int = 0
-    ) -> None:
-        """`closed` gives what was kept before, in `size` bytes; it is called if that is needed."""
+    def __init__(self, reach: int = REACH, closed: Closed | None = None) -> None:
+        """`closed` is what was kept before, and read if it is needed."""
         self.reach = reach
-        self._size = size
         self._closed = closed
         self._later: list[tuple[Outline, Iterable[int]]] = []
         self._outlines: list[Outline] = []
@@ -82,11 +88,17 @@ class Asleep:
     def size(self) -> int:
         """About how many bytes the outlines take."""
         count = len(self._outlines) + len(self._later)
-        return self._size + BYTES_AN_OUTLINE * count + getsizeof(self._row)
+        closed = sum(map(len, self._closed.blocks)) if self._closed is not None else 0
+        return closed + BYTES_AN_OUTLINE * count + getsizeof(self._row)
 
-    def all(self) -> Outlines:
-        """Return the outlines with their words, to be written."""
-        return Outlines(self.outlines, self._row, self._sizes)
+    def parts(self, most: int) -> tuple[tuple[bytes, ...], Outlines]:
+        """Return the blocks of what was not read, if they are fewer than `most`, and the rest."""
+        if self._closed is None or len(self._closed.blocks) >= most:
+            return (), Outlines(self.outlines, self._row, self._sizes)
+        later = Asleep(self.reach)
+        for outline, words in self._later:
+            later.add(outline, words)
+        return self._closed.blocks, later.parts(most)[1]
 
     def add(self, outline: Outline, words: Iterable[int]) -> None:
         """Keep the outline of the message that the window has just forgotten."""
@@ -98,8 +110,7 @@ class Asleep:
         self._sizes.append(len(self._row) - before)
         self._outlines.append(outline)
         self._lanes[outline.lane] = self._lanes.get(outline.lane, 0) + 1
-        while len(self._outlines) > self.reach or len(self._lanes) > MAX_LANES:
-            self._drop()
+        self._trim()
 
     def holders(self, words: Iterable[int], most: int) -> dict[int, list[int]]:
         """Map words to the places of the outlines that hold them, without what more hold."""
@@ -115,12 +126,22 @@ class Asleep:
     def _open(self) -> None:
         if self._closed is None:
             return
-        (self._outlines, self._row, self._sizes), later = self._closed(), self._later
-        self._closed, self._later, self._size = None, [], 0
+        closed, later = self._closed, self._later
+        self._closed, self._later = None, []
+        for block in closed.blocks:
+            outlines, row, sizes = closed.read(block)
+            self._outlines += outlines
+            self._row += row
+            self._sizes += sizes
         for outline in self._outlines:
             self._lanes[outline.lane] = self._lanes.get(outline.lane, 0) + 1
         for outline, words in later:
             self.add(outline, words)
+        self._trim()
+
+    def _trim(self) -> None:
+        while len(self._outlines) > self.reach or len(self._lanes) > MAX_LANES:
+            self._drop()
 
     def _drop(self) -> None:
         lane = self._outlines.pop(0).lane

@@ -10,22 +10,25 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from struct import Struct
 from sys import intern
 from typing import Any, Final
 
 import orjson
 
-from tape.linking.asleep import Asleep, Outline, Outlines
+from tape.linking.asleep import Asleep, Closed, Outline, Outlines
 from tape.linking.room import SIGNS, Heard, Lane, LinkerRoom
 from tape.linking.utterance import THREAD
 
 FORM: Final = 2
 """The form of what is written; another is to be taken where texts give other words than before."""
 
-_SIZES: Final = Struct("<4I")  # of the columns in JSON, of those of outlines, and of two of words
+SIZES: Final = Struct("<4I")  # of the columns in JSON, of those of outlines, and of two of words
+LENGTH: Final = Struct("<I")  # of a block of outlines
+MAX_BLOCKS: Final = 6
+"""Maximum blocks of outlines: as long as there are fewer, older ones are written unread."""
+
 _SIGN_BYTES: Final = SIGNS // 8
 _WHOLE: Final = "\x7f"  # before a key; it takes a byte in JSON
 _SHORT: Final = "\x80"  # before a key without the prefix
@@ -33,6 +36,8 @@ _SHORT: Final = "\x80"  # before a key without the prefix
 
 def written(room: LinkerRoom) -> bytes:
     """Return all that a room remembers; rooms that remember the same are written alike.
+
+    Where outlines were not read since the room was, they stay in the blocks in which they were.
 
     Raises TypeError for text that UTF-8 cannot hold, ValueError for a key that cannot be written,
     and OverflowError.
@@ -68,8 +73,11 @@ def written(room: LinkerRoom) -> bytes:
     signs = b"".join(one.signs.to_bytes(_SIGN_BYTES, "little") for one in heard)
     words = _little(array("H", [word for one in heard for word in one.words]))
     in_json = orjson.dumps(columns)
-    outlines = _outlined(room.asleep.all(), prefix)
-    sizes = _SIZES.pack(len(in_json), len(signs), len(words), len(outlines))
+    blocks, rest = room.asleep.parts(MAX_BLOCKS)
+    if rest.outlines:
+        blocks += (_outlined(rest, prefix),)
+    outlines = b"".join(LENGTH.pack(len(block)) + block for block in blocks)
+    sizes = SIZES.pack(len(in_json), len(signs), len(words), len(outlines))
     return b"".join((sizes, in_json, signs, words, outlines))
 
 
@@ -79,10 +87,10 @@ def read_back(data: bytes) -> LinkerRoom:
     Raises ValueError, TypeError, LookupError, AttributeError or OverflowError if it is unreadable.
     Outlines are read when they are needed: what is read back has to be known to be whole.
     """
-    if len(data) < _SIZES.size:
+    if len(data) < SIZES.size:
         raise ValueError("there is nothing to read")
-    parts, end = [], _SIZES.size
-    for size in _SIZES.unpack_from(data):
+    parts, end = [], SIZES.size
+    for size in SIZES.unpack_from(data):
         start, end = end, end + size
         parts.append(data[start:end])
     if end != len(data):
@@ -95,8 +103,7 @@ def read_back(data: bytes) -> LinkerRoom:
     _fill(room, _heard(found, signs, _numbers("H", words)))
     room.number = room.most  # as messages are numbered from the first of the window on
     room.again = {str(key): int(number) for key, number in found["again"].items()}
-    reads = partial(_read_outlines, outlines, str(found["prefix"]))
-    room.asleep = Asleep(room.reach, reads, len(outlines))
+    room.asleep = Asleep(room.reach, Closed(tuple(_blocks(outlines)), _read_outlines))
     return room
 
 
@@ -228,6 +235,7 @@ def _outlined(kept: Outlines, prefix: str) -> bytes:
     lanes, people = _Table(), _Table()
     outlines = kept.outlines
     columns = {
+        "prefix": prefix,
         "keys": _joined([one.key for one in outlines], prefix),
         "lanes": [lanes.place(one.lane) for one in outlines],
         "authors": [people.place(one.author) for one in outlines],
@@ -238,12 +246,22 @@ def _outlined(kept: Outlines, prefix: str) -> bytes:
     in_json, sizes = orjson.dumps(columns), kept.sizes.tobytes()
     # Two bytes a word; UTF-16 would read some pairs of words as one character.
     row = _little(array("H", array("I", kept.row.encode("utf-32", "surrogatepass")[4:])))
-    return b"".join((_SIZES.pack(len(in_json), len(sizes), len(row), 0), in_json, sizes, row))
+    return b"".join((SIZES.pack(len(in_json), len(sizes), len(row), 0), in_json, sizes, row))
 
 
-def _read_outlines(data: bytes, prefix: str) -> Outlines:
-    of_json, of_sizes, of_row, _none = _SIZES.unpack_from(data)
-    at = _SIZES.size
+def _blocks(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        (size,) = LENGTH.unpack_from(data, at)
+        at += LENGTH.size + size
+        yield data[at - size : at]
+    if at != len(data):
+        raise ValueError("a block of outlines is cut")
+
+
+def _read_outlines(data: bytes) -> Outlines:
+    of_json, of_sizes, of_row, _none = SIZES.unpack_from(data)
+    at = SIZES.size
     found = orjson.loads(data[at : at + of_json])
     at += of_json
     sizes = array("B", data[at : at + of_sizes])
@@ -253,7 +271,7 @@ def _read_outlines(data: bytes, prefix: str) -> Outlines:
     people, lanes = list(map(intern, found["people"])), list(map(intern, found["lane_names"]))
     columns = zip(
         [lanes[place] for place in found["lanes"]],
-        _split(found["keys"], prefix),
+        _split(found["keys"], str(found["prefix"])),
         [people[place] for place in found["authors"]],
         _summed(found["minutes"]),
         strict=True,

@@ -32,10 +32,13 @@ from tape.service import TapeService
 MAX_BYTES: Final = 32_000_000
 """Maximum bytes that the memories take together, unless the settings say otherwise."""
 
-EACH: Final = 16
-"""Messages of a room after which its piece is written.
+EACH: Final = 64
+"""Messages of a room after which its piece is written, for the next start."""
 
-To write one takes as long as to add about ten messages to one that was read back.
+EACH_EVICTED: Final = 8
+"""Messages from which on the piece of a room that is evicted is written.
+
+To write one takes as long as to add about fifteen messages to one that was read back.
 """
 
 FEW: Final = 50  # maximum messages that are read into a memory on the event loop
@@ -145,11 +148,10 @@ class RoomMemories:
     def _follow(self, tape: str, room: RoomMemory) -> None:
         """Have a room's piece written after some messages."""
         if self._keeper is not None and room.unwritten >= EACH and not room.is_ahead:
-            self._keeper.submit(tape, partial(self._written, tape))
+            self._keeper.submit(tape, partial(self._written, tape, room))
 
-    def _written(self, tape: str) -> tuple[int, bytes]:
-        room = self._current(tape)
-        if room is None or room.is_ahead or room.is_stale:
+    def _written(self, tape: str, room: RoomMemory) -> tuple[int, bytes]:
+        if self._known.get(tape) is not room or room.is_ahead or room.is_stale:
             return 0, b""
         room.unwritten = 0
         return room.upto, piece_of(room, tape)
@@ -197,7 +199,11 @@ class RoomMemories:
         self._rooms[tape] = (room, size)
         self._bytes += size - before
         while self._bytes > self._most and len(self._rooms) > 1:
-            self._evict(next(iter(self._rooms)))
+            oldest = next(iter(self._rooms))
+            evicted, _bytes = self._rooms[oldest]
+            self._evict(oldest)
+            if self._keeper is not None and evicted.unwritten >= EACH_EVICTED:
+                self._keeper.submit(oldest, partial(self._written, oldest, evicted))
 
     def _evict(self, tape: str) -> None:
         _room, size = self._rooms.pop(tape, (None, 0))

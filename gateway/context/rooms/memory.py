@@ -36,7 +36,7 @@ READ: Final = 2 * WINDOW
 """Newest messages from which a memory is rebuilt: those of the window, and as many before."""
 
 BYTES_A_ROOM: Final = 6_000
-BYTES_A_MESSAGE: Final = 900  # without its text
+BYTES_A_MESSAGE: Final = 1_200  # without its text
 SIZED_EACH: Final = 10  # messages after which the size of a memory is looked at again
 MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
 MAX_NAMES: Final = 3 * WINDOW  # maximum names that people are known by; a message gives three

@@ -236,7 +236,7 @@ def _outlined(kept: Outlines, prefix: str) -> bytes:
     outlines = kept.outlines
     columns = {
         "prefix": prefix,
-        "keys": _joined([one.key for one in outlines], prefix),
+        "keys": _joined(_newest_keys(outlines), prefix),
         "lanes": [lanes.place(one.lane) for one in outlines],
         "authors": [people.place(one.author) for one in outlines],
         "minutes": _steps([one.minute for one in outlines]),
@@ -247,6 +247,12 @@ def _outlined(kept: Outlines, prefix: str) -> bytes:
     # Two bytes a word; UTF-16 would read some pairs of words as one character.
     row = _little(array("H", array("I", kept.row.encode("utf-32", "surrogatepass")[4:])))
     return b"".join((SIZES.pack(len(in_json), len(sizes), len(row), 0), in_json, sizes, row))
+
+
+def _newest_keys(outlines: Sequence[Outline]) -> list[str]:
+    """Return the key of each lane's newest outline, by which it is woken, and "" for the others."""
+    newest = {one.lane: at for at, one in enumerate(outlines)}
+    return [one.key if newest[one.lane] == at else "" for at, one in enumerate(outlines)]
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:

@@ -56,6 +56,12 @@ def speak(talk: Talk, random: Random, count: int) -> list[LaneLink]:
     return links
 
 
+def opened(room: LinkerRoom) -> bytes:
+    """Return what is written of a room whose outlines were read."""
+    assert len(room.asleep) <= room.reach
+    return written(room)
+
+
 def again(talk: Talk) -> Talk:
     """Return the same talk in the room that was written and read back."""
     copy = Talk(talk.linker)
@@ -72,12 +78,12 @@ def test_a_room_that_was_read_back_links_as_the_one_that_was_kept(seed: int, sai
     talk.room = LinkerRoom(MOST, REACHED)
     speak(talk, Random(seed), said)
     copy = again(talk)
-    assert written(copy.room) == written(talk.room)
+    assert opened(copy.room) == opened(talk.room)
     assert speak(copy, Random(seed + 1), 40) == speak(talk, Random(seed + 1), 40)
     newest = talk.room.heard[-1].key
     assert MODEL.ranked(copy.room, newest, 50) == MODEL.ranked(talk.room, newest, 50)
     assert MODEL.chosen(copy.room, newest) == MODEL.chosen(talk.room, newest)
-    assert written(copy.room) == written(talk.room)
+    assert opened(copy.room) == opened(talk.room)
 
 
 def test_a_lane_that_slept_when_the_room_was_written_wakes_hundreds_of_messages_later() -> None:
@@ -93,7 +99,7 @@ def test_a_lane_that_slept_when_the_room_was_written_wakes_hundreds_of_messages_
     back = talk.say("fay", text + " again")
     assert copy.say("fay", text + " again") == back
     assert (back.lane, back.why) == (slept.lane, WOKE)
-    assert written(copy.room) == written(talk.room)
+    assert opened(copy.room) == opened(talk.room)
 
 
 def test_a_piece_is_bounded_and_small() -> None:

@@ -61,7 +61,7 @@ class PieceKeeper:
             await self._pieces.drop(tape)
 
     def unbar(self, tape: str) -> None:
-        """Let pieces of a tape be written."""
+        """Write pieces of a tape again."""
         self._barred.discard(tape)
 
     async def _work(self) -> None:
@@ -88,6 +88,6 @@ class PieceKeeper:
         try:
             await self._pieces.keep(pieces, held)
         except SessionLost:
-            get_log().info("rooms.left", tapes=len(pieces))
+            get_log().info("memories.left", tapes=len(pieces))
         except TapeError as cause:
-            get_log().warning("rooms.not_kept", tapes=len(pieces), why=str(cause))
+            get_log().warning("memories.not_kept", tapes=len(pieces), why=str(cause))

@@ -8,7 +8,8 @@ link new messages exactly as before.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 from weakref import WeakValueDictionary
@@ -24,6 +25,7 @@ from gateway.logs import get_log
 from gateway.wording import counted
 from tape.entry import EVENT, MESSAGE, Entry
 from tape.errors import WeightsInvalid
+from tape.fork import INFIX
 from tape.linking import Linker
 from tape.linking.asleep import REACH
 from tape.linking.room import WINDOW
@@ -89,6 +91,7 @@ class RoomMemories:
                     self._changed.discard(tape)
             if is_sound and self._current(tape) is None:
                 self._known[tape] = made
+                self._follow(tape, made)
         self._weigh(tape, room)
         return room
 
@@ -111,16 +114,23 @@ class RoomMemories:
             if tape in self._reading:
                 self._changed.add(tape)
 
-    async def erasing(self, tape: str) -> None:
-        """Delete a tape's piece, and keep none until `erased`."""
-        if self._keeper is not None:
-            await self._keeper.bar(tape)
+    @contextmanager
+    def forgetting(self, tape: str) -> Iterator[None]:
+        """Forget the room of a tape once something was erased from it."""
+        try:
+            yield
+        finally:  # what was read meanwhile may have what was erased since
+            self.forget([tape])
+            if self._keeper is not None:
+                self._keeper.unbar(tape)
 
-    def erased(self, tape: str) -> None:
-        """Forget the room of a tape from which something was erased."""
-        self.forget([tape])
+    async def erasing(self, tape: str) -> None:
+        """Delete the piece of a tape or of a fork's tape, and keep none while it is `forgetting`.
+
+        Raises StoreUnavailable.
+        """
         if self._keeper is not None:
-            self._keeper.unbar(tape)
+            await self._keeper.bar(tape.partition(INFIX)[0])
 
     async def recall(self, tape: str, room: RoomMemory) -> None:
         """Read what a room needs to know of sleeping lanes, which most messages do not ask for."""

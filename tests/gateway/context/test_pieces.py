@@ -127,6 +127,7 @@ async def piece_in(group: GroupChat) -> bytes:
     """Return the piece of the group's room once it is written."""
     pieces = RoomPieces(group.gateway.services.store)
     while not (piece := await pieces.read(group.tape.name)):
+        await room_of(group)
         await checkpoint()
     return piece
 

@@ -38,8 +38,8 @@ async def memory_of(group: GroupChat) -> tuple[RoomMemories, RoomMemory]:
 
 async def rebuilt(rooms: RoomMemories, group: GroupChat) -> RoomMemory:
     """Return the room as it is read from a tape that has no piece."""
-    await rooms.erasing(group.tape.name)
-    rooms.erased(group.tape.name)
+    with rooms.forgetting(group.tape.name):
+        await rooms.erasing(group.tape.name)
     return await rooms.of(group.tape.name)
 
 

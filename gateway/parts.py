@@ -10,9 +10,9 @@ from gateway.access.console_door import ConsoleDoor
 from gateway.access.pairing import Pairing
 from gateway.access.roles import Roles
 from gateway.context.lane_assignment import LaneAssigner
+from gateway.context.rooms.keeping import PieceKeeper
 from gateway.context.rooms.memories import RoomMemories, open_linker
 from gateway.delivery.sender import OutboxSender
-from gateway.erasing.doomed import ERASE
 from gateway.erasing.eraser import Eraser
 from gateway.erasing.forget_me import FORGET, ForgetMe
 from gateway.intake.intake import Intake
@@ -38,6 +38,7 @@ from gateway.services import Services
 from gateway.turn.confirm_card import CONFIRM
 from gateway.turn.runner import TurnRunner
 from gateway.turn.suggestion_card import PURPOSE as SUGGESTION
+from tape.erasing import ERASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     turns = RunningTurns()
     counted = partial(services.meters.add, ROOM_READS)
     names = settings.agent.names_in_chats()
-    memories = RoomMemories(services.tapes, open_linker(), counted, names)
+    keeper, most = PieceKeeper(services), settings.context.memory_bytes
+    memories = RoomMemories(services.tapes, open_linker(), counted, names, keeper, most)
     sender = OutboxSender(services)
     roles = Roles(services, access)
     pairing = Pairing(services.clock, services.router.channels)

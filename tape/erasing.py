@@ -13,6 +13,9 @@ from typing import Any, Final
 from tape.entry import ANCHOR, ERROR, EVENT, MESSAGE, SYSTEM, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.errors import AppendRefused
 
+ERASE: Final = "erase"
+"""The event that records an erasure on a tape."""
+
 ERASED: Final = "erased"
 """The name of an erased anchor or event, and the key of the date in a tombstone's meta."""
 

@@ -155,6 +155,9 @@ def copy_database(source: Path, target: Path, progress: Progress) -> dict[str, i
                     done = work.page_count - work.remaining
                     progress("copying the database", done, work.page_count)
             copy.pragma("journal_mode", "delete")
+            if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'room_piece'").get:
+                copy.pragma("secure_delete", True)
+                copy.execute("DELETE FROM room_piece")  # it is made of the tapes again
     except apsw.FullError as cause:
         raise OSError(28, "no space left on the device") from cause
     except apsw.Error as cause:

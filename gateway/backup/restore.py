@@ -109,6 +109,7 @@ def _hold(staging: Path, home: Path, manifest: Manifest) -> None:
     database = Database.open(staging / name, (tape_schema(), ledger_schema()))
     unit = Unit()
     hold_all(unit, datetime.now(UTC), manifest.taken_at)
+    unit.run("ledger.drop_room_pieces")
     if name == LEDGER:
         skip_row_ids(unit, manifest.taken_at)
     own = home / WORKSPACE

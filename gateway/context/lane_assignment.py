@@ -64,6 +64,18 @@ class Pending(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class _Heard:
+    """A message as a room memory gets it."""
+
+    rooms: RoomMemories
+    tape: str
+    room: RoomMemory
+    said: Utterance
+    link: LaneLink
+    judged: Recognition | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaneAssignment:
     """A message's lane, and how it was chosen.
 
@@ -76,20 +88,17 @@ class LaneAssignment:
     replied: KnownMessage | None = None
     link: dict[str, Any] | None = None
     handle: str = ""
-    _heard: tuple[RoomMemory, Utterance, LaneLink, Recognition | None] | None = None
+    _heard: _Heard | None = None
 
     def hear(self) -> None:
         """Add the message, which is about to be appended, to the room memory."""
-        if self._heard is not None:
-            room, said, link, recognition = self._heard
-            room.hear(said, link, handle=self.handle, recognition=recognition)
+        if (new := self._heard) is not None:
+            new.room.hear(new.said, new.link, handle=self.handle, recognition=new.judged)
 
     def stands_at(self, entry_id: int) -> None:
         """Record the message's entry id in the room memory."""
-        if self._heard is not None:
-            room, said, *_others = self._heard
-            if said.key in room.room.by_key:
-                room.entries[said.key] = entry_id
+        if (new := self._heard) is not None:
+            new.rooms.stands_at(new.tape, new.room, new.said.key, entry_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +144,8 @@ class LaneAssigner:
             if not may_wait and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
         meta, handle = link_meta(link, heard, said.chat_id, judged), said.sender.handle
-        return LaneAssignment(link.lane, replied, meta, handle, (room, heard, link, judged))
+        new = _Heard(self._rooms, tape, room, heard, link, judged)
+        return LaneAssignment(link.lane, replied, meta, handle, new)
 
     def is_busy(self, session_id: str, lane: str | None) -> bool:
         """Return whether a question in this lane is being debounced, waiting or being answered."""

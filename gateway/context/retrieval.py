@@ -40,7 +40,7 @@ async def find_nearby(
         return Nearby(thread=message.thread_id)
     begins, shows = room.room.begins(heard), _shows_its_subject(message)
     refers = begins and not shows and not stands_alone(room.words_of(text))
-    opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
+    opened_on = room.entry_of(f"{message.chat_id}/{message.thread_id}")
     known = Nearby(thread=message.thread_id, opened_on=opened_on, refers=refers)
     if room.whole(key):
         return replace(known, whole=True, left_out=room.apart(key))

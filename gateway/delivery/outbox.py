@@ -11,7 +11,7 @@ import anyio.to_thread
 from channels.message import OutboundMessage
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow, with_place
-from tape.entry import NewEntry, event, utc_iso
+from tape.entry import Entry, NewEntry, event, utc_iso
 from tape.turn_events import OUTBOUND
 from tape.unit_of_work import Unit
 
@@ -26,10 +26,12 @@ async def commit_with_sends(
     session_id: str,
     lane: str | None,
     first_text_at: str | None = None,
+    wrote: list[Entry] | None = None,
 ) -> list[OutboxRow]:
     """Commit a unit of work with messages for the outbox; return the rows to send.
 
-    `first_text_at` is when the first text of the turn that ends came from its model.
+    `first_text_at` is when the first text of the turn that ends came from its model. The entries
+    that are on tapes now are added to `wrote`.
     """
     unit = replace(unit, steps=list(unit.steps), for_sessions=set(unit.for_sessions))
     moment = utc_iso(services.clock.now())
@@ -40,6 +42,8 @@ async def commit_with_sends(
     outbox = services.ledger.outbox
     steps = [outbox.send_later(unit, send, session_id, lane, first_text_at) for send in dated]
     outcomes = await services.store.commit(unit)
+    if wrote is not None:
+        wrote += (entry for outcome in outcomes for entry in outcome.entries)
     rows = []
     for step, send in zip(steps, dated, strict=True):
         written = outcomes[step].rows

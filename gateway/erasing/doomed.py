@@ -10,14 +10,11 @@ from gateway.context.images import WHOSE
 from gateway.explain.quotes import repeats, word_runs
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import ANCHOR, EVENT, FORK_OPEN, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, is_start
-from tape.erasing import erased_on, tombstone
+from tape.erasing import ERASE, erased_on, tombstone
 from tape.excerpts import EXCERPTS, OMITTED, quote_in, split, without, without_quote
 from tape.fork import DISCARDED, MERGED, MERGING
 from tape.query import subject_of
 from tape.turn_events import TAKES, TURN_END
-
-ERASE: Final = "erase"
-"""The event that records an erasure on a tape."""
 
 _STRUCTURE: Final = {FORK_OPEN, MERGING, MERGED, DISCARDED, ERASE}
 _OLD_QUOTE: Final = "[in reply to "

@@ -19,7 +19,7 @@ from channels.room.channel import RoomChannel
 from gateway.context.images import SCHEME, files_of
 from gateway.context.rooms.memories import RoomMemories
 from gateway.embeddings.registry import drop_unused_vectors
-from gateway.erasing.doomed import ERASE, Doomed, is_elsewhere
+from gateway.erasing.doomed import Doomed, is_elsewhere
 from gateway.explain.quotes import word_runs
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
@@ -29,6 +29,7 @@ from gateway.services import Services
 from gateway.storage.erasures import Erasure
 from tape.context import MESSAGE_EDIT, MESSAGE_MEDIA
 from tape.entry import EVENT, Entry, event, load, utc_iso
+from tape.erasing import ERASE
 from tape.errors import AppendRefused, SessionLost, StoreUnavailable, TapeError
 from tape.fork import INFIX
 from tape.query import Query
@@ -210,28 +211,28 @@ class Eraser:
         return {"entries": progress.entries, "found": progress.found[:MAX_FOUND]}
 
     async def _run_in(self, erasure: Erasure, session: str, tape: str, progress: _Progress) -> None:
-        table, before = self._services.ledger.erasures, progress.entries
-        rows = await table.rows_of(erasure, session, self._now()) if session else []
-        doomed = await self._doomed(erasure, session, tape, rows)
-        await self._withdraw(session, erasure, doomed)
-        why = f"erased on {self._day()}"
-        # While the messages still say what are copies of them.
-        await table.wipe_copies(erasure, session, doomed.is_copy, why)
-        await self._erase(tape, doomed, progress)
-        newest = await self._services.store.size(tape)
-        await self._scheduler.outlast(session)
-        await self._erase(tape, doomed, progress, after=newest)
-        if session:
-            rows = await table.rows_of(erasure, session, self._now())
-            await table.wipe(erasure, session, rows, why)
+        with self._memories.forgetting(tape):
+            table, before = self._services.ledger.erasures, progress.entries
+            rows = await table.rows_of(erasure, session, self._now()) if session else []
+            doomed = await self._doomed(erasure, session, tape, rows)
+            await self._withdraw(session, erasure, doomed)
+            why = f"erased on {self._day()}"
+            # While the messages still say what are copies of them.
             await table.wipe_copies(erasure, session, doomed.is_copy, why)
-            await table.wipe_person(erasure, session)
-        self._memories.forget([tape])
-        self._services.ledger.people.forget([session])
-        name, _colon, room = session.partition(":")
-        channel = self._services.router.channels.get(name)
-        if isinstance(channel, RoomChannel) and (rows or progress.entries > before):
-            channel.erased(room)
+            await self._erase(tape, doomed, progress)
+            newest = await self._services.store.size(tape)
+            await self._scheduler.outlast(session)
+            await self._erase(tape, doomed, progress, after=newest)
+            if session:
+                rows = await table.rows_of(erasure, session, self._now())
+                await table.wipe(erasure, session, rows, why)
+                await table.wipe_copies(erasure, session, doomed.is_copy, why)
+                await table.wipe_person(erasure, session)
+            self._services.ledger.people.forget([session])
+            name, _colon, room = session.partition(":")
+            channel = self._services.router.channels.get(name)
+            if isinstance(channel, RoomChannel) and (rows or progress.entries > before):
+                channel.erased(room)
 
     async def _purge(self, *, resumed: bool) -> None:
         if isinstance(self._services.store, ErasingStore):
@@ -334,15 +335,15 @@ class Eraser:
         found = [(entry, rest) for entry, rest in left if rest is not None]
         if not found:
             return 0
+        await self._memories.erasing(tape)
         await self._drop_images(tape, found)
         store = self._services.store
         assert isinstance(store, ErasingStore)
         # Without a quote, a message means what it did: nothing would make its vector again.
         ids = [one.id for one, rest in found if searchable_text(one) != searchable_text(rest)]
         await self._forget_meaning(tape, ids)
-        await self._services.guard.retrying(
-            "erasing", partial(store.erase, tape, [rest for _entry, rest in found])
-        )
+        erase = partial(store.erase, tape, [rest for _entry, rest in found])
+        await self._services.guard.retrying("erasing", erase)
         await self._forget_meaning(tape, ids)
         return len(found)
 

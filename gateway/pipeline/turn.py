@@ -13,6 +13,7 @@ from channels.message import Excerpt, InboundMessage, OutboundMessage
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
+from tape.entry import Entry
 from tape.handle import Tape
 
 BurstKey = tuple[str, str | None, str]
@@ -180,6 +181,7 @@ class Turn:
     said: TextSoFar = field(default_factory=TextSoFar)
     kept: list[OutboundMessage] = field(default_factory=list)  # what a stopped turn still sends
     chosen: list[Settings] = field(default_factory=list)  # those that chose its model, if any
+    wrote: list[Entry] = field(default_factory=list)  # what its end has put on the tape
 
     @property
     def message(self) -> InboundMessage:

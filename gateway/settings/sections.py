@@ -297,6 +297,12 @@ class ContextSettings(Section):
         ge=0,
         le=20,
     )
+    memory_bytes: int = setting(
+        32_000_000,
+        "Maximum bytes of memory for what is remembered of the groups that were active last, about"
+        " 0.2 MB each; others are read from the database again.",
+        ge=1_000_000,
+    )
     selection: Literal["rules", "model"] = setting(
         "rules",
         "What chooses the entries that the tool `tape.context` returns: fixed rules, or the model"

@@ -41,7 +41,6 @@ from gateway.turn.transactions import (
     commit_done,
     commit_failed,
     commit_stopped,
-    final_of,
 )
 from tape.errors import (
     AppendRefused,
@@ -237,12 +236,9 @@ class TurnRunner:
         if rows is None:
             return
         get_log().info("turn.done", characters=len(result.model_output))
-        await self._answered(turn, final_of(result), rows)
+        await self._answered(turn, rows)
 
-    async def _answered(self, turn: Turn, final: str, rows: list[OutboxRow]) -> None:
-        if final.strip():
-            now = self._services.clock.now().timestamp()
-            self._memories.answered(turn.question.tape, turn.question.lane, turn.id, final, now)
+    async def _answered(self, turn: Turn, rows: list[OutboxRow]) -> None:
         first_parts = [row for row in rows if row.message.part == 0]
         if not any(row.message.answers == turn.message.ext_id for row in first_parts):
             await self._services.router.end_without_answer(turn.message, silent=True)
@@ -265,6 +261,7 @@ class TurnRunner:
             get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
             await self._services.router.end_all(turn.question.messages, silent=True)
             return None
+        self._memories.answered(turn.question.tape, turn.wrote)
         self._sender.enqueue(rows)
         for row in turn.took:
             if row.message.ext_id != turn.message.ext_id:  # the newest message gets the answer
@@ -317,7 +314,7 @@ class TurnRunner:
             await self._failed(turn, cause)
             return
         if rows is not None and final is not None:
-            await self._answered(turn, final, rows)
+            await self._answered(turn, rows)
         get_log().info("turn.stopped", by=turn.stopped_by)
 
 

@@ -228,7 +228,7 @@ async def _end(
         services.ledger.outbox.drop_draft(unit, turn.id)
     sends = [*sends, *asked]
     rows = await commit_with_sends(
-        services, unit, sends, question.session_id, question.lane, turn.said.first_at
+        services, unit, sends, question.session_id, question.lane, turn.said.first_at, turn.wrote
     )
     newest = question.rows[-1]
     services.meters.turn_ended(newest.message.channel, status, turn.id, newest.received_at)

@@ -119,12 +119,15 @@ class Lane:
 class LinkerRoom:
     """The last `most` messages of one chat and their links, and outlines of the `reach` before.
 
-    It depends on nothing else: a room replayed from the tape links like the original.
+    It depends on nothing else: a room replayed from the tape links like the original. A message
+    with the key of one of the `most` before it is another version of that one: it is counted, and
+    not remembered.
 
     answers     maps a message's key to the number of remembered messages that continue it
     authors     maps a person to the messages that the person wrote
     mentioning  maps a person to the messages that mention the person
     by_agent    the agent's messages
+    again       maps the key of a message that was said twice to the number of the last time
     asleep      the outlines
 
     The agent is no person: its messages count in no map of people.
@@ -139,6 +142,7 @@ class LinkerRoom:
     authors: dict[str, list[Heard]] = field(default_factory=dict, init=False)
     mentioning: dict[str, list[Heard]] = field(default_factory=dict, init=False)
     by_agent: list[Heard] = field(default_factory=list, init=False)
+    again: dict[str, int] = field(default_factory=dict, init=False)
     lanes: dict[str, Lane] = field(default_factory=dict, init=False)
     frequency: dict[int, int] = field(default_factory=dict, init=False)
     asleep: Asleep = field(init=False)
@@ -150,23 +154,45 @@ class LinkerRoom:
         return len(self.heard)
 
     def add(self, utterance: Utterance, link: LaneLink) -> None:
-        """Remember a message and its link, unless the key is known; forget the oldest if full."""
-        if utterance.key in self.by_key:
-            return
-        self.remember(Heard(utterance, link, self.number))
-        if len(self.heard) > self.most:
+        """Remember a message and its link, unless the key is known; forget what is too old."""
+        if utterance.key in self.by_key or utterance.key in self.again:
+            self.again[utterance.key] = self.number
+            self.number += 1
+        else:
+            self.remember(Heard(utterance, link, self.number))
+        first = self.first
+        while self.heard and self.heard[0].number < first:
             self._forget()
+        if self.again:
+            self.again = {key: number for key, number in self.again.items() if number >= first}
 
-    def recall(self, older: Iterable[tuple[Utterance, LaneLink]]) -> None:
-        """Keep outlines of messages before all that were remembered, oldest first."""
-        asleep = Asleep(self.reach)
-        for said, link in older:
+    @property
+    def first(self) -> int:
+        """The number of the first of the last `most` messages, or less if there are fewer."""
+        return self.number - self.most
+
+    def recall(self, older: Asleep) -> None:
+        """Keep outlines of messages before all that were remembered."""
+        for outline, words in self.asleep:
+            older.add(outline, words)
+        self.asleep = older
+
+    def outlines_of(self, older: Iterable[tuple[Utterance, LaneLink]]) -> Asleep:
+        """Return outlines of messages, oldest first; the room is left as it is.
+
+        To know which of them are versions of others, give the `most` messages before the oldest of
+        which an outline is to be kept, too.
+        """
+        asleep, seen = Asleep(self.reach), dict[str, int]()
+        for number, (said, link) in enumerate(older):
+            earlier = seen.get(said.key)
+            seen[said.key] = number
+            if earlier is not None and number - earlier <= self.most:
+                continue
             author = "" if said.agent else intern(said.author)
             outline = Outline(intern(link.lane), said.key, author, minute(said.at))
             asleep.add(outline, gist(said.text).words)
-        for outline, words in self.asleep:
-            asleep.add(outline, words)
-        self.asleep = asleep
+        return asleep
 
     def last_of(self, author: str) -> Heard | None:
         own = self.authors.get(author)

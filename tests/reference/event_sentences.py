@@ -164,6 +164,9 @@ SENTENCES: Final[Mapping[str, str]] = {
     " conversations.",
     "linker.rules_only": "The linker's model cannot be used; rules alone decide which conversation"
     " a message belongs to.",
+    "memories.left": "Another process has taken over a chat, and writes what is remembered of it.",
+    "memories.not_kept": "What is remembered of chats could not be written; after a start, it is"
+    " read from their tapes.",
     "media.fetch_failed": "An image could not be fetched.",
     "media.not_dropped": "The images of a refused message could not be removed yet.",
     "media.not_kept": "An image could not be stored.",

@@ -18,7 +18,12 @@ ENTRY: Final = "entry"
 Cells = tuple[Any, ...]
 """A row, in the order of its table's columns."""
 
-_LEFT: Final = frozenset({"erasing"})  # it is empty between two transactions
+_LEFT: Final = frozenset(
+    {
+        "erasing",  # it is empty between two transactions
+        "room_piece",  # it is made of the tapes again
+    }
+)
 _LEFT_COLUMNS: Final[Mapping[str, frozenset[str]]] = {
     ENTRY: frozenset({"pos"}),
     "session": frozenset({"owner", "lease_until", "ready_at"}),  # of processes that have ended

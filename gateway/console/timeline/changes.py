@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gateway.console.reads import ConsoleReads
-from gateway.erasing.doomed import ERASE
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry
+from tape.erasing import ERASE
 from tape.query import Query, subject_of
 
 Json = dict[str, Any]

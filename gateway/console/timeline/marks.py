@@ -8,7 +8,6 @@ from typing import Any, Final
 from channels.markdown.plain import plain
 from gateway.console.said import shown_text
 from gateway.context.reactions import REACTION
-from gateway.erasing.doomed import ERASE
 from gateway.explain.rules import refused_by
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.turn.runner import SORRY
@@ -16,7 +15,7 @@ from gateway.turn.stopped import STOPPED
 from tape.context import MESSAGE_EDIT, RESET, REWIND
 from tape.deletions import MESSAGE_DELETE, deleted
 from tape.entry import ANCHOR, ERROR, EVENT, MESSAGE, SESSION_START, TOOL_CALL, Entry
-from tape.erasing import ERASED
+from tape.erasing import ERASE, ERASED
 from tape.handle import Tape
 from tape.query import subject_of
 from tape.rollups import is_answer, is_refusal, is_said

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from channels.mentions import without
 from channels.message import InboundMessage
-from tape.entry import Entry, parse_date
+from tape.entry import EVENT, Entry, parse_date
+from tape.erasing import ERASE
 from tape.linking import LaneLink, LinkerRoom, Utterance
 from tape.linking.naming import MAX_CHARACTERS
 from tape.linking.recognition import Recognition, read_recognition
@@ -62,6 +63,19 @@ def answer_of(entry: Entry) -> str:
     return answer_key(str(entry.meta.get("turn")))
 
 
+def entry_key(entry: Entry) -> str:
+    """Return the key of what was said with an entry that `is_said`."""
+    meta = entry.meta
+    if meta.get("final"):
+        return answer_of(entry)
+    return f"{meta.get('chat', '')}/{meta.get('message_id') or 'in-' + str(meta.get('inbox'))}"
+
+
+def is_erasure(entry: Entry) -> bool:
+    """Return whether an entry records that something was erased from its tape."""
+    return entry.kind == EVENT and entry.name == ERASE
+
+
 def is_said(entry: Entry) -> bool:
     """Return whether a room remembers an entry: a person's message or an answer, in a lane."""
     meta = entry.meta
@@ -108,7 +122,7 @@ def _theirs(meta: Mapping[str, Any], names: Sequence[str], own: str) -> tuple[Ut
     )
     if parent and _is_plain(parent):
         parent = f"{chat}/{parent}"
-    return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
+    return said, LaneLink(meta["lane"], parent or None, str(link.get("why", "")))
 
 
 def answer_in(

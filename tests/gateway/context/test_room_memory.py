@@ -8,16 +8,10 @@ from itertools import pairwise
 
 from channels.message import InboundMessage
 from gateway.app import Gateway
-from gateway.context.rooms.memories import (
-    CHECK_INTERVAL,
-    MAX_MESSAGES,
-    MAX_NOTES,
-    MIN_ROOM_WEIGHT,
-    OUTLINES_A_MESSAGE,
-    RoomMemories,
-)
+from gateway.context.rooms.memories import MAX_NOTES, RoomMemories
 from gateway.context.rooms.memory import RoomMemory
 from tape.entry import Entry
+from tape.entry import message as saying
 from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.asleep import REACH
 from tape.linking.recognition import FIRST_PACE, KEPT_FOR, Recognition
@@ -51,7 +45,7 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(group: GroupCha
         ]
 
     assert told(again) == told(kept)
-    assert set(kept.entries.items()) <= set(again.entries.items())
+    assert kept.entries == again.entries
     assert (again.alone, again.filling) == (kept.alone, kept.filling)
     next_one = says(6, "3", "who put it there?")
     links = [one.link(one.utterance(next_one, 0), None) for one in (kept, again)]
@@ -280,33 +274,45 @@ def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() 
 
 
 async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(gateway: Gateway) -> None:
-    rooms = RoomMemories(gateway.services.tapes, Linker())
-    first = await rooms.of("first")
-    names = [f"tape {number}" for number in range(2 * MAX_MESSAGES // WINDOW)]
+    rooms = RoomMemories(gateway.services.tapes, Linker(), most=1_000_000)
+    names = [f"tape {number}" for number in range(20)]
     made = [await rooms.of(name) for name in names]
-    for message in range(WINDOW):
+    assert [await rooms.of(name) for name in names] == made
+    for message in range(1, WINDOW + 1):
         for room in made:
             room.hear(*heard(message, "1", "a"), message)
-    for _ in range(CHECK_INTERVAL):
-        await rooms.of(names[-1])
-    assert await rooms.of(names[-1]) is made[-1]
+    fit = 1_000_000 // made[0].size()
+    assert 3 < fit < len(names)
+    calls = [id(room.called) for room in made]
+    del made, room
+    for name in names:
+        await rooms.of(name)
+    again = [id((await rooms.of(name)).called) for name in names[-fit:]]
+    assert again == calls[-fit:]
+    assert len((await rooms.of(names[0])).room) == 0
+
+
+async def test_a_room_that_somebody_works_with_is_not_read_again(gateway: Gateway) -> None:
+    reads = list[str]()
+    tapes = gateway.services.tapes
+    rooms = RoomMemories(tapes, Linker(), lambda: reads.append("read"), most=1)
+    first = await rooms.of("first")
+    first.hear(*heard(1, "1", "a"))
+    await rooms.of("second")
+    assert await rooms.of("first") is first
+    assert reads == ["read", "read"]
+    rooms.forget(["first"])
     assert await rooms.of("first") is not first
-    assert await rooms.of(names[0]) is not made[0]
 
 
 async def test_what_rooms_keep_of_older_messages_counts_too(gateway: Gateway) -> None:
-    rooms = RoomMemories(gateway.services.tapes, Linker())
-    names = [f"tape {number}" for number in range(30)]
-    made = [await rooms.of(name) for name in names]
-    for room in made:
-        for message in range(WINDOW + REACH):
-            room.room.add(*heard(message, "1", "a"))
-    for _ in range(CHECK_INTERVAL):
-        await rooms.of(names[-1])
-    kept = MAX_MESSAGES // (WINDOW + REACH // OUTLINES_A_MESSAGE)
-    assert 20 < kept < len(names)
-    assert await rooms.of(names[-kept]) is made[-kept]
-    assert await rooms.of(names[-kept - 1]) is not made[-kept - 1]
+    room = RoomMemory(Linker())
+    for message in range(1, WINDOW + 1):
+        room.hear(*heard(message, "1", "a"), message)
+    before = room.size()
+    for message in range(WINDOW + 1, WINDOW + REACH):
+        room.hear(*heard(message, "1", "a"), message)
+    assert room.size() > before + 100 * REACH
 
 
 class DistantStore(MemoryStore):
@@ -325,6 +331,7 @@ class DistantStore(MemoryStore):
 
 async def test_a_room_that_is_erased_from_while_it_is_read_is_read_again() -> None:
     store, reads = DistantStore(), []
+    await store.append("room", [saying("user", "hello")])
     rooms = RoomMemories(TapeService(store, "house"), Linker(), lambda: reads.append("read"))
     reading = asyncio.create_task(rooms.of("room"))
     await store.asked.wait()
@@ -338,8 +345,8 @@ async def test_a_room_that_is_erased_from_while_it_is_read_is_read_again() -> No
 async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(
     gateway: Gateway,
 ) -> None:
-    rooms = RoomMemories(gateway.services.tapes, Linker())
-    first = await rooms.of("first")
-    for number in range(MAX_MESSAGES // MIN_ROOM_WEIGHT + CHECK_INTERVAL):
+    rooms = RoomMemories(gateway.services.tapes, Linker(), most=1_000_000)
+    first = (await rooms.of("first")).called
+    for number in range(400):
         await rooms.of(f"tape {number}")
-    assert await rooms.of("first") is not first
+    assert (await rooms.of("first")).called is not first

@@ -109,5 +109,5 @@ def test_outlines_that_are_read_later_stand_before_the_others() -> None:
         whole.add(utterance, link)
     for utterance, link in talk.said[-30:]:
         late.add(utterance, link)
-    late.recall(talk.said[:30])
+    late.recall(late.outlines_of(talk.said[:30]))
     assert told(late.asleep) == told(whole.asleep)

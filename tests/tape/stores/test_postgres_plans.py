@@ -91,6 +91,7 @@ SELECT 'c' || n, 'ask', 'telegram', '7', 's' || n % {SESSIONS}, '{{}}', '2026-01
        CASE WHEN n > 20 THEN 'yes' END FROM generate_series(1, 20000) AS n;
 INSERT INTO chat_title SELECT 's' || n, 'plum', 'telegram:' || n, n
 FROM generate_series(1, {SESSIONS}) AS n;
+INSERT INTO room_piece SELECT 't' || n, n, 'a piece' FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_covered (tape, low, high, rules)
 SELECT n, 1, 50, 'r' FROM generate_series(1, {SESSIONS}) AS n;
 INSERT INTO search_entry SELECT tape, id, false, array_to_tsvector(ARRAY['w' || id % 10, 'r' || id])
@@ -117,6 +118,7 @@ WHOLE: Final = {
     "ledger.console_openings": "for people, rarely",
     "ledger.console_links": "for people, rarely",
     "ledger.close_console_links": "after a restore",
+    "ledger.drop_room_pieces": "after a restore",
     "ledger.used_by_person": "for people, rarely",
     "ledger.sessions": "at the start",
     "ledger.rooms": "when somebody opens the list of rooms: one row of each, by an index",
@@ -151,6 +153,7 @@ GIVEN: Final[dict[str, Any]] = {
     "seconds": 60.0, "ids": "[4077, 4078]", "entries": "[4077, 4078]", "sessions": '["s1", "s2"]',
     "turns": '["t4077"]', "person": "7", "people": '["telegram:7"]', "box": "inbox",
     "received_at": "2026-01-03", "rows": '[[4077, "{}"]]', "now": "2026-01-02", "day": "2026-01-01",
+    "upto": 4077, "piece": b"a piece",
     "payload": "{}", "suspect": 2, "platform_id": "p4077", "tape": "t77", "by": "day",
     "open": 1, "uses": 1, "part": 0, "turns_limit": 0, "cost": 0.0, "tokens": 0, "calls": 1,
     "input": 1, "cached": 0, "output": 1, "estimated": 0, "number": 1, "up_to": 1, "purpose": "ask",

@@ -12,7 +12,7 @@ from gateway.access.access import Decision
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
 from gateway.intake.entry_meta import closed_command, is_command, word_of
-from gateway.intake.intake import IntakeSink
+from gateway.intake.placing.sink import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer, debounce_left, debounce_seconds

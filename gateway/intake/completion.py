@@ -34,7 +34,7 @@ MAX_LOOKUP_SECONDS: Final = 10.0
 NOT_GIVEN: Final = "what the platform did not give"
 
 _Chat = tuple[str, str]
-_KEYS: Final = ("channel", "account", "chat_id", "ext_id", "alt_id", "message_id", "kind")
+_KEYS: Final = ("channel", "account", "chat_id", "ext_id", "alt_id", "message_id", "kind", "closed")
 
 
 @dataclass(slots=True)

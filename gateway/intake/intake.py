@@ -80,7 +80,10 @@ class Intake:
     ) -> set[str]:
         """Write messages to the inbox (see `Inbox.accept`), and return the keys of the new ones."""
         redact = self._services.redactor.clean
-        fit = [self._pairing.read(cleaned(_alone(message), redact)) for message in messages]
+        fit = [
+            self._access.as_accepted(self._pairing.read(cleaned(_alone(message), redact)))
+            for message in messages
+        ]
         # Once written, a message must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):
             if self._services.shared is not None:

@@ -8,7 +8,7 @@ from functools import partial
 from agent.events import AgentEvent
 from agent.tool import Role
 from channels.message import InboundMessage
-from gateway.access.access import Decision
+from gateway.access.access import BEFORE, Decision
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
 from gateway.intake.entry_meta import closed_command, is_command, word_of
@@ -65,7 +65,7 @@ class Dispatcher(IntakeSink, Pending):
             await self._notices.greet(question, decision)
             return
         if question.rows[0].status == "refused":
-            if message.addressed and not decision.allowed:
+            if message.addressed and not decision.allowed and decision.rule != BEFORE:
                 await self._notices.refuse(question)
             await self._services.router.end_without_answer(message, silent=decision.allowed)
             return

@@ -34,6 +34,7 @@ from tape.store import ErasingStore
 from tape.unit_of_work import FirstId, Outcome, Unit
 
 NOTICED: Final = ("pairing", "unreadable")
+ACTING: Final = ("pairing", "press")
 BREATH_SECONDS: Final = 0.005
 """Seconds after which the planning of messages lets everything else go on, such as accepting."""
 
@@ -80,9 +81,24 @@ class Placer:
                 for _parts in batch:
                     await self._take_messages(left, 1, stops)
                 return
-            await self._others.dead(batch[0], cause)
+            kept = await self._not_ended(batch[0]) if _has_ended(cause) else batch[0]
+            if kept and kept != batch[0]:
+                left[0] = kept
+                await self._take_messages(left, 1, stops)
+                return
+            if kept:
+                await self._others.dead(kept, cause)
         del left[: len(tried) or count]  # whatever comes of them, nobody may ask twice
         await self._route(planned)
+
+    async def _not_ended(self, parts: Parts) -> Parts:
+        """Return those parts of a message that nobody has ended while they waited, maybe none."""
+        kept = await self._services.ledger.inbox.still_accepted(parts)
+        if len(kept) < len(parts):
+            get_log().info("intake.ended", inbox=parts[0].id, parts=len(parts), left=len(kept))
+        if not kept and parts[0].message.kind == "message":
+            await self._services.router.end_without_answer(parts[0].message, silent=True)
+        return kept
 
     async def _route(self, planned: Sequence[PlannedMessage]) -> None:
         """Pass on messages that are on their tapes."""
@@ -113,7 +129,6 @@ class Placer:
         """Plan messages and write them; `tried` keeps the plans for the next try.
 
         The last ones are left out if it `stops` before.
-
         Nothing is written of an edit, which is a batch of its own, if it asks nothing after all.
         """
         planned = await self._planner.written(tried) if tried else []
@@ -202,11 +217,17 @@ class Placer:
         if row.message.kind in NOTICED and self._services.ledger.held.concerns(row):
             take = self._others.ignore  # both would send a notice
         try:
-            await self._services.guard.retrying("intake", lambda: take(row))
+            await self._services.guard.retrying("intake", lambda: self._if_open(row, take))
         except (StoreUnavailable, SessionLost):
             raise
         except Exception as cause:
-            await self._others.dead((row,), cause)
+            if not _has_ended(cause) or await self._not_ended((row,)):
+                await self._others.dead((row,), cause)
+
+    async def _if_open(self, row: InboxRow, take: Callable[[InboxRow], Awaitable[None]]) -> None:
+        """Take in an event; of a press or a code, no entry says whether it was ended meanwhile."""
+        if row.message.kind not in ACTING or await self._not_ended((row,)):
+            await take(row)
 
     async def _edit(self, row: InboxRow, tried: list[PlannedMessage]) -> None:
         """Take in an edit that asks as a message of its own, and record any other one."""
@@ -231,3 +252,8 @@ class Placer:
 
 def _never(_seconds: float) -> bool:
     return False
+
+
+def _has_ended(cause: Exception) -> bool:
+    """Return whether a unit failed since a row that it takes in was ended."""
+    return isinstance(cause, UnitFailed) and cause.statement in ("ledger.taken_in", "ledger.joined")

@@ -6,8 +6,9 @@ waits on a platform cannot be sorted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import anyio
@@ -24,13 +25,14 @@ from gateway.intake.placing.placer import Placer
 from gateway.intake.placing.sink import IntakeSink
 from gateway.intake.planner import IntakePlanner
 from gateway.intake.reassembly import Parts, Reassembler
-from gateway.intake.waiting.lines import Lines, is_urgent
+from gateway.intake.waiting.messages import WaitingMessages
 from gateway.intake.waiting.under_way import UnderWay
 from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
-from tape.errors import SessionLost
+from gateway.storage.waiting import WaitingChat
+from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
 
@@ -48,6 +50,14 @@ def _moved(row: InboxRow) -> str:
     return session_of(replace(row.message, chat_id=row.message.to_chat))
 
 
+Sift = Callable[[list[InboxRow]], Awaitable[list[InboxRow]]]
+"""Returns which of the rows that were read are still to be placed."""
+
+
+async def _all(rows: list[InboxRow]) -> list[InboxRow]:
+    return rows
+
+
 @dataclass(eq=False)
 class Intake:
     """Accepts messages, and has them placed on their tapes and passed to `_sink`."""
@@ -58,6 +68,7 @@ class Intake:
     _planner: IntakePlanner
     _memories: RoomMemories
     _pairing: Pairing
+    sift: Sift = _all
 
     def __post_init__(self) -> None:
         services = self._services
@@ -68,9 +79,10 @@ class Intake:
         self._placer = Placer(services, self._access, *handling)
         self._early: list[InboxRow] | None = []
         self._under_way = UnderWay()
-        self._lines = Lines()
-        self._parts: dict[int, Parts] = {}
-        self._merged: dict[str, str] = {}
+        self._waiting = WaitingMessages(services, self._sifted)
+        self._merged: dict[str, str] = {}  # a chat's new session, and the one whose line it is in
+        self._left_over: dict[tuple[str, str], str] = {}  # lines of chats, as they were found
+        self._ahead: dict[str, set[int]] = {}  # rows that a session waits for
         self._is_placing, self._rested = False, anyio.Event()
 
     async def accept(
@@ -108,14 +120,51 @@ class Intake:
             meters.add(MESSAGES, name, "new", by=new)
             meters.add(MESSAGES, name, "repeated", by=len(messages) - new)
 
-    def start(self, backlog: Sequence[InboxRow]) -> None:
-        """Take in the rows of an earlier process, then new rows; call this only once."""
+    def start(self, newest: int | None = None) -> None:
+        """Take in what waits, then what is accepted; call this only once.
+
+        `newest` is the id of the newest row that an earlier process may have left over.
+        """
+        self._is_placing = True  # until what waits is known
+        self._services.spawn("intake", partial(self._begin, newest))
+
+    async def _begin(self, newest: int | None) -> None:
+        if newest is not None:
+            table = self._services.ledger.waiting
+            chats = await self._services.guard.retrying("intake", table.chats)
+            here = self._services.router.channels
+            await self.put_left_over([one for one in chats if one.channel in here], newest)
         early, self._early = self._early or [], None
-        for row in backlog:
-            self._enter(row, arrived=float("-inf"))
         for row in early:
             self._enter(row)
-        self._services.spawn("intake", self._run)
+        self._rest()
+        await self._run()
+
+    async def put_left_over(self, chats: Sequence[WaitingChat], newest: int) -> None:
+        """Take in what an earlier process left over in chats, up to a row; it is read later on."""
+        places = [(one, [number for number in one.ids if number <= newest]) for one in chats]
+        places = [(one, self._under_way.enter(one.session_id, ids)) for one, ids in places]
+        places = [(one, ids) for one, ids in places if ids]
+        for at in range(0, len(places), MAX_BATCH):
+            some = places[at : at + MAX_BATCH]
+            firsts = [ids[0] for _one, ids in some]
+            table = self._services.ledger.waiting
+            rows = await self._services.guard.retrying("intake", partial(table.rows, firsts))
+            found = {row.id: row for row in rows}
+            for one, ids in some:
+                if (row := found.get(ids[0])) is not None:
+                    await self._put_unread(one, row, ids)
+                else:  # it has ended just now, or cannot be read
+                    for number in ids:
+                        self._under_way.leave(one.session_id, number)
+
+    async def _put_unread(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
+        key = first.session_id or await accepted_in(self._services, first.message)
+        key = self._merged.get(key, key)
+        self._left_over[chat.account_id, chat.chat_id] = key
+        self._waiting.add_unread(key, ids, chat.urgent, old=True)
+        if chat.to_chat:
+            self._merge(session_of(replace(first.message, chat_id=chat.to_chat)), key)
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""
@@ -126,46 +175,79 @@ class Intake:
         else:
             self._release((row,))
 
+    async def _sifted(self, rows: list[InboxRow]) -> list[InboxRow]:
+        return await self.sift(rows)
+
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
         await self._line.idle()
-        while self._lines or self._is_placing:
+        while self._waiting.lines or self._is_placing:
             await self._rested.wait()
+            await self._line.idle()
 
-    def _enter(self, row: InboxRow, arrived: float | None = None) -> None:
+    def _enter(self, row: InboxRow) -> None:
         """Have a message completed and joined; a chat's new id waits behind its change."""
         if row.message.to_chat:
-            moved, key = _moved(row), self._key_of(row)
-            if moved != key:
-                self._merged[moved] = key
-                self._lines.merge(moved, key)
-        self._line.put(row, arrived=arrived)
+            self._merge(_moved(row), self._key_of(row))
+        self._line.put(row)
+
+    def _merge(self, moved: str, key: str) -> None:
+        if moved != key:
+            self._merged[moved] = key
+            left = self._left_over.items()
+            self._left_over = {chat: key if was == moved else was for chat, was in left}
+            self._waiting.lines.merge(moved, key)
 
     def _key_of(self, row: InboxRow) -> str:
         """Return the session in whose line a message waits."""
-        default = self._services.pipeline.default_session
-        key = row.session_id or row.line or default(row.message)
+        key = self._left_over.get((row.account_id, row.message.chat_id), "")
+        key = key or row.session_id or row.line
+        key = key or self._services.pipeline.default_session(row.message)
         return self._merged.get(key, key)
 
     def _release(self, parts: Parts) -> None:
         """Put a whole message into the line of its session."""
-        row = parts[0]
-        key = self._key_of(row)
-        self._parts[row.id] = parts
-        self._lines.add(key, row.id, urgent=any(map(is_urgent, parts)), old=row.replayed)
+        key = self._key_of(parts[0])
+        self._waiting.add(key, parts)
+        ahead = self._ahead.get(key)
+        if ahead is not None:
+            ahead.difference_update(part.id for part in parts)
+            if not ahead:
+                del self._ahead[key]
+                self._waiting.lines.free(key)
 
     async def _run(self) -> None:
         while True:
-            await self._lines.filled()
+            await self._waiting.lines.filled()
             self._is_placing = True
             try:
-                taken, urgent = self._lines.take(MAX_BATCH)
-                await self._place([self._parts.pop(number) for _key, number in taken], urgent)
+                ready, urgent = await self._waiting.take(MAX_BATCH)
+                for key, number in ready.ended:
+                    self._under_way.leave(None, number)
+                    self._under_way.leave(key, number)
+                self._prepare(ready.unready)
+                await self._place(ready.messages, urgent)
+            except StoreUnavailable:
+                raise  # the process is ending
+            except Exception as cause:
+                get_log().error("intake.failed", messages=0, exc_info=cause)
             finally:
-                self._lines.settle()
-                self._is_placing = False
-                self._rested.set()
-                self._rested = anyio.Event()
+                self._rest()
+
+    def _rest(self) -> None:
+        self._waiting.lines.settle()
+        self._is_placing = False
+        self._rested.set()
+        self._rested = anyio.Event()
+
+    def _prepare(self, rows: Sequence[InboxRow]) -> None:
+        """Have messages completed and joined that were read; their sessions wait for them."""
+        for row in rows:
+            key = self._key_of(row)
+            self._ahead.setdefault(key, set()).add(row.id)
+            self._waiting.lines.hold(key)
+        for row in rows:
+            self._line.put(row, arrived=float("-inf") if row.replayed else None)
 
     async def _place(self, batch: Iterable[Parts], urgent: bool) -> None:
         """Place messages; those that let others go first are put back."""
@@ -199,13 +281,10 @@ class Intake:
             self._merged.pop(_moved(parts[0]), None)
 
     def _put_back(self, parts: Parts) -> None:
-        key, row = self._key_of(parts[0]), parts[0]
-        self._parts[row.id] = parts
-        urgent = any(map(is_urgent, parts))
-        self._lines.add(key, row.id, urgent=urgent, old=row.replayed, again=True)
+        self._waiting.add(self._key_of(parts[0]), parts, again=True)
 
     def _stops(self, _seconds: float) -> bool:
-        return self._lines.has_urgent
+        return self._waiting.has_urgent
 
     def _stops_urgent(self, seconds: float) -> bool:
         return seconds >= URGENT_SECONDS

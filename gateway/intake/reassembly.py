@@ -143,6 +143,32 @@ class Reassembler:
         self._freed = anyio.Event()
 
 
+def joined_parts(rows: Iterable[InboxRow], is_part: Callable[[InboxRow], bool]) -> list[Parts]:
+    """Join the parts of messages that have all been accepted, maybe in several chats.
+
+    `is_part` says whether a message may have further parts. The messages are returned in the order
+    of their first parts.
+    """
+    found: list[Parts] = []
+    left = deque(rows)
+    while left:
+        row = left.popleft()
+        if not is_part(row):
+            found.append((row,))
+            continue
+        held = _Open([row], float("-inf"))
+        place = (row.account_id, row.message.chat_id)
+        behind, left = left, deque[InboxRow]()
+        for other in behind:
+            if (other.account_id, other.message.chat_id) == place and held.takes(other):
+                held.parts.append(other)
+            else:
+                held.later.append((other, 0.0))
+                left.append(other)
+        found.append(tuple(held.parts))
+    return found
+
+
 def planned_together(left: Iterable[Parts]) -> list[Parts]:
     """Return the first messages, up to a part of an album that another one has to be planned for.
 

@@ -9,8 +9,10 @@ taken session by session, up to `MAX_RUN` messages of one before the next.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import islice
 from typing import Final
 
 import anyio
@@ -39,6 +41,7 @@ class Line:
     run     how many messages of it were taken without a pause, if none was urgent
     entry   the newest entry in the queue of urgent lines; former ones are void
     listed  whether it stands in the rotation of all lines
+    held    whether it waits for something else
     """
 
     ids: deque[int] = field(default_factory=deque)
@@ -48,6 +51,7 @@ class Line:
     run: int = 0
     entry: int = 0
     listed: bool = False
+    held: bool = False
 
     def add(self, number: int, *, urgent: bool) -> None:
         _insert(self.ids, number)
@@ -89,8 +93,8 @@ class Lines:
         return self._count
 
     async def filled(self) -> None:
-        """Wait until something waits."""
-        while not self._count:
+        """Wait until something may be taken."""
+        while not self.has_urgent and not self._talk:
             self._filled = anyio.Event()
             await self._filled.wait()
 
@@ -100,7 +104,7 @@ class Lines:
         while self._urgent:
             *_order, entry, key = self._urgent[0]
             line = self._lines.get(key)
-            if line is not None and line.entry == entry and line.urgent:
+            if line is not None and line.entry == entry and line.urgent and not line.held:
                 return True
             heappop(self._urgent)
         return False
@@ -113,9 +117,7 @@ class Lines:
         `old` says that an earlier process left it over, `again` that it was taken and not placed.
         """
         line = self._lines.setdefault(key, Line())
-        if not line.listed:
-            line.listed = True
-            (self._talk.appendleft if again else self._talk.append)(key)
+        self._list(key, line, first=again)
         if old:
             line.old = max(line.old, number)
         had_urgent, had_new = bool(line.urgent), line.has_new
@@ -124,6 +126,58 @@ class Lines:
         self._filled.set()
         if urgent and (not had_urgent or line.has_new > had_new):
             self._queue(key, line)
+
+    def promote(self, key: str, number: int) -> None:
+        """Let a message that waits go first after all."""
+        line = self._lines.get(key)
+        if line is None or number not in line.ids or number in line.urgent:
+            return
+        had_urgent, had_new = bool(line.urgent), line.has_new
+        _insert(line.urgent, number)
+        if not had_urgent or line.has_new > had_new:
+            self._queue(key, line)
+            self._filled.set()
+
+    def next(self, key: str, most: int) -> list[int]:
+        """Return the first messages of a line, without taking them."""
+        line = self._lines.get(key)
+        return list(islice(line.ids, most)) if line is not None else []
+
+    def remove(self, key: str, numbers: Collection[int]) -> None:
+        """Remove messages from a line."""
+        line = self._lines.get(key)
+        if line is None or not numbers:
+            return
+        left = deque(one for one in line.ids if one not in numbers)
+        self._count -= len(line.ids) - len(left)
+        line.ids = left
+        line.urgent = deque(one for one in line.urgent if one not in numbers)
+        line.entry = 0
+        if line.urgent:
+            self._queue(key, line)
+        self._taken.add(key)
+
+    def hold(self, key: str) -> None:
+        """Take nothing of a line until it is freed."""
+        self._lines.setdefault(key, Line()).held = True
+
+    def free(self, key: str) -> None:
+        """Let a line that was held go on."""
+        line = self._lines.get(key)
+        if line is None:
+            return
+        line.held = False
+        if line.ids:
+            self._list(key, line, first=True)
+            self._filled.set()
+        if line.urgent:
+            self._queue(key, line)
+        self._taken.add(key)
+
+    def _list(self, key: str, line: Line, *, first: bool) -> None:
+        if not line.listed and not line.held:
+            line.listed = True
+            (self._talk.appendleft if first else self._talk.append)(key)
 
     def merge(self, key: str, into: str) -> None:
         """Let what waits in one session's line wait in another's, by the order of acceptance."""
@@ -155,7 +209,7 @@ class Lines:
         """Forget the lines that are empty now that what was taken is placed, or was put back."""
         for key in self._taken:
             line = self._lines.get(key)
-            if line is not None and not line.ids and not line.listed:
+            if line is not None and not line.ids and not line.listed and not line.held:
                 del self._lines[key]
         self._taken.clear()
 
@@ -175,8 +229,10 @@ class Lines:
     def _take_talk(self, key: str, most: int) -> list[int]:
         """Take from the line that is next in the rotation, which moves on if that is done."""
         line = self._lines.get(key)
-        if line is None:
+        if line is None or line.held:
             self._talk.popleft()
+            if line is not None:
+                line.listed = False
             return []
         found = [line.take() for _ in range(min(most, len(line.ids), MAX_RUN - line.run))]
         line.run += len(found)
@@ -192,6 +248,8 @@ class Lines:
 
     def _queue(self, key: str, line: Line) -> None:
         """Put a line among those with something urgent, by its round and then by its age."""
+        if line.held:
+            return
         old = line.is_left_over
         line.round = max(line.round, self._rounds[old])
         self._entries += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from gateway.storage.ledger.rows import InboxRow
@@ -12,14 +12,28 @@ from gateway.storage.ledger.rows import InboxRow
 class UnderWay:
     """Rows of the inbox, by session: one may be taken in where its session goes on, too."""
 
-    _rows: set[tuple[int, str | None]] = field(default_factory=set)
+    _rows: dict[str | None, set[int]] = field(default_factory=dict)
 
     def enters(self, row: InboxRow) -> bool:
         """Add a row; return False if it is under way already."""
-        before = len(self._rows)
-        self._rows.add((row.id, row.session_id))
-        return len(self._rows) > before
+        return bool(self.enter(row.session_id, (row.id,)))
+
+    def enter(self, session_id: str | None, ids: Collection[int]) -> list[int]:
+        """Add rows of a session by their ids; return those that were not under way."""
+        known = self._rows.setdefault(session_id, set())
+        new = [number for number in ids if number not in known]
+        known.update(new)
+        return new
 
     def leaves(self, rows: Iterable[InboxRow]) -> None:
         """Remove rows that are taken in, or which somebody else takes in."""
-        self._rows.difference_update((row.id, row.session_id) for row in rows)
+        for row in rows:
+            self.leave(row.session_id, row.id)
+
+    def leave(self, session_id: str | None, number: int) -> None:
+        """Remove a row by its id."""
+        known = self._rows.get(session_id)
+        if known is not None:
+            known.discard(number)
+            if not known:
+                del self._rows[session_id]

@@ -165,6 +165,11 @@ class Inbox:
         rows = await self._store.select("ledger.open_inbox", {})
         return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
 
+    async def questions(self) -> list[InboxRow]:
+        """Return every open message that is on its tape, oldest first."""
+        rows = await self._store.select("ledger.open_questions", {}, long=True)
+        return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
+
     async def waiting_entries(self, session_id: str) -> frozenset[int]:
         """Return the ids of the entries in a session that wait for turns of their own."""
         return _entries(await self._store.select(_WAITING, {"session_id": session_id}))

@@ -59,6 +59,13 @@ class Completion:
         else:
             self._next.put(row, arrived=arrived)
 
+    def ids_of(self, session_id: str) -> set[int]:
+        """Return the rows of a session that wait here, or for further parts of a message."""
+        here = (row for rows in self._chats.values() for row in rows)
+        return {row.id for row in here if row.session_id == session_id} | self._next.ids_of(
+            session_id
+        )
+
     async def idle(self) -> None:
         """Wait until nothing waits here, nor for further parts of a message."""
         while self._chats:

@@ -31,7 +31,7 @@ from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
-from gateway.storage.waiting import WaitingChat
+from gateway.storage.waiting import UnreadRow, WaitingChat
 from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
@@ -153,18 +153,36 @@ class Intake:
             found = {row.id: row for row in rows}
             for one, ids in some:
                 if (row := found.get(ids[0])) is not None:
-                    await self._put_unread(one, row, ids)
+                    await self._put_chat(one, row, ids)
                 else:  # it has ended just now, or cannot be read
                     for number in ids:
                         self._under_way.leave(one.session_id, number)
 
-    async def _put_unread(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
+    async def _put_chat(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
         key = first.session_id or await accepted_in(self._services, first.message)
         key = self._merged.get(key, key)
         self._left_over[chat.account_id, chat.chat_id] = key
         self._waiting.add_unread(key, ids, chat.urgent, old=True)
         if chat.to_chat:
             self._merge(session_of(replace(first.message, chat_id=chat.to_chat)), key)
+
+    def put_unread(self, rows: Iterable[UnreadRow], lost: Collection[str] = ()) -> None:
+        """Take in rows that others accepted, of which only the ids are known, unless under way.
+
+        `lost` are the sessions that an earlier process has worked on.
+        """
+        by_session: dict[str, dict[int, bool]] = {}
+        for row in rows:
+            by_session.setdefault(row.session_id, {})[row.id] = row.urgent
+        for session_id, own in by_session.items():
+            ids = self._under_way.enter(session_id, sorted(own))
+            urgent = [number for number in ids if own[number]]
+            key = self._merged.get(session_id, session_id)
+            ahead = self._line.ids_of(session_id)
+            if ids and ahead:
+                self._ahead.setdefault(key, set()).update(ahead)
+                self._waiting.lines.hold(key)
+            self._waiting.add_unread(key, ids, set(urgent), old=session_id in lost)
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""

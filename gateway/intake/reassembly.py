@@ -47,6 +47,10 @@ class _Open:
         """Whether the platform marks related parts: other messages may then come in between."""
         return self.parts[0].message.joins != REST
 
+    def all_rows(self) -> list[InboxRow]:
+        """Return its parts, and what waits behind them."""
+        return [*self.parts, *(row for row, _arrived in self.later)]
+
     def overdue(self, behind: Iterable[tuple[InboxRow, float]], now: float) -> bool:
         """Return whether the wait is over and no message in `behind` is another part."""
         return self.until <= now and not any(self.takes(row) for row, _arrived in behind)
@@ -102,6 +106,11 @@ class Reassembler:
                 held.until = arrived + self._join_wait(row)
         else:
             held.later.append((row, arrived))
+
+    def ids_of(self, session_id: str) -> set[int]:
+        """Return the rows of a session that wait here."""
+        held = (row for one in self._open.values() for row in one.all_rows())
+        return {row.id for row in held if row.session_id == session_id}
 
     async def idle(self) -> None:
         while self._open:

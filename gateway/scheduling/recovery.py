@@ -19,6 +19,7 @@ from gateway.scheduling.dispatcher import Dispatcher
 from gateway.services import Services
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
+from gateway.storage.waiting import UnreadRow
 from tape.entry import parse_date
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
@@ -123,12 +124,17 @@ class Recovery:
                     await shared.controls.ask(chat.session_id or "", AGAIN, "operator", data)
 
     async def take_over(
-        self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow], lost: Collection[str]
+        self,
+        rows: Sequence[InboxRow],
+        sends: Sequence[OutboxRow],
+        lost: Collection[str],
+        unread: Sequence[UnreadRow] = (),
     ) -> None:
         """Take up what is open in sessions that were claimed; `lost` are those of a lost holder."""
         backlog = await self._resume_asked(self._backlog(rows, sends))
         for row in backlog.accepted:
             self.intake.put(replace(row, replayed=row.session_id in lost))
+        self.intake.put_unread(unread, lost)
 
     async def _resume_asked(self, backlog: Backlog) -> Backlog:
         backlog = await self._without_old_threads(backlog)

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
+from channels.message import InboundMessage
 from gateway.storage.ledger.rows import InboxRow, readable
 from tape.entry import dump
 from tape.store import UnitStore
+from tape.unit_of_work import Row
+
+MAX_READ: Final = 200
+"""Maximum accepted messages whose content is read together; of the others, only ids are."""
+
+AT_ONCE: Final = ("press", "pairing", "change")  # kinds of events that somebody waits for
+
+
+def goes_first(said: InboundMessage) -> bool:
+    """Return whether somebody waits for what a message asks, or may ask."""
+    return said.addressed or said.follows or bool(said.command) or said.kind in AT_ONCE
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadRow:
+    """An accepted message whose content was not read; `urgent` says whether it goes first."""
+
+    id: int
+    session_id: str
+    urgent: bool
+
+
+def split_unread(rows: Sequence[Row]) -> tuple[list[Row], list[UnreadRow]]:
+    """Return rows with their content, and those without.
+
+    If one accepted message of a session is unread, all of them are.
+    """
+    far = {row["session_id"] for row in rows if row["payload"] is None}
+    unread, whole = list[UnreadRow](), list[Row]()
+    for row in rows:
+        if row["session_id"] in far and row["status"] == "accepted":
+            unread.append(UnreadRow(row["id"], row["session_id"], bool(row["urgent"])))
+        else:
+            whole.append(row)
+    return whole, unread
 
 
 @dataclass(frozen=True, slots=True)

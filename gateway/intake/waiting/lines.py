@@ -17,18 +17,8 @@ from typing import Final
 
 import anyio
 
-from gateway.storage.ledger.rows import InboxRow
-
 MAX_RUN: Final = 100
 """Maximum messages of one session that are taken before those of the next, if none is urgent."""
-
-AT_ONCE: Final = ("press", "pairing", "change")  # kinds of events that somebody waits for
-
-
-def is_urgent(row: InboxRow) -> bool:
-    """Return whether somebody waits for what a message asks, or may ask."""
-    said = row.message
-    return said.addressed or said.follows or bool(said.command) or said.kind in AT_ONCE
 
 
 @dataclass(slots=True, eq=False)

@@ -12,9 +12,10 @@ from functools import partial
 from typing import Final
 
 from gateway.intake.reassembly import Parts, joined_parts
-from gateway.intake.waiting.lines import Lines, is_urgent
+from gateway.intake.waiting.lines import Lines
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
+from gateway.storage.waiting import goes_first
 from tape.entry import parse_date
 
 MAX_KEPT: Final = 300
@@ -50,7 +51,7 @@ class WaitingMessages:
 
     def add(self, key: str, parts: Parts, *, again: bool = False) -> None:
         """Add a whole message to a line; `again` says that it was taken and not placed."""
-        row, urgent = parts[0], any(map(is_urgent, parts))
+        row, urgent = parts[0], any(goes_first(part.message) for part in parts)
         if row.message.kind in ("edit", "delete") and not urgent:
             self._unsure.append((key, row.id))
         if len(self._kept) < (2 * MAX_KEPT if urgent or again else MAX_KEPT):

@@ -194,14 +194,23 @@ WHERE session_id = ANY (text_list(current_setting('tapeway.claimed', true)::json
 
 -- name: open_inbox
 -- Every message of these sessions, or of those that were claimed just now, that has not ended;
--- oldest first.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
-       received_at, held_as
-FROM inbox
-WHERE session_id = ANY (text_list(
-        coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
-  AND status IN ('accepted', 'waiting', 'taken')
-ORDER BY id
+-- oldest first. Of the accepted ones, only the first have their content; of all others is said
+-- whether somebody waits for them.
+WITH open AS MATERIALIZED (
+    SELECT id, count(*) FILTER (WHERE status = 'accepted') OVER (ORDER BY id) AS place
+    FROM inbox
+    WHERE session_id = ANY (text_list(
+            coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
+      AND status IN ('accepted', 'waiting', 'taken'))
+SELECT inbox.id, account_id, session_id, entry_id, lane, turn_id,
+       CASE WHEN open.place <= :most_read OR status <> 'accepted' THEN payload END AS payload,
+       status, attempts, crashes, received_at, held_as,
+       CASE WHEN (SELECT max(place) FROM open) > :most_read AND status = 'accepted'
+            THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
+             OR json_text(payload, '{command}') <> ''
+             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+FROM open JOIN inbox ON inbox.id = open.id
+ORDER BY inbox.id
 
 -- name: open_outbox
 -- Every send of these sessions, or of those that were claimed just now, that has not ended; oldest
@@ -215,13 +224,24 @@ WHERE session_id = ANY (text_list(
 ORDER BY id
 
 -- name: news
--- What was added to sessions that we hold, behind the newest row that we know of each.
-SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id, inbox.account_id, inbox.session_id,
-       entry_id, lane, turn_id, payload, status, attempts, crashes, received_at, held_as
-FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
-JOIN session ON session.session_id = held.session_id AND session.owner = :owner
-LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
-     AND inbox.status IN ('accepted', 'waiting', 'taken')
+-- What was added to sessions that we hold, behind the newest row that we know of each. Of the
+-- accepted messages, only the first have their content, as in `open_inbox`.
+WITH added AS MATERIALIZED (
+    SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id,
+           count(inbox.id) FILTER (WHERE status = 'accepted') OVER (ORDER BY inbox.id) AS place
+    FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
+    JOIN session ON session.session_id = held.session_id AND session.owner = :owner
+    LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
+         AND inbox.status IN ('accepted', 'waiting', 'taken'))
+SELECT added.held_id, added.arrived, added.asked, inbox.id, account_id, session_id,
+       entry_id, lane, turn_id,
+       CASE WHEN added.place <= :most_read OR status <> 'accepted' THEN payload END AS payload,
+       status, attempts, crashes, received_at, held_as,
+       CASE WHEN (SELECT max(place) FROM added) > :most_read AND status = 'accepted'
+            THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
+             OR json_text(payload, '{command}') <> ''
+             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+FROM added LEFT JOIN inbox ON inbox.id = added.id
 ORDER BY inbox.id
 
 -- name: behind
@@ -247,8 +267,10 @@ WHERE session_id IN (:session_id, :same_as)
   AND (status = 'accepted'
        OR (status = 'waiting' AND session_id = :session_id
            AND coalesce(json_text(payload, '{kind}'), 'message') = 'message'))
-RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
-          received_at, held_as
+RETURNING id, session_id,
+          (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
+             OR json_text(payload, '{command}') <> ''
+             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) AS urgent
 
 -- name: dissolve
 -- Nobody holds a session any more that continues under another id; what is open in it goes on.

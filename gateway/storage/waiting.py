@@ -70,7 +70,7 @@ class WaitingChat:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> WaitingChat:
-        """Read a row of `unplaced`."""
+        """Read a row of `waiting_chats`."""
         names = ("account_id", "chat_id", "session_id")
         place = {name: row[name] for name in names}
         ids, urgent = sorted(orjson.loads(row["ids"])), frozenset(orjson.loads(row["urgent"]))
@@ -86,7 +86,7 @@ class WaitingTable:
 
     async def chats(self) -> list[WaitingChat]:
         """Return what waits, by chat."""
-        rows = await self._store.select("ledger.unplaced", {}, long=True)
+        rows = await self._store.select("ledger.waiting_chats", {}, long=True)
         return [WaitingChat.read(row) for row in rows]
 
     async def newest(self) -> int:

@@ -1,6 +1,6 @@
 -- What waits to be placed on its tape: its ids are kept in memory, and its content is read in pieces.
 
--- name: unplaced
+-- name: waiting_chats
 -- The accepted messages of each chat: all their ids, those that go first, and where the chat moves to.
 -- An edit or a deletion goes first if it is about a question that no turn has taken.
 WITH said AS (

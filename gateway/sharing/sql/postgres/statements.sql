@@ -196,20 +196,20 @@ WHERE session_id = ANY (text_list(current_setting('tapeway.claimed', true)::json
 -- Every message of these sessions, or of those that were claimed just now, that has not ended;
 -- oldest first. Of the accepted ones, only the first have their content; of all others is said
 -- whether somebody waits for them.
-WITH open AS MATERIALIZED (
-    SELECT id, count(*) FILTER (WHERE status = 'accepted') OVER (ORDER BY id) AS place
-    FROM inbox
-    WHERE session_id = ANY (text_list(
-            coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
-      AND status IN ('accepted', 'waiting', 'taken'))
 SELECT inbox.id, account_id, session_id, entry_id, lane, turn_id,
-       CASE WHEN open.place <= :most_read OR status <> 'accepted' THEN payload END AS payload,
-       status, attempts, crashes, received_at, held_as,
-       CASE WHEN (SELECT max(place) FROM open) > :most_read AND status = 'accepted'
+       CASE WHEN place <= :most_read OR inbox.status <> 'accepted' THEN payload END AS payload,
+       inbox.status, attempts, crashes, received_at, held_as,
+       CASE WHEN total > :most_read AND inbox.status = 'accepted'
             THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
-             OR json_text(payload, '{command}') <> ''
-             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
-FROM open JOIN inbox ON inbox.id = open.id
+                  OR json_text(payload, '{command}') <> ''
+                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+FROM (SELECT id, count(*) FILTER (WHERE status = 'accepted') OVER (ORDER BY id) AS place,
+             count(*) FILTER (WHERE status = 'accepted') OVER () AS total
+      FROM inbox
+      WHERE session_id = ANY (text_list(
+              coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
+        AND status IN ('accepted', 'waiting', 'taken')) AS found
+JOIN inbox ON inbox.id = found.id
 ORDER BY inbox.id
 
 -- name: open_outbox
@@ -226,22 +226,22 @@ ORDER BY id
 -- name: news
 -- What was added to sessions that we hold, behind the newest row that we know of each. Of the
 -- accepted messages, only the first have their content, as in `open_inbox`.
-WITH added AS MATERIALIZED (
-    SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id,
-           count(inbox.id) FILTER (WHERE status = 'accepted') OVER (ORDER BY inbox.id) AS place
-    FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
-    JOIN session ON session.session_id = held.session_id AND session.owner = :owner
-    LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
-         AND inbox.status IN ('accepted', 'waiting', 'taken'))
 SELECT added.held_id, added.arrived, added.asked, inbox.id, account_id, session_id,
        entry_id, lane, turn_id,
-       CASE WHEN added.place <= :most_read OR status <> 'accepted' THEN payload END AS payload,
+       CASE WHEN place <= :most_read OR status <> 'accepted' THEN payload END AS payload,
        status, attempts, crashes, received_at, held_as,
-       CASE WHEN (SELECT max(place) FROM added) > :most_read AND status = 'accepted'
+       CASE WHEN total > :most_read AND status = 'accepted'
             THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
-             OR json_text(payload, '{command}') <> ''
-             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
-FROM added LEFT JOIN inbox ON inbox.id = added.id
+                  OR json_text(payload, '{command}') <> ''
+                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+FROM (SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id,
+             count(inbox.id) FILTER (WHERE status = 'accepted') OVER (ORDER BY inbox.id) AS place,
+             count(inbox.id) FILTER (WHERE status = 'accepted') OVER () AS total
+      FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
+      JOIN session ON session.session_id = held.session_id AND session.owner = :owner
+      LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
+           AND inbox.status IN ('accepted', 'waiting', 'taken')) AS added
+LEFT JOIN inbox ON inbox.id = added.id
 ORDER BY inbox.id
 
 -- name: behind

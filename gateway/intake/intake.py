@@ -27,6 +27,7 @@ from gateway.intake.planner import IntakePlanner
 from gateway.intake.reassembly import Parts, Reassembler
 from gateway.intake.waiting.messages import WaitingMessages
 from gateway.intake.waiting.under_way import UnderWay
+from gateway.intake.waiting.watch import WaitingWatch
 from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.services import Services
@@ -83,6 +84,8 @@ class Intake:
         self._merged: dict[str, str] = {}  # a chat's new session, and the one whose line it is in
         self._left_over: dict[tuple[str, str], str] = {}  # lines of chats, as they were found
         self._ahead: dict[str, set[int]] = {}  # rows that a session waits for
+        self._placed = 0
+        self.watch = WaitingWatch(services, lambda: self._placed)
         self._is_placing, self._rested = False, anyio.Event()
 
     async def accept(
@@ -294,6 +297,7 @@ class Intake:
                 self._put_back(parts)
 
     def _leaves(self, parts: Parts) -> None:
+        self._placed += len(parts)
         self._under_way.leaves(parts)
         if parts[0].message.to_chat:
             self._merged.pop(_moved(parts[0]), None)

@@ -14,7 +14,7 @@ from gateway.sharing.workers import VOID_CODE
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
-from gateway.storage.waiting import MAX_READ, UnreadRow, split_unread
+from gateway.storage.waiting import MAX_READ, UnreadRow, goes_first, split_unread
 from tape.entry import dump
 from tape.store import UnitStore
 from tape.tails import END
@@ -107,8 +107,11 @@ class SessionTable:
         """
         unit = Unit()
         known = dict(sorted(places))
+        both = zip(messages, places, strict=True)
+        asking = {session_id for message, (session_id, _tape) in both if goes_first(message)}
         for session_id, tape in known.items():
-            unit.run(ARRIVE, session_id=session_id, tape=tape, asked=0)
+            asks = int(session_id in asking)
+            unit.run(ARRIVE, session_id=session_id, tape=tape, asked=0, asks=asks)
         steps = self._inbox.write(unit, messages, kept_back, [one for one, _tape in places])
         if code:
             unit.run(VOID_CODE, expect=1, code=code)

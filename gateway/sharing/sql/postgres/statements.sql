@@ -22,13 +22,14 @@ WHERE session_id = ANY (
 
 -- name: arrive
 -- Work is added to a session: lock it, so that its rows get their ids in the order of commits.
-INSERT INTO session (session_id, tape, ready_at, arrived, asked)
+INSERT INTO session (session_id, tape, ready_at, arrived, asked, asks)
 VALUES (coalesce((SELECT same_as FROM alias WHERE alias.session_id = :session_id ::text),
                  :session_id ::text),
-        :tape, utc_after(0), 1, :asked)
+        :tape, utc_after(0), 1, :asked, :asks)
 ON CONFLICT (session_id) DO UPDATE
 SET arrived = session.arrived + 1,
     asked = session.asked + excluded.asked,
+    asks = greatest(session.asks, excluded.asks),
     ready_at = CASE WHEN session.owner = '' AND session.ready_at = '' THEN excluded.ready_at
                     ELSE session.ready_at END
 RETURNING session.session_id, session.tape, session.number, session.owner, session.arrived
@@ -41,7 +42,8 @@ WHERE tape = ANY (text_list(:tapes))
 RETURNING session_id, tape, number, owner, arrived
 
 -- name: claim
--- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+-- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder. Those
+-- in which somebody asks are taken before those in which people only talk.
 -- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them. Nobody
 -- waits for the disk: of a claim that a crash of the server undoes, the fence lets nothing through.
 -- What reads their open work in the same transaction finds their ids in a setting.
@@ -51,13 +53,21 @@ WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
       AND owner <> :owner
-    ORDER BY lease_until LIMIT :most_lost FOR UPDATE SKIP LOCKED),
-ready AS (
+    ORDER BY asks DESC, lease_until LIMIT :most_lost FOR UPDATE SKIP LOCKED),
+asking AS (
     SELECT session_id, '' AS was FROM session
-    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
+    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect AND asks = 1
       AND (:since ::double precision = 0 OR ready_at <= (SELECT utc_after(:since)))
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
-free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready),
+talking AS (
+    SELECT session_id, '' AS was FROM session
+    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect AND asks = 0
+      AND (:since ::double precision = 0 OR ready_at <= (SELECT utc_after(:since)))
+    ORDER BY ready_at LIMIT (SELECT greatest(0, :most ::bigint - count(*)) FROM asking)
+    FOR UPDATE SKIP LOCKED),
+free AS (
+    SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM asking
+    UNION ALL SELECT session_id, was FROM talking),
 claimed AS (
     UPDATE session
     SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = '',
@@ -111,7 +121,7 @@ SELECT session_id FROM session WHERE owner = :owner AND owner <> '' ORDER BY ses
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read;
 -- `lock_idle` stands before it.
-UPDATE session SET owner = '', lease_until = '', ready_at = ''
+UPDATE session SET owner = '', lease_until = '', ready_at = '', asks = 0
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
   AND session.session_id = ANY (text_list(current_setting('tapeway.idle', true)::json))

@@ -299,8 +299,6 @@ class Intake:
     def _leaves(self, parts: Parts) -> None:
         self._placed += len(parts)
         self._under_way.leaves(parts)
-        if parts[0].message.to_chat:
-            self._merged.pop(_moved(parts[0]), None)
 
     def _put_back(self, parts: Parts) -> None:
         self._waiting.add(self._key_of(parts[0]), parts, again=True)

@@ -49,6 +49,11 @@ class Dispatcher(IntakeSink, Pending):
         self._closed = True
         self._scheduler.close()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a turn or a command runs."""
+        return self._scheduler.is_running or self._running_commands.is_busy
+
     async def idle(self) -> None:
         """Wait until nothing runs and, unless the dispatcher is closed, no question waits."""
         await self._running_commands.idle()

@@ -38,6 +38,9 @@ ACTING: Final = ("pairing", "press")
 BREATH_SECONDS: Final = 0.005
 """Seconds after which the planning of messages lets everything else go on, such as accepting."""
 
+BREATHS: Final = 30
+"""Rounds of the event loop for which talk lets turns and commands go on: these take many."""
+
 Stops = Callable[[float], bool]
 """Returns whether to stop after so many seconds, and leave the other messages for later."""
 
@@ -200,7 +203,8 @@ class Placer:
         """Let everything else go on after some milliseconds; return whether to stop here."""
         now = self._services.clock.monotonic()
         if now - self._breath >= BREATH_SECONDS:
-            await anyio.lowlevel.checkpoint()
+            for _ in range(BREATHS if self._sink.is_answering else 1):
+                await anyio.lowlevel.checkpoint()
             self._breath = now = self._services.clock.monotonic()
         return stops(now - started)
 

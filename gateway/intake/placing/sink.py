@@ -15,6 +15,11 @@ class IntakeSink(Protocol):
     def expects(self, row: InboxRow, seconds: float) -> None:
         """Know that a part of a message is here, and may wait so many seconds for the others."""
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a turn or a command runs."""
+        ...
+
     async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
         """Route a message that is on its tape; a `stale` message is too old to be answered."""
 

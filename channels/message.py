@@ -169,6 +169,8 @@ class InboundMessage:
     parent_id          the chat that a private thread belongs to; the thread is a chat of its own,
                        and `chat_id` is its id
     raw                the platform's original event, if a later step needs it
+    closed             whether its author might not talk to the agent there when it was accepted
+                       (only the gateway says so)
     """
 
     channel: str
@@ -209,10 +211,14 @@ class InboundMessage:
     parent_id: str = ""
     output_channel: str | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
+    closed: bool = False
 
     def to_payload(self) -> dict[str, Any]:
+        values = _payload_of(self)
+        if not self.closed:  # as nearly every message is
+            del values["closed"]
         return {
-            **_payload_of(self),
+            **values,
             "sender": _payload_of(self.sender),
             "raw": deepcopy(dict(self.raw)),
             "media": tuple(map(_payload_of, self.media)),

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from os import getpid
 from typing import Any, Final
 
@@ -187,6 +188,7 @@ async def running_gateway(
                     if claimer is not None:
                         group.start_soon(claimer.run, name="claims")
                     gateway.services.spawn("chores", _chores(gateway).run)
+                    gateway.services.spawn("waiting", gateway.parts.intake.watch.run)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
@@ -330,8 +332,8 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         body = readiness(shown, deaf, guard.away_for(), guard.why, store)
         name = services.settings.agent.model
         body = {**body, "model": {"name": name, "notes": gateway.models.notes()}}
-        rooms = gateway.parts.memories.notes()
-        notes = [*services.ledger.held.notes(), *services.sharing_notes(), *rooms]
+        parts = (gateway.parts.intake.watch.notes(), gateway.parts.memories.notes())
+        notes = [*services.ledger.held.notes(), *services.sharing_notes(), *chain(*parts)]
         body |= {"notes": [*body.get("notes", ()), *notes]} if notes else {}
         return dict(services.redactor.value(body, lines=True))
 

@@ -61,6 +61,11 @@ class KeyedQueue(Generic[K]):
         self._queues[key] = deque([work])
         self._spawn(self._name, lambda: self._run(key))
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether work runs or waits."""
+        return bool(self._queues)
+
     async def idle(self, key: K | None = None) -> None:
         """Wait until the queue of a key is empty, or all queues if no key is given."""
         while self._queues if key is None else key in self._queues:

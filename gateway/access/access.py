@@ -9,7 +9,7 @@ list is where rules begin: a rule in the database overrules it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +22,8 @@ from gateway.storage.ledger.rows import account_id
 ROLES: Final[Mapping[RuleRole, Role]] = MappingProxyType(
     {"owner": Role.OWNER, "admin": Role.ADMIN, "member": Role.MEMBER}
 )
+
+BEFORE: Final = "it was said before the chat was opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,21 @@ class Access:
         self._put = 0
 
     def decide(self, message: InboundMessage) -> Decision:
-        """Decide whether a message is allowed, and which role its author has."""
+        """Decide whether a message is allowed, and which role its author has.
+
+        What was not allowed when it was accepted is not allowed later on.
+        """
+        found = self._decided(message)
+        is_late = found.allowed and message.closed
+        return replace(found, allowed=False, rule=BEFORE) if is_late else found
+
+    def as_accepted(self, message: InboundMessage) -> InboundMessage:
+        """Return a message that says whether it is allowed now, for when it is decided about."""
+        if message.kind not in ("message", "edit") or self.decide(message).allowed:
+            return message
+        return replace(message, closed=True)
+
+    def _decided(self, message: InboundMessage) -> Decision:
         if message.owner:
             return Decision(True, Role.OWNER, "the owner's own page or terminal")
         if message.invited:

@@ -23,7 +23,7 @@ async def accept_for_all(
     """Write messages to their sessions; whoever holds these takes them in."""
     shared = services.shared
     assert shared is not None
-    sessions = [await _session_of(services, message) for message in messages]
+    sessions = [await accepted_in(services, message) for message in messages]
     places = [(one, services.tapes.session_tape(one).name) for one in sessions]
     accept, once, works = shared.sessions.accept, services.guard.once, shared.works
     pairs = any(message.change == PAIRED for message in messages)
@@ -41,7 +41,8 @@ async def accept_for_all(
     return rows
 
 
-async def _session_of(services: Services, message: InboundMessage) -> str:
+async def accepted_in(services: Services, message: InboundMessage) -> str:
+    """Return the session that a message will be taken in as a part of."""
     try:
         return await services.pipeline.resolve_session(message)
     except Exception as cause:  # a plugin's error must not keep a platform from being answered

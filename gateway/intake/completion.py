@@ -34,7 +34,7 @@ MAX_LOOKUP_SECONDS: Final = 10.0
 NOT_GIVEN: Final = "what the platform did not give"
 
 _Chat = tuple[str, str]
-_KEYS: Final = ("channel", "account", "chat_id", "ext_id", "alt_id", "message_id", "kind")
+_KEYS: Final = ("channel", "account", "chat_id", "ext_id", "alt_id", "message_id", "kind", "closed")
 
 
 @dataclass(slots=True)
@@ -58,6 +58,13 @@ class Completion:
             self._services.spawn("completion", lambda: self._run(chat))
         else:
             self._next.put(row, arrived=arrived)
+
+    def ids_of(self, session_id: str) -> set[int]:
+        """Return the rows of a session that wait here, or for further parts of a message."""
+        here = (row for rows in self._chats.values() for row in rows)
+        return {row.id for row in here if row.session_id == session_id} | self._next.ids_of(
+            session_id
+        )
 
     async def idle(self) -> None:
         """Wait until nothing waits here, nor for further parts of a message."""

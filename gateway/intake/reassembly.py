@@ -47,6 +47,10 @@ class _Open:
         """Whether the platform marks related parts: other messages may then come in between."""
         return self.parts[0].message.joins != REST
 
+    def all_rows(self) -> list[InboxRow]:
+        """Return its parts, and what waits behind them."""
+        return [*self.parts, *(row for row, _arrived in self.later)]
+
     def overdue(self, behind: Iterable[tuple[InboxRow, float]], now: float) -> bool:
         """Return whether the wait is over and no message in `behind` is another part."""
         return self.until <= now and not any(self.takes(row) for row, _arrived in behind)
@@ -103,6 +107,11 @@ class Reassembler:
         else:
             held.later.append((row, arrived))
 
+    def ids_of(self, session_id: str) -> set[int]:
+        """Return the rows of a session that wait here."""
+        held = (row for one in self._open.values() for row in one.all_rows())
+        return {row.id for row in held if row.session_id == session_id}
+
     async def idle(self) -> None:
         while self._open:
             await self._freed.wait()
@@ -141,6 +150,32 @@ class Reassembler:
                 held.later.extendleft(reversed(opened.later))
         self._freed.set()
         self._freed = anyio.Event()
+
+
+def joined_parts(rows: Iterable[InboxRow], is_part: Callable[[InboxRow], bool]) -> list[Parts]:
+    """Join the parts of messages that have all been accepted, maybe in several chats.
+
+    `is_part` says whether a message may have further parts. The messages are returned in the order
+    of their first parts.
+    """
+    found: list[Parts] = []
+    left = deque(rows)
+    while left:
+        row = left.popleft()
+        if not is_part(row):
+            found.append((row,))
+            continue
+        held = _Open([row], float("-inf"))
+        place = (row.account_id, row.message.chat_id)
+        behind, left = left, deque[InboxRow]()
+        for other in behind:
+            if (other.account_id, other.message.chat_id) == place and held.takes(other):
+                held.parts.append(other)
+            else:
+                held.later.append((other, 0.0))
+                left.append(other)
+        found.append(tuple(held.parts))
+    return found
 
 
 def planned_together(left: Iterable[Parts]) -> list[Parts]:

@@ -71,6 +71,16 @@ OLDEST: Final = _gauge(
     "Age of the oldest of those messages since it was accepted; 0 if there is none.",
     CHANNEL,
 )
+UNPLACED: Final = _gauge(
+    "tapeway_unplaced_messages",
+    "Accepted messages that are not on their tapes yet, from the database. Questions go first.",
+    CHANNEL,
+)
+UNPLACED_OLDEST: Final = _gauge(
+    "tapeway_unplaced_oldest_seconds",
+    "Age of the oldest of those messages since it was accepted; 0 if there is none.",
+    CHANNEL,
+)
 OUTBOX: Final = _gauge(
     "tapeway_outbox_messages",
     "Messages that are waiting to be sent or are being sent, from the database.",
@@ -182,7 +192,8 @@ DISK_FREE: Final = _gauge(
 DISK_SIZE: Final = _gauge("tapeway_disk_size_bytes", "The size of that disk.")
 
 OWN: Final = (
-    *(BUILD, MESSAGES, INBOX, OLDEST, OUTBOX, FIRST_TEXT, ANSWER, TURNS, SENDS),
+    *(BUILD, MESSAGES, INBOX, OLDEST, UNPLACED, UNPLACED_OLDEST, OUTBOX),
+    *(FIRST_TEXT, ANSWER, TURNS, SENDS),
     *(MODEL_CALLS, PROMPT, CACHED, COMPLETION, COST),
     *(SYSTEM_TOKENS, SCHEMA_TOKENS, PEOPLE_TOKENS, AGENT_TOKENS, TOOL_TOKENS, TOOLS),
     *(EDITS, DROPPED, LIMITED, UP, STORE, LAG, ROOM_READS, DISK_FREE, DISK_SIZE),

@@ -31,6 +31,7 @@ from gateway.sharing.shared import CHANGED, NOBODY_WORKS, SharedWork
 from gateway.sharing.workers import Standing
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
+from gateway.storage.waiting import UnreadRow
 from tape.errors import StoreMoved, StoreTooNew, StoreUnavailable, TapeError
 
 MAX_CLAIMED: Final = 16  # sessions that are claimed together
@@ -271,31 +272,30 @@ class Claimer:
         self._lost -= lost
         rows = await self._set_suspects_aside(work.rows)
         sends = [send for send in work.sends if self._shared.held.holds(send.session_id)]
-        self._know(rows)
-        await self._recovery.take_over(rows, sends, lost)
+        unread = [one for one in work.unread if self._shared.held.holds(one.session_id)]
+        self._shared.held.know([*rows, *unread])
+        await self._recovery.take_over(rows, sends, lost, unread)
         for session_id, newest in work.asked.items():
             self._asked.submit(session_id, newest)
 
-    def _know(self, rows: Iterable[InboxRow]) -> None:
-        for row in rows:
-            if (held := self._shared.held.by_id.get(row.session_id or "")) is not None:
-                held.newest = max(held.newest, row.id)
-
-    def _put(self, rows: Iterable[InboxRow]) -> None:
+    def _put(self, rows: Iterable[InboxRow], unread: Iterable[UnreadRow] = ()) -> None:
         """Take in new messages of sessions that this process holds, each once."""
+        held = self._shared.held
         for row in rows:
-            held = self._shared.held.by_id.get(row.session_id or "")
-            if held is not None and row.id > held.newest and row.id not in held.joined:
-                held.newest = row.id
-                held.touched = self._services.clock.monotonic()
+            if held.is_new(row):
+                held.know([row])
                 self._recovery.intake.put(row)
+        far = [row for row in unread if held.is_new(row)]
+        held.know(far)
+        self._recovery.intake.put_unread(far)
 
-    def _join(self, row: InboxRow) -> None:
+    def _join(self, rows: Sequence[UnreadRow]) -> None:
         """Take in what was accepted for a session that goes on as one of ours."""
-        held = self._shared.held.by_id.get(row.session_id or "")
-        if held is not None:  # otherwise its next holder reads it
-            held.joined.add(row.id)  # it may be older or newer than what was read
-            self._recovery.intake.put(row)
+        by_id = self._shared.held.by_id  # what is of others, their next holders read
+        ours = [row for row in rows if row.session_id in by_id]
+        for row in ours:
+            by_id[row.session_id].joined.add(row.id)  # it may be older or newer than what was read
+        self._recovery.intake.put_unread(ours)
 
     async def _look_all(self) -> None:
         while True:
@@ -326,8 +326,8 @@ class Claimer:
                 raise
             for one, count in zip(held, counts, strict=True):
                 one.arrived, one.asked = max((one.arrived, one.asked), count)
-            self._put(row for row in news.rows if row.status == "accepted")
-            self._know(news.rows)
+            self._put((row for row in news.rows if row.status == "accepted"), news.unread)
+            self._shared.held.know(news.rows)
             self._shared.held.changed(others)
             self._recovery.sender.enqueue_of_others(work.sends)
             for session_id in work.asked:

@@ -8,11 +8,11 @@ from functools import partial
 from agent.events import AgentEvent
 from agent.tool import Role
 from channels.message import InboundMessage
-from gateway.access.access import Decision
+from gateway.access.access import BEFORE, Decision
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
 from gateway.intake.entry_meta import closed_command, is_command, word_of
-from gateway.intake.intake import IntakeSink
+from gateway.intake.placing.sink import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer, debounce_left, debounce_seconds
@@ -49,6 +49,11 @@ class Dispatcher(IntakeSink, Pending):
         self._closed = True
         self._scheduler.close()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a turn or a command runs."""
+        return self._scheduler.is_running or self._running_commands.is_busy
+
     async def idle(self) -> None:
         """Wait until nothing runs and, unless the dispatcher is closed, no question waits."""
         await self._running_commands.idle()
@@ -65,7 +70,7 @@ class Dispatcher(IntakeSink, Pending):
             await self._notices.greet(question, decision)
             return
         if question.rows[0].status == "refused":
-            if message.addressed and not decision.allowed:
+            if message.addressed and not decision.allowed and decision.rule != BEFORE:
                 await self._notices.refuse(question)
             await self._services.router.end_without_answer(message, silent=decision.allowed)
             return

@@ -128,6 +128,11 @@ class LaneScheduler:
         """Return whether another turn could begin now."""
         return self._open and self._running < self._settings.parallel_total
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn runs."""
+        return self._running > 0
+
     async def room(self) -> None:
         """Wait until another turn could begin, or another session's turn has come in rotation."""
         while not self.has_room() and not all(one.begun for one in self.sessions.values()):

@@ -19,6 +19,7 @@ from gateway.scheduling.dispatcher import Dispatcher
 from gateway.services import Services
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
+from gateway.storage.waiting import UnreadRow
 from tape.entry import parse_date
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
@@ -32,12 +33,16 @@ SUSPECT_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The rows that the previous process left open, oldest first."""
+    """The rows that the previous process left open, oldest first.
+
+    Of those that are not on their tapes yet, it may have only the id of the `newest` row.
+    """
 
     sends: tuple[OutboxRow, ...]
     taken: tuple[InboxRow, ...]  # their turn was cut off
     waiting: tuple[InboxRow, ...]  # questions that had no turn yet
-    accepted: tuple[InboxRow, ...]  # they are not on their tapes yet
+    accepted: tuple[InboxRow, ...] = ()  # they are not on their tapes yet
+    newest: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class Recovery:
         Where several processes share the work, there is none: open rows come with their sessions.
         """
         if self._services.shared is not None:
-            return Backlog((), (), (), ())
+            return Backlog((), (), ())
         try:
             # We hold the lock of the home folder, so no other process uses it.
             await self._services.ledger.leases.end_others()
@@ -64,23 +69,26 @@ class Recovery:
         except StoreUnavailable as away:  # leases expire anyway; the next start counts the crash
             get_log().error("ledger.leases_not_ended", why=str(away))
         sends = await self._services.ledger.outbox.open_rows()
-        return self._backlog(await self._services.ledger.inbox.open_rows(), sends)
+        backlog = self._backlog(await self._services.ledger.inbox.questions(), sends)
+        return replace(backlog, newest=await self._services.ledger.waiting.newest())
 
     def _backlog(self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> Backlog:
         # Rows of channels that do not run now (under `tapeway run`) stay for the next gateway.
         here = self._services.router.channels
         mine = [row for row in rows if (row.message.output_channel or row.message.channel) in here]
-        by_status = (
+        taken, waiting, accepted = (
             tuple(row for row in mine if row.status == status)
             for status in ("taken", "waiting", "accepted")
         )
-        return Backlog(tuple(row for row in sends if row.message.channel in here), *by_status)
+        own = tuple(row for row in sends if row.message.channel in here)
+        return Backlog(own, taken, waiting, accepted)
 
     async def resume(self, backlog: Backlog) -> None:
         """Resume sends, turns and questions, in this order; then start the intake."""
         backlog = await self._resume_asked(backlog)
-        self.intake.start([replace(row, replayed=True) for row in backlog.accepted])
-        count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
+        self.intake.sift = self._in_own_chats
+        self.intake.start(backlog.newest)
+        count = len(backlog.taken) + len(backlog.waiting)
         if count:
             get_log().info("gateway.resumed", messages=count)
 
@@ -102,17 +110,31 @@ class Recovery:
     async def resume_channel(self, name: str) -> None:
         """Resume what waited for a channel that begins to run only now."""
         sends = await self._services.ledger.outbox.open_rows()
-        rows = await self._services.ledger.inbox.open_rows()
+        rows = await self._services.ledger.inbox.questions()
         mine = [row for row in rows if (row.message.output_channel or row.message.channel) == name]
         await self.resume_held(mine, [row for row in sends if row.message.channel == name])
+        waiting, holds = self._services.ledger.waiting, self._services.claims.holds
+        chats = [one for one in await waiting.chats() if one.channel == name]
+        ours = [one for one in chats if holds(one.session_id)]
+        await self.intake.put_left_over(ours, await waiting.newest())
+        if (shared := self._services.shared) is not None:
+            for chat in chats:
+                for number in chat.ids if chat.session_id and chat not in ours else ():
+                    data = {"box": "inbox", "id": number}
+                    await shared.controls.ask(chat.session_id or "", AGAIN, "operator", data)
 
     async def take_over(
-        self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow], lost: Collection[str]
+        self,
+        rows: Sequence[InboxRow],
+        sends: Sequence[OutboxRow],
+        lost: Collection[str],
+        unread: Sequence[UnreadRow] = (),
     ) -> None:
         """Take up what is open in sessions that were claimed; `lost` are those of a lost holder."""
         backlog = await self._resume_asked(self._backlog(rows, sends))
         for row in backlog.accepted:
             self.intake.put(replace(row, replayed=row.session_id in lost))
+        self.intake.put_unread(unread, lost)
 
     async def _resume_asked(self, backlog: Backlog) -> Backlog:
         backlog = await self._without_old_threads(backlog)
@@ -129,6 +151,13 @@ class Recovery:
         for question in self._bursts(backlog.waiting):
             await self.dispatcher.resume(question)
         return backlog
+
+    async def _in_own_chats(self, rows: list[InboxRow]) -> list[InboxRow]:
+        """Return the rows that stay where they were accepted; see `_without_old_threads`."""
+        if not self._services.old_threads.withheld:
+            return rows
+        left = await self._without_old_threads(Backlog((), (), (), tuple(rows)))
+        return list(left.accepted)
 
     async def _without_old_threads(self, backlog: Backlog) -> Backlog:
         """Accept what was asked in a withheld thread once more, as said in a chat of its own."""
@@ -147,8 +176,10 @@ class Recovery:
         unit = Unit()
         self._services.ledger.inbox.end(unit, tuple(old.values()), "dead", MOVED)
         await self._services.commit(unit, waiting="recovery")
-        kept = (tuple(row for row in rows if row.id not in old) for rows in parts)
-        return Backlog(backlog.sends, *kept)
+        taken, waiting, accepted = (
+            tuple(row for row in rows if row.id not in old) for rows in parts
+        )
+        return replace(backlog, taken=taken, waiting=waiting, accepted=accepted)
 
     def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
         """Rebuild the bursts that were being debounced when the previous process ended."""

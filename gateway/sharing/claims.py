@@ -24,6 +24,16 @@ class SessionClaims(Protocol):
         ...
 
 
+class SessionRow(Protocol):
+    """A row of the inbox, with or without its content."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def session_id(self) -> str | None: ...
+
+
 class EverySession(SessionClaims):
     """The claims of a process that works alone: it holds every session for ever."""
 
@@ -111,6 +121,20 @@ class HeldSessions(SessionClaims):
             del self._by_tape[held.tape]
             self._tails.release(held.tape)
         return held
+
+    def is_new(self, row: SessionRow) -> bool:
+        """Return whether a row is of a held session, and was not read before."""
+        held = self.by_id.get(row.session_id or "")
+        if held is None or row.id <= held.newest or row.id in held.joined:
+            return False
+        held.touched = self._clock.monotonic()
+        return True
+
+    def know(self, rows: Iterable[SessionRow]) -> None:
+        """Record that rows of sessions were read."""
+        for row in rows:
+            if (held := self.by_id.get(row.session_id or "")) is not None:
+                held.newest = max(held.newest, row.id)
 
     def of_tapes(self, tapes: Iterable[str]) -> set[str]:
         """Return the held sessions to which these tapes and forks belong."""

@@ -60,8 +60,8 @@ class Fencing:
             first.append(Run(FENCE, values, expect=1))
         self._held.writes(ours)
         for session_id in sorted(unit.for_sessions - ours):
-            values = {"session_id": session_id, "tape": self._tape_of(session_id), "asked": 1}
-            first.append(Run(ARRIVE, values))
+            place = {"session_id": session_id, "tape": self._tape_of(session_id)}
+            first.append(Run(ARRIVE, {**place, "asked": 1, "asks": 1}))
         others = sorted(self._held.of_others(tapes))
         if others:
             first.append(Run(TOUCH, {"tapes": dump(others)}))

@@ -14,6 +14,7 @@ from gateway.sharing.workers import VOID_CODE
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
+from gateway.storage.waiting import MAX_READ, UnreadRow, goes_first, split_unread
 from tape.entry import dump
 from tape.store import UnitStore
 from tape.tails import END
@@ -33,11 +34,15 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class OpenWork:
-    """What is open in sessions: messages, sends, and the newest control of each that has any."""
+    """What is open in sessions: messages, sends, and the newest control of each that has any.
+
+    Of sessions in which much was accepted, those messages are `unread`.
+    """
 
     rows: Sequence[InboxRow] = ()
     sends: Sequence[OutboxRow] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
+    unread: Sequence[UnreadRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,14 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What was added to held sessions: `arrived` and `asked` of each, and the new rows."""
+    """What was added to held sessions: `arrived` and `asked` of each, and the new rows.
+
+    Of sessions to which much was added, what was accepted is `unread`.
+    """
 
     counts: Mapping[str, tuple[int, int]]
     rows: Sequence[InboxRow]
+    unread: Sequence[UnreadRow]
 
 
 class SessionTable:
@@ -98,8 +107,11 @@ class SessionTable:
         """
         unit = Unit()
         known = dict(sorted(places))
+        both = zip(messages, places, strict=True)
+        asking = {session_id for message, (session_id, _tape) in both if goes_first(message)}
         for session_id, tape in known.items():
-            unit.run(ARRIVE, session_id=session_id, tape=tape, asked=0)
+            asks = int(session_id in asking)
+            unit.run(ARRIVE, session_id=session_id, tape=tape, asked=0, asks=asks)
         steps = self._inbox.write(unit, messages, kept_back, [one for one, _tape in places])
         if code:
             unit.run(VOID_CODE, expect=1, code=code)
@@ -121,7 +133,8 @@ class SessionTable:
     def join(self, unit: Unit, session_id: str, same_as: str) -> int:
         """Continue a session under another id, with what was accepted for it; nobody holds it.
 
-        The step returns the rows, with all that was accepted for the session that goes on.
+        The step returns the ids, with all that was accepted for the session that goes on, and
+        whether each goes first.
         """
         unit.run("sharing.dissolve", session_id=session_id)
         return unit.run("sharing.rekey", session_id=session_id, same_as=same_as)
@@ -189,10 +202,12 @@ class SessionTable:
 
     async def _work(self, outcomes: Sequence[Outcome]) -> OpenWork:
         controls, inbox, outbox = (outcome.rows for outcome in outcomes)
+        whole, unread = split_unread(inbox)
         return OpenWork(
-            await readable(self._store, inbox, InboxRow.read, "ledger.bury_inbox"),
+            await readable(self._store, whole, InboxRow.read, "ledger.bury_inbox"),
             await readable(self._store, outbox, OutboxRow.read, "ledger.bury_outbox"),
             {row["session_id"]: row["id"] for row in controls},
+            unread,
         )
 
     async def open_sends(self, session_ids: Iterable[str]) -> list[OutboxRow]:
@@ -207,11 +222,13 @@ class SessionTable:
             "sessions": dump([one.session_id for one in held]),
             "newest": dump([one.newest for one in held]),
             "owner": self._owner,
+            "most_read": MAX_READ,
         }
         found = await self._store.select("sharing.news", values)
         counts = {row["held_id"]: (row["arrived"], row["asked"]) for row in found}
-        rows = [row for row in found if row["id"] is not None]
-        return News(counts, await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox"))
+        whole, unread = split_unread([row for row in found if row["id"] is not None])
+        rows = await readable(self._store, whole, InboxRow.read, "ledger.bury_inbox")
+        return News(counts, rows, unread)
 
     async def set_aside(self, session_id: str) -> None:
         """Give back a session with a suspect, for a process that works on nothing else."""
@@ -270,8 +287,9 @@ class SessionTable:
 
 def _read_open(unit: Unit, sessions: str | None) -> None:
     # Controls come first: what they say was done to rows is seen in the rows then.
-    for statement in ("open_controls", "open_inbox", "open_outbox"):
-        unit.run(f"sharing.{statement}", sessions=sessions)
+    unit.run("sharing.open_controls", sessions=sessions)
+    unit.run("sharing.open_inbox", sessions=sessions, most_read=MAX_READ)
+    unit.run("sharing.open_outbox", sessions=sessions)
 
 
 def _claimed(row: Row) -> Claimed:

@@ -25,6 +25,7 @@ from gateway.sharing.workers import Standing, WorkerTable, home_id
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.people import PeopleTable
 from gateway.storage.ledger.rows import InboxRow
+from gateway.storage.waiting import UnreadRow
 from tape.database.schema import own_version
 from tape.store import SharedStore
 from tape.unit_of_work import Outcome
@@ -68,7 +69,7 @@ class SharedWork:
     refuse_newer: Callable[[], Awaitable[None]]
     arrived: Arrived = field(default=_ignored)
     nobody_works: bool = False  # whether no process claims sessions
-    take_in: Callable[[InboxRow], None] = field(default=lambda _row: None)
+    take_in: Callable[[Sequence[UnreadRow]], None] = field(default=lambda _rows: None)
     remember: Callable[[Taken], None] = field(default=lambda _taken: None)
 
     @classmethod
@@ -147,8 +148,8 @@ class SharedWork:
 
     def joined(self, outcome: Outcome) -> None:
         """Take in what was accepted for a session that goes on as one of ours."""
-        for row in sorted(outcome.rows, key=lambda one: one["id"]):
-            self.take_in(InboxRow.read(row))
+        found = [UnreadRow(one["id"], one["session_id"], one["urgent"]) for one in outcome.rows]
+        self.take_in(sorted(found, key=lambda one: one.id))
 
     def announce(self, arrival: Arrival) -> None:
         """Wake whoever holds a session to which work was added, or may claim it."""

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 import anyio
@@ -21,6 +22,15 @@ from tape.entry import parse_date
 from tape.errors import TapeError
 from tape.unit_of_work import Row
 
+NONE_OPEN: Final[Mapping[catalog.Metric, float]] = MappingProxyType(
+    {
+        catalog.INBOX: 0,
+        catalog.OLDEST: 0.0,
+        catalog.UNPLACED: 0,
+        catalog.UNPLACED_OLDEST: 0.0,
+        catalog.OUTBOX: 0,
+    }
+)
 STORE_SECONDS: Final = 2.0
 """Maximum seconds to wait for the database; after that, its last known numbers are shown."""
 
@@ -52,17 +62,21 @@ class Gauges:
 
     def _open_rows(self) -> Iterator[Reading]:
         now, channels = self._services.clock.now(), self._services.router.channels
-        found = {name: [0, 0.0, 0] for name in channels}
+        found = {name: dict(NONE_OPEN) for name in channels}
         for row in self._inbox:
-            own = found.setdefault(_channel_of(row, found), [0, 0.0, 0])
-            own[0] += row["messages"]
-            own[1] = max(own[1], (now - parse_date(row["oldest"])).total_seconds())
+            own = found.setdefault(_channel_of(row, channels), dict(NONE_OPEN))
+            own[catalog.INBOX] += row["messages"]
+            own[catalog.UNPLACED] += row["unplaced"]
+            dates = ((catalog.OLDEST, "oldest"), (catalog.UNPLACED_OLDEST, "unplaced_oldest"))
+            for metric, name in dates:
+                if row[name]:
+                    age = (now - parse_date(row[name])).total_seconds()
+                    own[metric] = max(own[metric], age)
         for row in self._outbox:
-            found.setdefault(_channel_of(row, found), [0, 0.0, 0])[2] += row["messages"]
-        for name, (messages, seconds, sends) in found.items():
-            yield Reading(catalog.INBOX, (name,), messages)
-            yield Reading(catalog.OLDEST, (name,), seconds)
-            yield Reading(catalog.OUTBOX, (name,), sends)
+            own = found.setdefault(_channel_of(row, channels), dict(NONE_OPEN))
+            own[catalog.OUTBOX] += row["messages"]
+        for name, values in found.items():
+            yield from (Reading(metric, (name,), value) for metric, value in values.items())
 
     def _channels(self) -> Iterator[Reading]:
         deaf = self._status.deaf()
@@ -89,7 +103,7 @@ def tallies(channels: Mapping[str, Channel]) -> Iterator[Reading]:
         yield Reading(catalog.LIMITED, (name,), tally.rate_limits)
 
 
-def _channel_of(row: Row, known: dict[str, list[float]]) -> str:
+def _channel_of(row: Row, known: Mapping[str, Channel]) -> str:
     """Return the channel of an account, as `account_id` names it."""
     name = str(row["account_id"]).partition(":")[0]
     return name if name in known else OTHER

@@ -22,6 +22,10 @@ SENTENCES: Final[Mapping[str, str]] = {
     "control.failed": "What another process asked for could not be done.",
     "delivery.taken_over": "A message is sent by another process, which has its session now.",
     "fence.refused": "A write was refused, because another process works on the session now.",
+    "intake.ended": "A message was ended while it waited to be placed, or some of its parts were.",
+    "intake.not_counted": "The database did not say how many messages wait to be placed.",
+    "intake.waiting": "Very many messages wait to be placed on their tapes; with the rate, and the"
+    " seconds until they are placed.",
     "intake.left": "A message is taken in by another process, which has its session now.",
     "session.lost": "Another process has taken a session over; this one drops what it did for it.",
     "session.suspect": "A session waits for an idle process: its turn may be what ends processes.",

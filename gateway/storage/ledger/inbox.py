@@ -115,13 +115,15 @@ class Inbox:
     ) -> FirstId:
         """Append a message to its tape, and record its entry, lane and status.
 
-        `also` are entries that follow from it, and stand behind its own.
+        `also` are entries that follow from it, and stand behind its own. The unit fails if the
+        message has ended meanwhile.
         """
         unit.works_on.add(session_id)
         first = unit.append(tape, [entry, *also], key=f"inbox:{row.id}")
         unit.run("ledger.know_session", session_id=session_id, tape=tape)
         unit.run(
             "ledger.taken_in",
+            expect=1,
             id=row.id,
             session_id=session_id,
             entry_id=first,
@@ -163,6 +165,11 @@ class Inbox:
         rows = await self._store.select("ledger.open_inbox", {})
         return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
 
+    async def questions(self) -> list[InboxRow]:
+        """Return every open message that is on its tape, oldest first."""
+        rows = await self._store.select("ledger.open_questions", {}, long=True)
+        return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
+
     async def waiting_entries(self, session_id: str) -> frozenset[int]:
         """Return the ids of the entries in a session that wait for turns of their own."""
         return _entries(await self._store.select(_WAITING, {"session_id": session_id}))
@@ -175,8 +182,14 @@ class Inbox:
 
     async def still_open(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
         """Return those of the given rows that have not ended."""
-        ids = dump([row.id for row in rows])
-        found = await self._store.select("ledger.still_open", {"ids": ids})
+        return await self._those("ledger.still_open", rows)
+
+    async def still_accepted(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
+        """Return those of the given rows that are to be taken in still."""
+        return await self._those("ledger.still_accepted", rows)
+
+    async def _those(self, statement: str, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
+        found = await self._store.select(statement, {"ids": dump([row.id for row in rows])})
         wanted = {row["id"] for row in found}
         return tuple(row for row in rows if row.id in wanted)
 
@@ -206,9 +219,8 @@ class Inbox:
         """Record that `others` are parts of the message in `row`."""
         self.rewrite(unit, row)
         for other in others:
-            unit.run(
-                "ledger.joined", id=other.id, session_id=session_id, entry_id=entry_id, lane=lane
-            )
+            place = {"session_id": session_id, "entry_id": entry_id, "lane": lane}
+            unit.run("ledger.joined", expect=1, id=other.id, **place)
 
     def rewrite(self, unit: Unit, row: InboxRow) -> None:
         """Replace a message's text, unless a turn has taken the message."""

@@ -37,6 +37,7 @@ from gateway.storage.ledger.leases import LEASE_SECONDS, Leases
 from gateway.storage.ledger.outbox import Outbox
 from gateway.storage.ledger.people import PeopleTable
 from gateway.storage.ledger.usage import UsageTable
+from gateway.storage.waiting import WaitingTable
 from tape.database.schema import Schema, read_schema
 from tape.store import UnitStore
 
@@ -75,6 +76,7 @@ class Ledger:
         self.budgets = BudgetTable(store)
         self.erasures = ErasureTable(store, clock)
         self.held = HoldTable(store, clock)
+        self.waiting = WaitingTable(store)
 
     async def chat_names(self) -> dict[str, str]:
         """Map sessions to the names of their chats, as far as they are known."""

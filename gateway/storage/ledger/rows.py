@@ -71,6 +71,8 @@ class InboxRow:
     """The message that this edit changes, if it is taken in as a question; not stored."""
     replaces: InboxRow | None = None
     """The waiting question or command that this edit makes another one of; not stored."""
+    line: str = ""
+    """The session in whose line it waits to be placed, if it has none yet; not stored."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:

@@ -29,6 +29,7 @@ from tests.fakes.telegram.faults import Refuse
 from tests.gateway.metrics.scraping import Samples, key, scrape
 from tests.kit.play import Play, opened
 from tests.kit.stages.telegram import TelegramStage
+from tests.kit.waiting import Patience
 
 PRICES: Final = {"price_input": 10.0, "price_cached": 1.0, "price_output": 100.0}
 MEGABYTES: Final = 64 * 1024 * 1024
@@ -42,8 +43,15 @@ async def breaks(late: bool = False) -> str:
     raise RuntimeError("broken")
 
 
+@dataclass(slots=True)
 class Breaks:
-    """A plugin whose tool has a bug."""
+    """A plugin whose tool has a bug, and which takes its time to admit a message."""
+
+    admits: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @hookimpl
+    async def admit_message(self) -> None:
+        await self.admits.wait()
 
     @hookimpl
     def provide_tools(self) -> list[Tool]:
@@ -55,6 +63,7 @@ class Watch:
     """A gateway that runs, and what its metrics were before and after each event."""
 
     play: Play
+    admits: asyncio.Event
     moved: dict[str, tuple[Samples, Samples]] = field(default_factory=dict)
 
     @property
@@ -91,6 +100,19 @@ async def waited_for(watch: Watch) -> Samples:
     await play.clock.advance(40)
     seen = await watch.scrape()
     gate.set()
+    return seen
+
+
+async def stood_in_line(watch: Watch) -> Samples:
+    play, patience = watch.play, Patience("a message is accepted")
+    watch.admits.clear()
+    play.model.enqueue(Text(("Ripe.",)))
+    await play.stage.say(play.chat(), play.person(), "the plum?")
+    while not await play.gateway.services.ledger.waiting.chats():
+        await patience.pause()
+    await play.clock.advance(40)
+    seen = await watch.scrape()
+    watch.admits.set()
     return seen
 
 
@@ -193,7 +215,8 @@ async def fell_silent(watch: Watch) -> Samples:
 
 EVENTS: Final[tuple[Event, ...]] = (
     fell_silent,
-    *(answered, waited_for, shown_late, held_back, refused_there, delivered_again, tools_ran),
+    *(answered, waited_for, stood_in_line, shown_late, held_back, refused_there),
+    *(delivered_again, tools_ran),
     *(model_was_busy, stopped, database_was_away, loop_was_late, disk_shrank, process_grew),
 )
 
@@ -233,6 +256,8 @@ TABLE: Final[Mapping[str, tuple[Moved, ...]]] = {
     "tapeway_messages_total": (turn(answered, "new"), turn(delivered_again, "repeated")),
     "tapeway_inbox_messages": (Moved(waited_for, TELEGRAM),),
     "tapeway_inbox_oldest_seconds": (some(waited_for, TELEGRAM, 40),),
+    "tapeway_unplaced_messages": (Moved(stood_in_line, TELEGRAM),),
+    "tapeway_unplaced_oldest_seconds": (some(stood_in_line, TELEGRAM, 40),),
     "tapeway_outbox_messages": (Moved(held_back, TELEGRAM),),
     "tapeway_first_text_seconds": (
         Moved(answered, TELEGRAM, 1, suffix="_count"),
@@ -294,8 +319,10 @@ async def watched(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wat
     """Have everything happen once."""
     more: dict[str, Any] = {"MODELS": json.dumps({"model": PRICES})}
     async with opened("telegram", lasts=True) as house:
-        async with house.playing(tmp_path_factory.mktemp("home"), Breaks(), **more) as play:
-            watch = Watch(play)
+        plugin = Breaks()
+        plugin.admits.set()
+        async with house.playing(tmp_path_factory.mktemp("home"), plugin, **more) as play:
+            watch = Watch(play, plugin.admits)
             for event in EVENTS:
                 await watch.during(event)
             yield watch

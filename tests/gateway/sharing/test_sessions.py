@@ -21,6 +21,7 @@ from gateway.sharing.workers import Role, WorkerTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.people import PeopleTable
+from gateway.storage.waiting import MAX_READ
 from tape.entry import dump
 from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.store import PostgresStore
@@ -52,7 +53,7 @@ class Tables:
     def accepting(self) -> Unit:
         """What accepts a message."""
         unit = Unit()
-        unit.run("sharing.arrive", session_id="web:lobby", tape="t", asked=0)
+        unit.run("sharing.arrive", session_id="web:lobby", tape="t", asked=0, asks=0)
         self.inbox.write(unit, [SAID], None, ["web:lobby"])
         return unit
 
@@ -89,7 +90,7 @@ class Tables:
     async def with_attic(self) -> Unit:
         """Make a second session; return what adds work to it."""
         unit = Unit()
-        unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0)
+        unit.run("sharing.arrive", session_id="web:attic", tape="t2", asked=0, asks=0)
         await self.store.commit(unit)
         return unit
 
@@ -112,7 +113,7 @@ async def shared() -> AsyncIterator[Tables]:
     with fresh_database() as url:
         store = await to_thread.run_sync(partial(PostgresStore.open, url, schemas))
         unit = Unit()
-        unit.run("sharing.arrive", session_id="web:lobby", tape="t", asked=0)
+        unit.run("sharing.arrive", session_id="web:lobby", tape="t", asked=0, asks=0)
         await store.commit(unit)
         yield Tables(url, store, Ledger(store, ManualClock(), "aa").inbox)
         await store.close()
@@ -313,3 +314,38 @@ async def test_people_keep_their_numbers_in_a_session_that_was_searched_before_i
     await number(searching, "eve", "bob")
     found = [await PeopleTable(shared.store).find("web:lobby", one) for one in (1, 2, 3)]
     assert found == ["ann", "bob", "eve"]
+
+
+async def test_a_session_in_which_somebody_asks_is_claimed_before_those_with_talk_alone(
+    shared: Tables,
+) -> None:
+    table = shared.of("aa")
+    await table.claim(9)
+    await table.give_back([one.held for one in (await table.renew())[0]])
+    await shared.write("UPDATE session SET owner = '', ready_at = '', lease_until = '', asks = 0")
+    for number, addressed in enumerate((False, False, True), start=1):
+        said = replace(SAID, ext_id=f"c{number}/1", chat_id=f"c{number}", addressed=addressed)
+        await shared.of("zz").accept([said], None, [(f"web:c{number}", f"t{number}")], works=False)
+    claimed = [(await table.claim(1)).claimed for _time in range(3)]
+    assert [one.held.session_id for some in claimed for one in some] == [
+        "web:c3",
+        "web:c1",
+        "web:c2",
+    ]
+
+
+async def test_of_much_that_was_accepted_only_the_first_messages_are_read(shared: Tables) -> None:
+    table, many = shared.of("aa"), MAX_READ + 5
+    said = [
+        replace(SAID, ext_id=f"1/{number}", addressed=number == many, follows=False)
+        for number in range(many + 1)
+    ]
+    await shared.of("zz").accept(said, None, [("web:lobby", "t")] * len(said), works=False)
+    await shared.of("zz").accept(
+        [replace(SAID, ext_id="2/1", chat_id="2")], None, [("web:2", "t2")], works=False
+    )
+    work = (await table.claim(9)).work
+    assert [row.session_id for row in work.rows] == []
+    assert [row.id for row in work.unread] == sorted(row.id for row in work.unread)
+    assert [row.session_id for row in work.unread].count("web:lobby") == len(said)
+    assert [row.urgent for row in work.unread if row.session_id == "web:lobby"].count(True) == 1

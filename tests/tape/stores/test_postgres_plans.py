@@ -163,6 +163,7 @@ GIVEN: Final[dict[str, Any]] = {
     "name": "b7", "share": [1, 2], "ahead": [0.0, 0.0], "wanted": [1, 1], "apart": 0.1, "lead": 0.0,
     "period": 1.0, "every": 0, "refused": True,
     "grace": 5.0, "same_as": "s2", "size": 1, "data": b"x", "message_ids": '["m4077"]',
+    "most_read": 200, "asks": 1,
 }  # fmt: skip
 OWN: Final[dict[str, dict[str, Any]]] = {
     "ledger.spend_turn": {"turns": 0},

@@ -22,13 +22,14 @@ WHERE session_id = ANY (
 
 -- name: arrive
 -- Work is added to a session: lock it, so that its rows get their ids in the order of commits.
-INSERT INTO session (session_id, tape, ready_at, arrived, asked)
+INSERT INTO session (session_id, tape, ready_at, arrived, asked, asks)
 VALUES (coalesce((SELECT same_as FROM alias WHERE alias.session_id = :session_id ::text),
                  :session_id ::text),
-        :tape, utc_after(0), 1, :asked)
+        :tape, utc_after(0), 1, :asked, :asks)
 ON CONFLICT (session_id) DO UPDATE
 SET arrived = session.arrived + 1,
     asked = session.asked + excluded.asked,
+    asks = greatest(session.asks, excluded.asks),
     ready_at = CASE WHEN session.owner = '' AND session.ready_at = '' THEN excluded.ready_at
                     ELSE session.ready_at END
 RETURNING session.session_id, session.tape, session.number, session.owner, session.arrived
@@ -41,7 +42,8 @@ WHERE tape = ANY (text_list(:tapes))
 RETURNING session_id, tape, number, owner, arrived
 
 -- name: claim
--- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder.
+-- Take sessions whose holder is lost, or which are ready and nobody's; `was` is the lost holder. Those
+-- in which somebody asks are taken before those in which people only talk.
 -- Our own whose lease ran out while nobody could renew it are still ours: `renew` keeps them. Nobody
 -- waits for the disk: of a claim that a crash of the server undoes, the fence lets nothing through.
 -- What reads their open work in the same transaction finds their ids in a setting.
@@ -51,13 +53,21 @@ WITH lost AS (
     SELECT session_id, owner AS was FROM session
     WHERE owner <> '' AND lease_until <= (SELECT utc_after(0)) AND suspect = :suspect
       AND owner <> :owner
-    ORDER BY lease_until LIMIT :most_lost FOR UPDATE SKIP LOCKED),
-ready AS (
+    ORDER BY asks DESC, lease_until LIMIT :most_lost FOR UPDATE SKIP LOCKED),
+asking AS (
     SELECT session_id, '' AS was FROM session
-    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect
+    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect AND asks = 1
       AND (:since ::double precision = 0 OR ready_at <= (SELECT utc_after(:since)))
     ORDER BY ready_at LIMIT :most FOR UPDATE SKIP LOCKED),
-free AS (SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM ready),
+talking AS (
+    SELECT session_id, '' AS was FROM session
+    WHERE owner = '' AND ready_at <> '' AND suspect = :suspect AND asks = 0
+      AND (:since ::double precision = 0 OR ready_at <= (SELECT utc_after(:since)))
+    ORDER BY ready_at LIMIT (SELECT greatest(0, :most ::bigint - count(*)) FROM asking)
+    FOR UPDATE SKIP LOCKED),
+free AS (
+    SELECT session_id, was FROM lost UNION ALL SELECT session_id, was FROM asking
+    UNION ALL SELECT session_id, was FROM talking),
 claimed AS (
     UPDATE session
     SET owner = :owner, epoch = epoch + 1, lease_until = utc_after(:seconds), ready_at = '',
@@ -111,7 +121,7 @@ SELECT session_id FROM session WHERE owner = :owner AND owner <> '' ORDER BY ses
 -- name: give_back
 -- Give back sessions that have nothing open, and to which nothing was added since they were read;
 -- `lock_idle` stands before it.
-UPDATE session SET owner = '', lease_until = '', ready_at = ''
+UPDATE session SET owner = '', lease_until = '', ready_at = '', asks = 0
 FROM unnest(text_list(:sessions), id_list(:arrived)) AS known (session_id, arrived)
 WHERE session.session_id = known.session_id AND session.arrived = known.arrived
   AND session.session_id = ANY (text_list(current_setting('tapeway.idle', true)::json))
@@ -194,14 +204,23 @@ WHERE session_id = ANY (text_list(current_setting('tapeway.claimed', true)::json
 
 -- name: open_inbox
 -- Every message of these sessions, or of those that were claimed just now, that has not ended;
--- oldest first.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
-       received_at, held_as
-FROM inbox
-WHERE session_id = ANY (text_list(
-        coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
-  AND status IN ('accepted', 'waiting', 'taken')
-ORDER BY id
+-- oldest first. Of the accepted ones, only the first have their content; of all others is said
+-- whether somebody waits for them.
+SELECT inbox.id, account_id, session_id, entry_id, lane, turn_id,
+       CASE WHEN place <= :most_read OR inbox.status <> 'accepted' THEN payload END AS payload,
+       inbox.status, attempts, crashes, received_at, held_as,
+       CASE WHEN total > :most_read AND inbox.status = 'accepted'
+            THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
+                  OR json_text(payload, '{command}') <> ''
+                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+FROM (SELECT id, count(*) FILTER (WHERE status = 'accepted') OVER (ORDER BY id) AS place,
+             count(*) FILTER (WHERE status = 'accepted') OVER () AS total
+      FROM inbox
+      WHERE session_id = ANY (text_list(
+              coalesce(:sessions ::text, current_setting('tapeway.claimed', true))::json))
+        AND status IN ('accepted', 'waiting', 'taken')) AS found
+JOIN inbox ON inbox.id = found.id
+ORDER BY inbox.id
 
 -- name: open_outbox
 -- Every send of these sessions, or of those that were claimed just now, that has not ended; oldest
@@ -215,13 +234,24 @@ WHERE session_id = ANY (text_list(
 ORDER BY id
 
 -- name: news
--- What was added to sessions that we hold, behind the newest row that we know of each.
-SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id, inbox.account_id, inbox.session_id,
-       entry_id, lane, turn_id, payload, status, attempts, crashes, received_at, held_as
-FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
-JOIN session ON session.session_id = held.session_id AND session.owner = :owner
-LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
-     AND inbox.status IN ('accepted', 'waiting', 'taken')
+-- What was added to sessions that we hold, behind the newest row that we know of each. Of the
+-- accepted messages, only the first have their content, as in `open_inbox`.
+SELECT added.held_id, added.arrived, added.asked, inbox.id, account_id, session_id,
+       entry_id, lane, turn_id,
+       CASE WHEN place <= :most_read OR status <> 'accepted' THEN payload END AS payload,
+       status, attempts, crashes, received_at, held_as,
+       CASE WHEN total > :most_read AND status = 'accepted'
+            THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
+                  OR json_text(payload, '{command}') <> ''
+                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+FROM (SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id,
+             count(inbox.id) FILTER (WHERE status = 'accepted') OVER (ORDER BY inbox.id) AS place,
+             count(inbox.id) FILTER (WHERE status = 'accepted') OVER () AS total
+      FROM unnest(text_list(:sessions), id_list(:newest)) AS held (session_id, newest)
+      JOIN session ON session.session_id = held.session_id AND session.owner = :owner
+      LEFT JOIN inbox ON inbox.session_id = held.session_id AND inbox.id > held.newest
+           AND inbox.status IN ('accepted', 'waiting', 'taken')) AS added
+LEFT JOIN inbox ON inbox.id = added.id
 ORDER BY inbox.id
 
 -- name: behind
@@ -247,8 +277,10 @@ WHERE session_id IN (:session_id, :same_as)
   AND (status = 'accepted'
        OR (status = 'waiting' AND session_id = :session_id
            AND coalesce(json_text(payload, '{kind}'), 'message') = 'message'))
-RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
-          received_at, held_as
+RETURNING id, session_id,
+          (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
+             OR json_text(payload, '{command}') <> ''
+             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) AS urgent
 
 -- name: dissolve
 -- Nobody holds a session any more that continues under another id; what is open in it goes on.

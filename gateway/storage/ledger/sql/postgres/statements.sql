@@ -106,10 +106,13 @@ UPDATE session SET owner = :owner
 WHERE session_id = :session_id AND owner = :owner AND epoch = :epoch
 
 -- name: taken_in
--- The message is on its tape (or was refused).
+-- The message is on its tape (or was refused), unless somebody has ended it meanwhile. A unit that is
+-- run again finds its entry, and changes nothing.
 UPDATE inbox
-SET status = :status, session_id = :session_id, entry_id = :entry_id, lane = :lane
-WHERE id = :id AND status = 'accepted'
+SET status = CASE status WHEN 'accepted' THEN :status ELSE status END,
+    session_id = :session_id, entry_id = :entry_id,
+    lane = CASE status WHEN 'accepted' THEN :lane ELSE lane END
+WHERE id = :id AND (status = 'accepted' OR (session_id = :session_id AND entry_id = :entry_id))
 
 -- name: take
 -- A turn takes a message; a turn that is resumed takes it again, which leaves the first date.
@@ -127,6 +130,10 @@ WHERE id = :id AND status IN ('waiting', 'taken')
 -- The messages of a JSON list of ids that have not ended.
 SELECT id FROM inbox
 WHERE id = ANY (id_list(:ids)) AND status IN ('accepted', 'waiting', 'taken')
+
+-- name: still_accepted
+-- The messages of a JSON list of ids that are not on their tapes, and have not ended.
+SELECT id FROM inbox WHERE id = ANY (id_list(:ids)) AND status = 'accepted'
 
 -- name: hand_over
 -- A turn is left to the next start on purpose, so it is no lost attempt.
@@ -286,10 +293,10 @@ UPDATE inbox SET status = 'dropped', why = :why
 WHERE id = :id AND status IN ('waiting', 'held', 'dropped')
 
 -- name: joined
--- A part of a message in another row.
+-- A part of a message in another row, unless somebody has ended it meanwhile.
 UPDATE inbox
 SET status = 'joined', session_id = :session_id, entry_id = :entry_id, lane = :lane
-WHERE id = :id AND status = 'accepted'
+WHERE id = :id AND (status = 'accepted' OR (status = 'joined' AND entry_id = :entry_id))
 
 -- name: original_of
 -- The message that an edit changes: the first one on a tape under its id, if one says something.

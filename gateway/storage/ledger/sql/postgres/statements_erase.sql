@@ -27,13 +27,15 @@ WHERE starts_with(session_id, :channel ::text || ':')
       AND (account_id = :channel OR starts_with(account_id, :channel ::text || ':')))
 
 -- name: rows_of_person
--- What a person wrote on a channel, in any chat, and what others forwarded of it.
+-- What a person wrote on a channel, in any chat, and what others forwarded of it. Messages that were
+-- accepted, and are on no tape, may have no session.
 SELECT id, account_id, chat_id, session_id, entry_id, message_id,
        CASE WHEN json_text(payload, '{sender,id}') = :person THEN turn_id END AS turn_id
 FROM inbox
 WHERE (account_id = :channel OR starts_with(account_id, :channel ::text || ':'))
   AND (json_text(payload, '{sender,id}') = :person OR json_text(payload, '{forwarded,author_id}') = :person)
-  AND (:session_id = '' OR session_id = :session_id)
+  AND (:session_id = '' OR session_id = :session_id
+       OR (session_id IS NULL AND account_id || CASE WHEN strpos(account_id, ':') > 0 THEN '/' ELSE ':' END || chat_id = :session_id))
 
 -- name: rows_of_entries
 -- The messages with these entries, and what came under the same ids: edits and deletions.

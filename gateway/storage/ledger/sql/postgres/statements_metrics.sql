@@ -1,8 +1,11 @@
 -- What /metrics counts: both read only the open rows, by their partial indexes.
 
 -- name: open_messages
--- How many messages of each account have not ended, and when the oldest was accepted.
-SELECT account_id, count(*) AS messages, min(received_at) AS oldest
+-- How many messages of each account have not ended, and how many of these are not on their tapes;
+-- and when the oldest of each was accepted.
+SELECT account_id, count(*) AS messages, min(received_at) AS oldest,
+       count(*) FILTER (WHERE status = 'accepted') AS unplaced,
+       min(received_at) FILTER (WHERE status = 'accepted') AS unplaced_oldest
 FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken')
 GROUP BY account_id

@@ -27,13 +27,15 @@ WHERE substr(session_id, 1, length(:channel) + 1) = :channel || ':'
       AND (account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':'))
 
 -- name: rows_of_person
--- What a person wrote on a channel, in any chat, and what others forwarded of it.
+-- What a person wrote on a channel, in any chat, and what others forwarded of it. Messages that were
+-- accepted, and are on no tape, may have no session.
 SELECT id, account_id, chat_id, session_id, entry_id, message_id,
        iif(payload ->> '$.sender.id' = :person, turn_id, NULL) AS turn_id
 FROM inbox
 WHERE (account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')
   AND (payload ->> '$.sender.id' = :person OR payload ->> '$.forwarded.author_id' = :person)
-  AND (:session_id = '' OR session_id = :session_id)
+  AND (:session_id = '' OR session_id = :session_id
+       OR (session_id IS NULL AND account_id || iif(instr(account_id, ':'), '/', ':') || chat_id = :session_id))
 
 -- name: rows_of_entries
 -- The messages with these entries, and what came under the same ids: edits and deletions.

@@ -1,0 +1,1 @@
+"""Place accepted messages on their tapes, and record what else happens in chats."""

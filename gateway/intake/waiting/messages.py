@@ -1,0 +1,190 @@
+"""What waits to be placed: ids in memory, and of a few messages their content as well.
+
+The content of the others is read from the ledger when their turn comes. What an earlier process
+has left over, or another one accepted, is read for the first time then: its parts are joined here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from gateway.intake.reassembly import Parts, joined_parts
+from gateway.intake.waiting.lines import Lines
+from gateway.services import Services
+from gateway.storage.ledger.rows import InboxRow
+from gateway.storage.waiting import goes_first
+from tape.entry import parse_date
+
+MAX_KEPT: Final = 300
+"""Maximum messages whose content is kept in memory, and as many that are urgent."""
+
+AHEAD: Final = 64
+"""Messages that are read beyond a piece which ends inside a message's parts."""
+
+Place = tuple[str, int]  # the session in whose line a message waits, and the id of its row
+
+
+@dataclass(slots=True, eq=False)
+class Ready:
+    """What goes next: whole messages, and rows that have to be completed or joined before."""
+
+    messages: list[Parts] = field(default_factory=list)
+    unready: list[InboxRow] = field(default_factory=list)
+    ended: list[Place] = field(default_factory=list)  # nobody has to place them any more
+
+
+@dataclass(eq=False)
+class WaitingMessages:
+    """The messages of all sessions that wait, in their lines."""
+
+    _services: Services
+    sift: Callable[[list[InboxRow]], Awaitable[list[InboxRow]]]
+    lines: Lines = field(default_factory=Lines)
+    _kept: dict[int, Parts] = field(default_factory=dict)
+    _joined: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parts that aren't kept
+    _unread: set[int] = field(default_factory=set)
+    _old: set[int] = field(default_factory=set)  # left over by an earlier process, and unread
+    _unsure: list[Place] = field(default_factory=list)  # edits and deletions, maybe of questions
+
+    def add(self, key: str, parts: Parts, *, again: bool = False) -> None:
+        """Add a whole message to a line; `again` says that it was taken and not placed."""
+        row, urgent = parts[0], any(goes_first(part.message) for part in parts)
+        if row.message.kind in ("edit", "delete") and not urgent:
+            self._unsure.append((key, row.id))
+        if len(self._kept) < (2 * MAX_KEPT if urgent or again else MAX_KEPT):
+            self._kept[row.id] = parts
+        elif len(parts) > 1:
+            self._joined[row.id] = tuple(part.id for part in parts)
+        if row.replayed:
+            self._old.add(row.id)
+        self.lines.add(key, row.id, urgent=urgent, old=row.replayed, again=again)
+
+    def add_unread(
+        self, key: str, ids: Iterable[int], urgent: Collection[int], *, old: bool
+    ) -> None:
+        """Add rows of which nothing is known but their ids, and which of them are urgent."""
+        for number in ids:
+            self._unread.add(number)
+            if old:
+                self._old.add(number)
+            self.lines.add(key, number, urgent=number in urgent, old=old)
+
+    def __post_init__(self) -> None:
+        self._table = self._services.ledger.waiting
+        self._retrying = partial(self._services.guard.retrying, "intake")
+
+    @property
+    def has_urgent(self) -> bool:
+        """Whether something urgent waits, or something that may be."""
+        return bool(self._unsure) or self.lines.has_urgent
+
+    async def take(self, most: int) -> tuple[Ready, bool]:
+        """Take what goes next, up to so many messages; say whether it is urgent."""
+        unsure, self._unsure = self._unsure, []
+        if unsure:
+            asked = [number for _key, number in unsure]
+            found = await self._retrying(lambda: self._table.about_questions(asked))
+            for key, number in unsure:
+                if number in found:
+                    self.lines.promote(key, number)
+        places, urgent = self.lines.take(most)
+        return await self._read(places), urgent
+
+    async def _read(self, places: Sequence[Place]) -> Ready:
+        ready = Ready()
+        missing = [one for _key, one in places if one not in self._kept]
+        if not missing:
+            ready.messages = [self._take_kept(number) for _key, number in places]
+            return ready
+        wanted = {part for one in missing for part in self._joined.get(one, (one,))}
+        rows = {row.id: row for row in await self._retrying(lambda: self._table.rows(wanted))}
+        ready.ended = self._ended(places, rows.keys())
+        unread: dict[str, list[InboxRow]] = {}
+        for key, number in places:
+            if number in self._unread:
+                if number in rows:
+                    unread.setdefault(key, []).append(self._as_read(rows[number]))
+                self._unread.discard(number)
+                continue
+            await self._join(key, unread.pop(key, []), ready)
+            if number in self._kept:
+                ready.messages.append(self._take_kept(number))
+                continue
+            ids = self._joined.pop(number, (number,))
+            parts = tuple(self._as_read(rows[one]) for one in ids if one in rows)
+            if parts:
+                ready.messages.append(parts)
+        for key, own in unread.items():
+            await self._join(key, own, ready)
+        return ready
+
+    def _ended(self, places: Sequence[Place], open_ids: Collection[int]) -> list[Place]:
+        """Return what was to be read, and is not there any more."""
+        found = [
+            (key, part)
+            for key, one in places
+            if one not in self._kept
+            for part in self._joined.get(one, (one,))
+            if part not in open_ids
+        ]
+        self._old.difference_update(number for _key, number in found)
+        return found
+
+    def _take_kept(self, number: int) -> Parts:
+        self._old.discard(number)
+        return self._kept.pop(number)
+
+    def _as_read(self, row: InboxRow) -> InboxRow:
+        old = row.id in self._old
+        self._old.discard(row.id)
+        return replace(row, replayed=True) if old else row
+
+    async def _join(self, key: str, rows: list[InboxRow], ready: Ready) -> None:
+        """Join the parts of messages that were read; what has to be looked up first stops there."""
+        kept = await self.sift(rows)
+        if len(kept) < len(rows):
+            left = {row.id for row in kept}
+            ready.ended.extend((key, row.id) for row in rows if row.id not in left)
+        rows = kept
+        for at, row in enumerate(rows):
+            if row.message.incomplete or self._may_go_on(row):
+                ready.unready.extend(rows[at:])
+                rows = rows[:at]
+                break
+        if any(row.message.joins for row in rows):
+            rows = await self._with_later_parts(key, rows)
+        ready.messages.extend(joined_parts(rows, self._waits))
+
+    def _waits(self, row: InboxRow) -> bool:
+        channel = self._services.router.channels.get(row.message.channel)
+        return bool(row.message.joins) and channel is not None and channel.traits.join_wait > 0
+
+    def _may_go_on(self, row: InboxRow) -> bool:
+        """Return whether further parts of a message may not be accepted yet."""
+        channel = self._services.router.channels.get(row.message.channel)
+        if row.replayed or not row.message.joins or channel is None or not row.received_at:
+            return False
+        age = self._services.clock.now() - parse_date(row.received_at)
+        return age.total_seconds() <= channel.traits.join_wait
+
+    async def _with_later_parts(self, key: str, rows: list[InboxRow]) -> list[InboxRow]:
+        """Return rows with the parts of their messages that stand behind them in the line."""
+        ahead = [one for one in self.lines.next(key, AHEAD) if one in self._unread]
+        if not ahead:
+            return rows
+        found_ahead = await self._retrying(lambda: self._table.rows(ahead))
+        more = [self._peeked(row) for row in found_ahead]
+        firsts = {row.id for row in rows}
+        whole = joined_parts([*rows, *more], self._waits)
+        found = [part for parts in whole if parts[0].id in firsts for part in parts]
+        later = {part.id for part in found} - firsts
+        self.lines.remove(key, later)
+        self._unread -= later
+        self._old -= later
+        return sorted(found, key=lambda row: row.id)
+
+    def _peeked(self, row: InboxRow) -> InboxRow:
+        return replace(row, replayed=True) if row.id in self._old else row

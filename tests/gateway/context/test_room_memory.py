@@ -274,14 +274,14 @@ def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() 
 
 
 async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(gateway: Gateway) -> None:
-    rooms = RoomMemories(gateway.services.tapes, Linker(), most=1_000_000)
+    rooms = RoomMemories(gateway.services.tapes, Linker(), most=2_500_000)
     names = [f"tape {number}" for number in range(20)]
     made = [await rooms.of(name) for name in names]
     assert [await rooms.of(name) for name in names] == made
     for message in range(1, WINDOW + 1):
         for room in made:
             room.hear(*heard(message, "1", "a"), message)
-    fit = 1_000_000 // made[0].size()
+    fit = 2_500_000 // made[0].size()
     assert 3 < fit < len(names)
     calls = [id(room.called) for room in made]
     del made, room

@@ -183,8 +183,9 @@ LAG: Final = _histogram(
 )
 ROOM_READS: Final = _counter(
     "tapeway_room_reads_total",
-    "Chats whose newest messages were read from the tape, to tell conversations apart: at the first"
-    " message after a start, or after another process worked on the chat. Later, memory has them.",
+    "Chats of which what is remembered, to tell conversations apart, was read from the database: at"
+    " the first message after a start, or after another process worked on the chat. Later, memory"
+    " has it, unless so many chats are active that context.memory_bytes does not hold them.",
 )
 DISK_FREE: Final = _gauge(
     "tapeway_disk_free_bytes", "Free bytes of the disk that holds the home folder."

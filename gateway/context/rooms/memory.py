@@ -301,7 +301,9 @@ class RoomMemory:
         return choose(self.room, key, most)
 
     def _ids(self, keys: Iterable[str]) -> tuple[int, ...]:
-        return tuple(number for one in keys if (number := self.entry_of(one)))
+        """Return the entries of people's messages; the agent's are shown with their lanes."""
+        theirs = (one for one in keys if not one.startswith(OURS))
+        return tuple(number for one in theirs if (number := self.entry_of(one)))
 
     def is_young(self, key: str) -> bool:
         """Return whether a message's conversation has only a few messages."""

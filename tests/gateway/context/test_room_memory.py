@@ -274,19 +274,18 @@ def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() 
 
 
 async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(gateway: Gateway) -> None:
-    rooms = RoomMemories(gateway.services.tapes, Linker(), most=1_000_000)
+    rooms = RoomMemories(gateway.services.tapes, Linker(), most=2_500_000)
     names = [f"tape {number}" for number in range(20)]
     made = [await rooms.of(name) for name in names]
     assert [await rooms.of(name) for name in names] == made
-    for message in range(1, WINDOW + 1):
-        for room in made:
+    for name, room in zip(names, made, strict=True):
+        for message in range(1, WINDOW + 1):
             room.hear(*heard(message, "1", "a"), message)
-    fit = 1_000_000 // made[0].size()
+        assert await rooms.of(name) is room
+    fit = 2_500_000 // made[0].size()
     assert 3 < fit < len(names)
     calls = [id(room.called) for room in made]
     del made, room
-    for name in names:
-        await rooms.of(name)
     again = [id((await rooms.of(name)).called) for name in names[-fit:]]
     assert again == calls[-fit:]
     assert len((await rooms.of(names[0])).room) == 0

@@ -187,8 +187,7 @@ async def running_gateway(
                     await gateway.parts.recovery.resume(backlog)
                     if claimer is not None:
                         group.start_soon(claimer.run, name="claims")
-                    gateway.services.spawn("chores", _chores(gateway).run)
-                    gateway.services.spawn("waiting", gateway.parts.intake.watch.run)
+                    _spawn_chores(gateway)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
@@ -298,8 +297,10 @@ def _seeing_model(
     return VisionModel(_make_model(meters, settings, learned), files)
 
 
-def _chores(gateway: Gateway) -> Chores:
-    return Chores(gateway.services, gateway.parts.eraser, gateway.is_busy)
+def _spawn_chores(gateway: Gateway) -> None:
+    spawn, parts = gateway.services.spawn, gateway.parts
+    spawn("chores", Chores(gateway.services, parts.eraser, gateway.is_busy).run)
+    spawn("waiting", parts.intake.watch.run)
 
 
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:

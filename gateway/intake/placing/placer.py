@@ -200,7 +200,7 @@ class Placer:
         return first
 
     async def _pauses(self, started: float, stops: Stops) -> bool:
-        """Let everything else go on after some milliseconds; return whether to stop here."""
+        """Give way to everything else after some milliseconds; return whether to stop here."""
         now = self._services.clock.monotonic()
         if now - self._breath >= BREATH_SECONDS:
             for _ in range(BREATHS if self._sink.is_answering else 1):

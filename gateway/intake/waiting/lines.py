@@ -22,7 +22,7 @@ MAX_RUN: Final = 100
 
 
 @dataclass(slots=True, eq=False)
-class Line:
+class SessionLine:
     """What waits in a session: the ids of rows in their order, of a joined message the first one's.
 
     urgent  those of them that go first
@@ -66,10 +66,10 @@ class Line:
 
 
 @dataclass(slots=True, eq=False)
-class Lines:
+class SessionLines:
     """The lines of all sessions, by the session's id; `settle` follows each `take`."""
 
-    _lines: dict[str, Line] = field(default_factory=dict)
+    _lines: dict[str, SessionLine] = field(default_factory=dict)
     _urgent: list[tuple[bool, int, int, int, str]] = field(default_factory=list)  # a heap
     _talk: deque[str] = field(default_factory=deque)  # the rotation
     _rounds: list[int] = field(default_factory=lambda: [0, 0])  # of new messages, and left over
@@ -106,7 +106,7 @@ class Lines:
 
         `old` says that an earlier process left it over, `again` that it was taken and not placed.
         """
-        line = self._lines.setdefault(key, Line())
+        line = self._lines.setdefault(key, SessionLine())
         self._list(key, line, first=again)
         if old:
             line.old = max(line.old, number)
@@ -118,7 +118,7 @@ class Lines:
             self._queue(key, line)
 
     def promote(self, key: str, number: int) -> None:
-        """Let a message that waits go first after all."""
+        """Make a message urgent that waits already."""
         line = self._lines.get(key)
         if line is None or number not in line.ids or number in line.urgent:
             return
@@ -149,10 +149,10 @@ class Lines:
 
     def hold(self, key: str) -> None:
         """Take nothing of a line until it is freed."""
-        self._lines.setdefault(key, Line()).held = True
+        self._lines.setdefault(key, SessionLine()).held = True
 
     def free(self, key: str) -> None:
-        """Let a line that was held go on."""
+        """End the hold on a line."""
         line = self._lines.get(key)
         if line is None:
             return
@@ -164,13 +164,13 @@ class Lines:
             self._queue(key, line)
         self._taken.add(key)
 
-    def _list(self, key: str, line: Line, *, first: bool) -> None:
+    def _list(self, key: str, line: SessionLine, *, first: bool) -> None:
         if not line.listed and not line.held:
             line.listed = True
             (self._talk.appendleft if first else self._talk.append)(key)
 
     def merge(self, key: str, into: str) -> None:
-        """Let what waits in one session's line wait in another's, by the order of acceptance."""
+        """Move what waits in one session's line to another's, in the order of acceptance."""
         line = self._lines.pop(key, None)
         if line is None:
             return
@@ -236,7 +236,7 @@ class Lines:
         self._count -= len(found)
         return found
 
-    def _queue(self, key: str, line: Line) -> None:
+    def _queue(self, key: str, line: SessionLine) -> None:
         """Put a line among those with something urgent, by its round and then by its age."""
         if line.held:
             return

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from gateway.intake.reassembly import Parts, joined_parts
-from gateway.intake.waiting.lines import Lines
+from gateway.intake.waiting.lines import SessionLines
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from gateway.storage.waiting import goes_first
@@ -42,7 +42,7 @@ class WaitingMessages:
 
     _services: Services
     sift: Callable[[list[InboxRow]], Awaitable[list[InboxRow]]]
-    lines: Lines = field(default_factory=Lines)
+    lines: SessionLines = field(default_factory=SessionLines)
     _kept: dict[int, Parts] = field(default_factory=dict)
     _joined: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parts that aren't kept
     _unread: set[int] = field(default_factory=set)

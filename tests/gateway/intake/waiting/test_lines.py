@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.intake.waiting.lines import MAX_RUN, Lines
+from gateway.intake.waiting.lines import MAX_RUN, SessionLines
 
 
-def taken(lines: Lines, most: int = 1000) -> list[int]:
+def taken(lines: SessionLines, most: int = 1000) -> list[int]:
     """Take what goes next, as if it was placed at once."""
     found, _urgent = lines.take(most)
     lines.settle()
     return [number for _key, number in found]
 
 
-def all_taken(lines: Lines, most: int = 1) -> list[int]:
+def all_taken(lines: SessionLines, most: int = 1) -> list[int]:
     found: list[int] = []
     while lines:
         found += taken(lines, most)
@@ -23,7 +23,7 @@ def all_taken(lines: Lines, most: int = 1) -> list[int]:
 
 
 def test_a_question_goes_before_the_talk_of_other_sessions() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number in range(1, 1001):
         lines.add("loud", number, urgent=False)
     lines.add("private", 1001, urgent=True)
@@ -31,7 +31,7 @@ def test_a_question_goes_before_the_talk_of_other_sessions() -> None:
 
 
 def test_what_stands_before_a_question_in_its_session_comes_with_it_and_nothing_else() -> None:
-    lines = Lines()
+    lines = SessionLines()
     lines.add("group", 1, urgent=False)
     lines.add("other", 2, urgent=False)
     lines.add("group", 3, urgent=True)
@@ -42,14 +42,14 @@ def test_what_stands_before_a_question_in_its_session_comes_with_it_and_nothing_
 
 
 def test_of_questions_the_older_goes_first() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number, key in enumerate("cab", start=1):
         lines.add(key, number, urgent=True)
     assert all_taken(lines) == [1, 2, 3]
 
 
 def test_a_flood_of_mentions_in_one_session_lets_others_in_between() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number in range(1, 1001):
         lines.add("flood", number, urgent=True)
     assert all_taken(lines)[:3] == [1, 2, 3]
@@ -61,7 +61,7 @@ def test_a_flood_of_mentions_in_one_session_lets_others_in_between() -> None:
 
 
 def test_a_session_that_asks_for_the_first_time_does_not_catch_up_with_a_long_flood() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number in range(1, 101):
         lines.add("flood", number, urgent=True)
     for _ in range(50):
@@ -73,7 +73,7 @@ def test_a_session_that_asks_for_the_first_time_does_not_catch_up_with_a_long_fl
 
 
 def test_a_session_with_endless_talk_before_its_question_lets_others_in_between() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number in range(1, 1000):
         lines.add("long", number, urgent=False)
     lines.add("long", 1000, urgent=True)
@@ -84,7 +84,7 @@ def test_a_session_with_endless_talk_before_its_question_lets_others_in_between(
 
 
 def test_questions_from_before_the_start_come_behind_new_ones_by_their_age() -> None:
-    lines = Lines()
+    lines = SessionLines()
     lines.add("old", 1, urgent=True, old=True)
     lines.add("older", 2, urgent=True, old=True)
     lines.add("new", 10, urgent=True)
@@ -93,7 +93,7 @@ def test_questions_from_before_the_start_come_behind_new_ones_by_their_age() -> 
 
 
 def test_a_new_question_takes_what_its_session_has_left_over_before_it() -> None:
-    lines = Lines()
+    lines = SessionLines()
     lines.add("one", 1, urgent=True, old=True)
     lines.add("two", 2, urgent=True, old=True)
     lines.add("two", 10, urgent=True)
@@ -101,7 +101,7 @@ def test_a_new_question_takes_what_its_session_has_left_over_before_it() -> None
 
 
 def test_talk_is_taken_a_hundred_messages_of_one_session_before_the_next() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number in range(1, 151):
         lines.add("a", number, urgent=False)
         lines.add("b", 1000 + number, urgent=False)
@@ -111,7 +111,7 @@ def test_talk_is_taken_a_hundred_messages_of_one_session_before_the_next() -> No
 
 
 def test_talk_that_gave_way_goes_on_where_it_was() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number in range(1, 11):
         lines.add("a", number, urgent=False)
     lines.add("b", 100, urgent=False)
@@ -123,7 +123,7 @@ def test_talk_that_gave_way_goes_on_where_it_was() -> None:
 
 
 def test_a_line_that_is_merged_waits_in_the_order_of_acceptance() -> None:
-    lines = Lines()
+    lines = SessionLines()
     for number, key in enumerate(["new", "old", "new", "old"], start=1):
         lines.add(key, number, urgent=False)
     lines.merge("new", "old")
@@ -141,7 +141,7 @@ def test_a_line_that_is_merged_waits_in_the_order_of_acceptance() -> None:
 def test_nothing_is_lost_or_doubled_and_each_session_keeps_its_order(
     steps: list[tuple[str, bool, bool] | int],
 ) -> None:
-    lines, found = Lines(), list[tuple[str, int]]()
+    lines, found = SessionLines(), list[tuple[str, int]]()
     added, number = list[tuple[str, int]](), 0
     for step in [*steps, 1000, 1000, 1000]:
         if isinstance(step, int):

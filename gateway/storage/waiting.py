@@ -78,6 +78,15 @@ class WaitingChat:
         return cls(**place, channel=channel, ids=tuple(ids), urgent=urgent, to_chat=to_chat)
 
 
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """How many accepted messages of an account are not on their tapes, and since when (UTC)."""
+
+    account_id: str
+    messages: int
+    oldest: str
+
+
 class WaitingTable:
     """The accepted messages that are not on their tapes."""
 
@@ -88,6 +97,12 @@ class WaitingTable:
         """Return what waits, by chat."""
         rows = await self._store.select("ledger.waiting_chats", {}, long=True)
         return [WaitingChat.read(row) for row in rows]
+
+    async def unplaced(self) -> list[Unplaced]:
+        """Return what waits, by account."""
+        rows = await self._store.select("ledger.open_messages", {}, long=True)
+        names = ("account_id", "unplaced", "unplaced_oldest")
+        return [Unplaced(*(row[name] for name in names)) for row in rows if row["unplaced"]]
 
     async def newest(self) -> int:
         """Return the id of the newest row, or 0."""

@@ -45,11 +45,11 @@ class WaitingWatch:
 
     async def look(self) -> None:
         """Count what waits, and write a line into the log each minute while that is much."""
-        rows = await self._services.store.select("ledger.open_messages", {}, long=True)
         channels = self._services.router.channels
-        own = [row for row in rows if row["account_id"].partition(":")[0] in channels]
-        self.messages = sum(row["unplaced"] for row in own)
-        oldest = min((row["unplaced_oldest"] for row in own if row["unplaced"]), default="")
+        found = await self._services.ledger.waiting.unplaced()
+        own = [one for one in found if one.account_id.partition(":")[0] in channels]
+        self.messages = sum(one.messages for one in own)
+        oldest = min((one.oldest for one in own), default="")
         now = self._services.clock.now()
         self.seconds = max(0.0, (now - parse_date(oldest)).total_seconds()) if oldest else 0.0
         self._log()

@@ -6,6 +6,7 @@ waits on a platform cannot be sorted.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -79,6 +80,8 @@ class Intake:
         handling = (self._sink, self._planner, self._memories)
         self._placer = Placer(services, self._access, *handling)
         self._early: list[InboxRow] | None = []
+        self._unsorted: deque[InboxRow] = deque()  # whose session a plugin has yet to name
+        self._sorted = anyio.Event()
         self._under_way = UnderWay()
         self._waiting = WaitingMessages(services, self._sifted)
         self._merged: dict[str, str] = {}  # a chat's new session, and the one whose line it is in
@@ -105,12 +108,29 @@ class Intake:
                 rows = await accept_for_all(self._services, self._pairing, fit, kept_back)
             else:
                 inbox = self._services.ledger.inbox
-                lines = {one.ext_id: await accepted_in(self._services, one) for one in fit}
                 rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
                 for row in rows:
-                    self.put(replace(row, line=lines[row.message.ext_id]))
+                    self._sort(row)
             self._count(fit, len(rows))
         return {row.message.ext_id for row in rows}
+
+    def _sort(self, row: InboxRow) -> None:
+        """Put a row where it belongs; no platform waits for a plugin that has to say where."""
+        if not self._unsorted and not self._services.pipeline.may_resolve_session:
+            self.put(row)
+            return
+        self._unsorted.append(row)
+        if len(self._unsorted) == 1:
+            self._services.spawn("intake lines", self._sort_all)
+
+    async def _sort_all(self) -> None:
+        while self._unsorted:
+            row = self._unsorted[0]
+            line = await accepted_in(self._services, row.message)
+            self.put(replace(row, line=line))
+            self._unsorted.popleft()
+        self._sorted.set()
+        self._sorted = anyio.Event()
 
     def put(self, row: InboxRow) -> None:
         """Take in a row that was accepted just now, unless that is under way."""
@@ -201,6 +221,8 @@ class Intake:
 
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
+        while self._unsorted:
+            await self._sorted.wait()
         await self._line.idle()
         while self._waiting.lines or self._is_placing:
             await self._rested.wait()

@@ -55,6 +55,11 @@ class TurnPipeline:
     aliases: Mapping[str, str] = field(default_factory=dict)
     redactor: Redactor = field(default_factory=Redactor)
 
+    @property
+    def may_resolve_session(self) -> bool:
+        """Whether a plugin may put messages into other sessions than those of their chats."""
+        return bool(self.hooks.implementations("resolve_session"))
+
     async def resolve_session(self, message: Any) -> str:
         found = await self.hooks.call_first("resolve_session", message=message)
         return str(found) if found else self.default_session(message)

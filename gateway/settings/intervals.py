@@ -50,7 +50,7 @@ class Intervals:
     chores: float = 60.0
     """Until the process that does the chores looks for what those that have ended left behind."""
 
-    waiting: float = 10.0
+    waiting: float = 60.0
     """Until it is counted again how many messages wait to be placed on their tapes."""
 
     failed_erasure: float = 60.0

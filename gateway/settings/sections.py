@@ -299,8 +299,8 @@ class ContextSettings(Section):
     )
     memory_bytes: int = setting(
         32_000_000,
-        "Maximum bytes of memory for what is remembered of the groups that were active last, about"
-        " 0.2 MB each; others are read from the database again.",
+        "Maximum bytes of memory for what is remembered of the groups that were active last, up to"
+        " half a million each; others are read from the database again.",
         ge=1_000_000,
     )
     selection: Literal["rules", "model"] = setting(

@@ -259,12 +259,11 @@ class Indexer:
     def _newer(self, tapes: Reader, room: int) -> int:
         tape, name = next(iter(self._fresh.items()))
         rows = self._write("covered", {"name": name})
-        if rows and rows[0][0] != tape:  # an import has replaced the tape by a longer one
-            self._uncover(rows[0][0])
-            rows = []
-        if rows:
+        if rows and rows[0][0] == tape:
             _, low, high = rows[0]
         else:
+            if rows:  # an import has replaced the tape by a longer one
+                self._uncover(rows[0][0])
             low = max(tapes.size(name) - room + 1, 1)
             high = low - 1
             self._write("cover", {"tape": tape, "name": name, "low": low})
@@ -280,8 +279,8 @@ class Indexer:
                 self._write("forget_talk", (tape * IDS_PER_TAPE + entry.id,))
             self._put(tape, None if is_end and not again else tapes, name, [*again, *entries])
             self._count(tape, entries)
-            last = entries[-1]
-            self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
+            upto = {"tape": tape, "high": entries[-1].id, "mark": entries[-1].date}
+            self._write("cover_newer", upto)
         if is_end:
             del self._fresh[tape]
         return len(entries) + 1

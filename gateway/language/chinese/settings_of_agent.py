@@ -19,6 +19,10 @@ _CONTEXT: Final = {
     " rarest words; 0 shows none.": (
         "因含有问题中最罕见的词而随问题显示的较早群组消息数上限；0 表示不显示。"
     ),
+    "Maximum bytes of memory for what is remembered of the groups that were active last, up to"
+    " half a million each; others are read from the database again.": (
+        "记住最近活跃的群组所用的内存字节数上限，每个群组最多五十万；其余的会再从数据库读取。"
+    ),
     "What chooses the entries that the tool `tape.context` returns: fixed rules, or the model"
     " (one more request for each call; the rules choose if it fails).": (
         "由什么选择工具 `tape.context` 返回的记录：固定规则，或模型（每次调用多一个请求；"

@@ -14,7 +14,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import settled
 from tests.kit.waiting import Patience
-from tests.scenarios.shared import KEPT, answered, by_holder, expire, gateways, said, until
+from tests.scenarios.shared import KEPT, answered, by_holder, gateways, overtake, said
 
 pytestmark = pytest.mark.postgresql
 
@@ -53,8 +53,7 @@ async def test_an_edit_asks_in_the_process_that_has_taken_the_session_over(
         await both[0].parts.intake.accept([said("one", 1), aside("two", 2)])
         await answered(both[0], "lobby", 1)
         first, second = by_holder(both)
-        await expire(first)
-        await until(lambda: second.services.claims.holds("web:lobby"))
+        await overtake(first, second)
         await first.parts.intake.accept([edit("@bot two", 2)])
         entries = await answered(second, "lobby", 2)
         assert "@bot two" in str(model.requests[-1].body)
@@ -89,14 +88,6 @@ async def test_an_edit_into_a_command_that_two_gateways_accept_is_run_once(
         told = [one for one in entries if "I answer these commands" in str(one.payload)]
         assert len(told) == 1
         assert "two" not in str([request.body["messages"][1:] for request in model.requests])
-
-
-async def overtake(first: Gateway, second: Gateway) -> None:
-    """End the leases of a gateway until another holds the lobby: it may renew them just then."""
-    patience = Patience("the other gateway holds the lobby")
-    while not second.services.claims.holds("web:lobby"):
-        await expire(first)
-        await patience.pause()
 
 
 async def ended(gateway: Gateway, status: str, count: int) -> None:

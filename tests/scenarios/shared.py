@@ -75,7 +75,20 @@ async def expire(gateway: Gateway) -> None:
     shared = gateway.services.shared
     assert shared is not None
     values = {"owner": shared.held.owner, "seconds": -1.0}
-    await gateway.services.store.select("sharing.renew", values)
+    patience = Patience("no session of the gateway is locked")
+    # A session that the gateway writes to just now is left out.
+    while not all(
+        row["renewed"] for row in await gateway.services.store.select("sharing.renew", values)
+    ):
+        await patience.pause()
+
+
+async def overtake(first: Gateway, second: Gateway) -> None:
+    """End the leases of a gateway until another holds the lobby: it may renew them just then."""
+    patience = Patience("the other gateway holds the lobby")
+    while not second.services.claims.holds("web:lobby"):
+        await expire(first)
+        await patience.pause()
 
 
 def said(text: str, number: int) -> InboundMessage:

@@ -16,7 +16,16 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ, settled, tape_of
 from tests.kit.visitor import visit
 from tests.kit.waiting import Patience
-from tests.scenarios.shared import KEPT, QUICK, answered, by_holder, expire, gateways, until
+from tests.scenarios.shared import (
+    KEPT,
+    QUICK,
+    answered,
+    by_holder,
+    expire,
+    gateways,
+    overtake,
+    until,
+)
 
 pytestmark = pytest.mark.postgresql
 
@@ -127,8 +136,7 @@ async def test_a_gateway_that_lost_a_session_writes_nothing_more(
             first, second = by_holder(both)
             assert first.parts.claimer is not None
             first.parts.claimer.close()  # or it might be the first to claim its own session
-            await expire(first)  # as if the first had been frozen for that long
-            await until(lambda: second.services.claims.holds("web:lobby"))
+            await overtake(first, second)  # as if the first had been frozen for that long
             gate.set()
             entries = await answered(second, "lobby", 1)
         ends = [entry for entry in entries if entry.name == "turn.end"]
@@ -151,8 +159,7 @@ async def test_a_gateway_that_lost_a_session_reads_what_its_new_holder_wrote(
         assert await read(early, "lobby") == entries
         late.parts.claimer.close()
         late.services.shared.held.by_id["web:lobby"].until = 0  # it was frozen for that long
-        await expire(late)
-        await until(lambda: early.services.claims.holds("web:lobby"))
+        await overtake(late, early)
         await bob.say("two")
         entries = await answered(early, "lobby", 2)
         assert (await read(late, "lobby"))[: len(entries)] == entries

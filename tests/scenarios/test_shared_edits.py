@@ -10,12 +10,11 @@ import pytest
 
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway
-from tape.entry import Entry
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.kit.gateways import tape_of
+from tests.kit.gateways import settled
 from tests.kit.waiting import Patience
-from tests.scenarios.shared import KEPT, answered, by_holder, expire, gateways, said, until
+from tests.scenarios.shared import KEPT, answered, by_holder, gateways, overtake, said
 
 pytestmark = pytest.mark.postgresql
 
@@ -54,8 +53,7 @@ async def test_an_edit_asks_in_the_process_that_has_taken_the_session_over(
         await both[0].parts.intake.accept([said("one", 1), aside("two", 2)])
         await answered(both[0], "lobby", 1)
         first, second = by_holder(both)
-        await expire(first)
-        await until(lambda: second.services.claims.holds("web:lobby"))
+        await overtake(first, second)
         await first.parts.intake.accept([edit("@bot two", 2)])
         entries = await answered(second, "lobby", 2)
         assert "@bot two" in str(model.requests[-1].body)
@@ -66,10 +64,12 @@ async def test_an_edit_asks_in_the_process_that_has_taken_the_session_over(
 async def test_an_edit_into_a_command_that_two_gateways_accept_is_run_once(
     model: FakeOpenAI, tmp_path: Path, tape_url: str, *, taken_over: bool
 ) -> None:
-    gate, one_at_a_time = asyncio.Event(), {"TURN__PARALLEL_PER_CHAT": "1", **KEPT}
-    # Who takes over asks once more, and the second question must wait until it is edited.
-    model.enqueue(*[Text(("one",), gate=gate)] * (2 if taken_over else 1))
-    async with gateways(2, tmp_path, tape_url, model, **one_at_a_time) as both:
+    gate, late, one_at_a_time = asyncio.Event(), asyncio.Event(), {"TURN__PARALLEL_PER_CHAT": "1"}
+    # Who takes over asks once more, and the second question must wait until it is edited. The turn
+    # of who lost the session ends last: until then it reads the tape as it knew it.
+    gates = [late, gate] if taken_over else [gate]
+    model.enqueue(*[Text(("one",), gate=one) for one in gates])
+    async with gateways(2, tmp_path, tape_url, model, **one_at_a_time, **KEPT) as both:
         await both[0].parts.intake.accept([said("one", 1)])
         await model.wait_for_requests(1)
         first, second = by_holder(both)
@@ -81,25 +81,18 @@ async def test_an_edit_into_a_command_that_two_gateways_accept_is_run_once(
             await gateway.parts.intake.accept([command])
         await ended(first, "dropped", 1)
         gate.set()
-        entries = await ended(first, "done", 2)
+        await ended(first, "done", 2)
+        late.set()
+        entries = await settled(first)
         assert [entry.meta["text"] for entry in entries if entry.meta.get("command")] == ["/help"]
         told = [one for one in entries if "I answer these commands" in str(one.payload)]
         assert len(told) == 1
         assert "two" not in str([request.body["messages"][1:] for request in model.requests])
 
 
-async def overtake(first: Gateway, second: Gateway) -> None:
-    """End the leases of a gateway until another holds the lobby: it may renew them just then."""
-    patience = Patience("the other gateway holds the lobby")
-    while not second.services.claims.holds("web:lobby"):
-        await expire(first)
-        await patience.pause()
-
-
-async def ended(gateway: Gateway, status: str, count: int) -> list[Entry]:
-    """Wait until so many messages have a status; return the tape of the lobby."""
+async def ended(gateway: Gateway, status: str, count: int) -> None:
+    """Wait until so many messages have a status."""
     patience = Patience("the messages have ended")
     values = {"status": status, "limit": 9}
     while len(await gateway.services.store.select("ledger.list_inbox", values)) < count:
         await patience.pause()
-    return await tape_of(gateway, "web:lobby").read()

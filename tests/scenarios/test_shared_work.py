@@ -22,7 +22,17 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import tape_of
 from tests.kit.visitor import visit
 from tests.kit.waiting import Patience
-from tests.scenarios.shared import KEPT, answered, by_holder, expire, gateways, row_of, said, until
+from tests.scenarios.shared import (
+    KEPT,
+    answered,
+    by_holder,
+    expire,
+    gateways,
+    overtake,
+    row_of,
+    said,
+    until,
+)
 
 pytestmark = pytest.mark.postgresql
 
@@ -140,8 +150,7 @@ async def test_a_turn_that_ran_in_two_lost_holders_runs_alone_and_others_are_ser
         async with visit(both[0].url, "Alice") as (alice,):
             await alice.draft(await alice.say("what is it?"))
             first, second = by_holder(both)
-            await expire(first)
-            await until(lambda: second.services.claims.holds("web:lobby"))
+            await overtake(first, second)
             await until(lambda: len(model.requests) == 2)
             await expire(second)
             async with visit(second.url, "Bob", room="green") as (bob,):

@@ -1,0 +1,47 @@
+"""What an earlier process left over: rows that cannot be read, and what is looked up first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tape.entry import dump
+from tape.unit_of_work import Unit
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.waiting.test_waiting import Door, held, talk, texts_of
+from tests.kit.chats import GroupChat, open_group
+from tests.kit.gateways import tape_of
+from tests.kit.plain_channels import MESSAGE
+
+BROKEN = {
+    "lacks its author": {"channel": "plain"},
+    "says nothing": {},
+    "has a quote of another kind": {**MESSAGE.to_payload(), "quote": "some words"},
+    "has parts of another kind": {**MESSAGE.to_payload(), "parts": [[]]},
+}
+
+
+async def broken(group: GroupChat, text: str, payload: object) -> None:
+    """Have the ledger keep something else of a message that waits."""
+    services = group.gateway.services
+    (row,) = [one for one in await services.ledger.inbox.open_rows() if one.message.text == text]
+    unit = Unit()
+    unit.run("ledger.complete", id=row.id, payload=dump(payload))
+    await services.store.commit(unit)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("what", BROKEN)
+async def test_a_row_that_cannot_be_read_ends_and_the_others_of_its_chat_are_placed(
+    model: FakeOpenAI, tmp_path: Path, what: str, number: int
+) -> None:
+    door, said = Door(), talk("-2", range(1, 6))
+    async with open_group(tmp_path, model, door) as group:
+        await held(group, door, *said)
+        await broken(group, f"-2 no {number}", BROKEN[what])
+    async with open_group(tmp_path, model) as group:
+        await group.gateway.idle()
+        assert await group.gateway.services.ledger.waiting.chats() == []
+        entries = await tape_of(group.gateway, "plain:-2").read()
+    assert texts_of(entries) == [one.text for at, one in enumerate(said, 1) if at != number]

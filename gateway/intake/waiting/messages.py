@@ -106,7 +106,7 @@ class WaitingMessages:
         for key, number in places:
             if number in self._unread:
                 if number in rows:
-                    unread.setdefault(key, []).append(self._as_read(rows[number]))
+                    unread.setdefault(key, []).append(self._as_read(key, rows[number]))
                 self._unread.discard(number)
                 continue
             await self._join(key, unread.pop(key, []), ready)
@@ -114,7 +114,7 @@ class WaitingMessages:
                 ready.messages.append(self._take_kept(number))
                 continue
             ids = self._joined.pop(number, (number,))
-            parts = tuple(self._as_read(rows[one]) for one in ids if one in rows)
+            parts = tuple(self._as_read(key, rows[one]) for one in ids if one in rows)
             if parts:
                 ready.messages.append(parts)
         for key, own in unread.items():
@@ -137,10 +137,11 @@ class WaitingMessages:
         self._old.discard(number)
         return self._kept.pop(number)
 
-    def _as_read(self, row: InboxRow) -> InboxRow:
+    def _as_read(self, key: str, row: InboxRow) -> InboxRow:
+        """Return a row that was read as a part of its line, to which it may come back."""
         old = row.id in self._old
         self._old.discard(row.id)
-        return replace(row, replayed=True) if old else row
+        return replace(row, line=key, replayed=old)
 
     async def _join(self, key: str, rows: list[InboxRow], ready: Ready) -> None:
         """Join the parts of messages that were read; what has to be looked up first stops there."""
@@ -176,7 +177,7 @@ class WaitingMessages:
         if not ahead:
             return rows
         found_ahead = await self._retrying(lambda: self._table.rows(ahead))
-        more = [self._peeked(row) for row in found_ahead]
+        more = [replace(row, line=key, replayed=row.id in self._old) for row in found_ahead]
         firsts = {row.id for row in rows}
         whole = joined_parts([*rows, *more], self._waits)
         found = [part for parts in whole if parts[0].id in firsts for part in parts]
@@ -185,6 +186,3 @@ class WaitingMessages:
         self._unread -= later
         self._old -= later
         return sorted(found, key=lambda row: row.id)
-
-    def _peeked(self, row: InboxRow) -> InboxRow:
-        return replace(row, replayed=True) if row.id in self._old else row

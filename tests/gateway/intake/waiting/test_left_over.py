@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from channels.message import InboundMessage
+from gateway.hooks.specs import hookimpl
 from tape.entry import dump
 from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
@@ -45,3 +48,33 @@ async def test_a_row_that_cannot_be_read_ends_and_the_others_of_its_chat_are_pla
         assert await group.gateway.services.ledger.waiting.chats() == []
         entries = await tape_of(group.gateway, "plain:-2").read()
     assert texts_of(entries) == [one.text for at, one in enumerate(said, 1) if at != number]
+
+
+class OneSession:
+    """A plugin that puts chats together, in which a question comes amid the talk."""
+
+    group: GroupChat
+
+    @hookimpl
+    def resolve_session(self, message: InboundMessage) -> str | None:
+        return "plain:both" if message.chat_id in ("-2", "-3") else None
+
+    @hookimpl
+    async def admit_message(self, message: InboundMessage) -> None:
+        if message.text.endswith(" no 350"):
+            asks = replace(talk("-9", [1])[0], addressed=True, command=",help")
+            await self.group.accept(asks)
+
+
+async def test_chats_that_are_put_together_keep_their_order_where_a_question_comes_between(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    door, both = Door(), OneSession()
+    said = [talk(f"-{2 + number % 2}", [number])[0] for number in range(1, 501)]
+    async with open_group(tmp_path, model, both, door) as group:
+        both.group = group
+        await held(group, door, *said)
+        door.opened.set()
+        await group.gateway.taken_in()
+        entries = await tape_of(group.gateway, "plain:both").read()
+    assert texts_of(entries) == [one.text for one in said]

@@ -29,10 +29,14 @@ Place = tuple[str, int]  # the session in whose line a message waits, and the id
 
 @dataclass(slots=True, eq=False)
 class Ready:
-    """What goes next: whole messages, and rows that have to be completed or joined before."""
+    """What goes next: whole messages, and rows that have to be completed or joined before.
+
+    The lines in `stopped` wait for such rows: nothing that stands behind these goes before them.
+    """
 
     messages: list[Parts] = field(default_factory=list)
     unready: list[InboxRow] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
     ended: list[Place] = field(default_factory=list)  # nobody has to place them any more
 
 
@@ -111,11 +115,13 @@ class WaitingMessages:
                 continue
             await self._join(key, unread.pop(key, []), ready)
             if number in self._kept:
-                ready.messages.append(self._take_kept(number))
-                continue
-            ids = self._joined.pop(number, (number,))
-            parts = tuple(self._as_read(key, rows[one]) for one in ids if one in rows)
-            if parts:
+                parts = self._take_kept(number)
+            else:
+                ids = self._joined.pop(number, (number,))
+                parts = tuple(self._as_read(key, rows[one]) for one in ids if one in rows)
+            if parts and key in ready.stopped:
+                self.add(key, parts, again=True)
+            elif parts:
                 ready.messages.append(parts)
         for key, own in unread.items():
             await self._join(key, own, ready)
@@ -151,7 +157,8 @@ class WaitingMessages:
             ready.ended.extend((key, row.id) for row in rows if row.id not in left)
         rows = kept
         for at, row in enumerate(rows):
-            if row.message.incomplete or self._may_go_on(row):
+            if key in ready.stopped or row.message.incomplete or self._may_go_on(row):
+                ready.stopped.add(key)
                 ready.unready.extend(rows[at:])
                 rows = rows[:at]
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from channels.message import InboundMessage
@@ -15,7 +16,8 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.waiting.test_waiting import Door, held, talk, texts_of
 from tests.kit.chats import GroupChat, open_group
 from tests.kit.gateways import tape_of
-from tests.kit.plain_channels import MESSAGE
+from tests.kit.plain_channels import MESSAGE, LookingUp
+from tests.scenarios.shared import until
 
 BROKEN = {
     "lacks its author": {"channel": "plain"},
@@ -48,6 +50,28 @@ async def test_a_row_that_cannot_be_read_ends_and_the_others_of_its_chat_are_pla
         assert await group.gateway.services.ledger.waiting.chats() == []
         entries = await tape_of(group.gateway, "plain:-2").read()
     assert texts_of(entries) == [one.text for at, one in enumerate(said, 1) if at != number]
+
+
+async def test_what_was_accepted_since_waits_behind_what_has_to_be_looked_up(
+    tmp_path: Path,
+) -> None:
+    door, stub = Door(), replace(talk("-2", [1])[0], incomplete=True)
+    away = LookingUp()
+    away.gate = anyio.Event()
+    async with open_group(tmp_path, None, door, channel=away) as group:
+        await held(group, door, *talk("-1", range(2, 66)), stub)
+    door, channel = Door(), LookingUp()
+    channel.gate = anyio.Event()
+    async with open_group(tmp_path, None, door, channel=channel) as group:
+        await door.came.wait()
+        await group.accept(*talk("-2", [2, 3]))
+        door.opened.set()
+        await until(lambda: channel.asked == ["1"])
+        await until(lambda: len(door.texts) >= 65)
+        channel.gate.set()
+        await group.gateway.taken_in()
+        entries = await tape_of(group.gateway, "plain:-2").read()
+    assert texts_of(entries) == ["-2 no 1", "-2 no 2", "-2 no 3"]
 
 
 class OneSession:

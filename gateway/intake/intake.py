@@ -306,8 +306,12 @@ class Intake:
             # One of those left is another process's now; the others are ours still.
             for parts in left:
                 await self._take_alone(parts)
-        except Exception as cause:
-            get_log().error("intake.failed", messages=len(ours), exc_info=cause)
+        except StoreUnavailable as ending:
+            get_log().error("intake.failed", messages=len(left), exc_info=ending)
+        except Exception as cause:  # of one of them; each that is on its tape has left the list
+            get_log().error("intake.failed", messages=len(left), exc_info=cause)
+            for parts in left:
+                await self._take_alone(parts)
         finally:
             kept = {parts[0].id for parts in later}
             for parts in ours:

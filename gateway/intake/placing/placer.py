@@ -107,7 +107,10 @@ class Placer:
     async def _route(self, planned: Sequence[PlannedMessage]) -> None:
         """Pass on messages that are on their tapes."""
         for plan in planned:
-            self._services.router.taped(plan.row.message)
+            try:
+                self._services.router.taped(plan.row.message)
+            except Exception as cause:  # a channel's fault
+                get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
             try:
                 await self._sink.taken(plan.question, plan.decision, stale=plan.stale)
             except Exception as cause:

@@ -153,15 +153,22 @@ class Intake:
 
     async def _begin(self, newest: int | None) -> None:
         if newest is not None:
-            table = self._services.ledger.waiting
-            chats = await self._services.guard.retrying("intake", table.chats)
-            here = self._services.router.channels
-            await self.put_left_over([one for one in chats if one.channel in here], newest)
+            try:
+                await self._put_all_left_over(newest)
+            except StoreUnavailable:
+                raise  # the process is ending
+            except Exception as cause:  # what is accepted from now on is placed all the same
+                get_log().error("intake.failed", messages=0, exc_info=cause)
         early, self._early = self._early or [], None
         for row in early:
             self._enter(row)
         self._rest()
         await self._run()
+
+    async def _put_all_left_over(self, newest: int) -> None:
+        table, here = self._services.ledger.waiting, self._services.router.channels
+        chats = await self._services.guard.retrying("intake", table.chats)
+        await self.put_left_over([one for one in chats if one.channel in here], newest)
 
     async def put_left_over(self, chats: Sequence[WaitingChat], newest: int) -> None:
         """Take in what an earlier process left over in chats, up to a row; it is read later on."""
@@ -175,11 +182,24 @@ class Intake:
             rows = await self._services.guard.retrying("intake", partial(table.rows, firsts))
             found = {row.id: row for row in rows}
             for one, ids in some:
-                if (row := found.get(ids[0])) is not None:
-                    await self._put_chat(one, row, ids)
-                else:  # it has ended just now, or cannot be read
-                    for number in ids:
+                row, rest = found.get(ids[0]), ids
+                if row is None:  # it has ended just now, or cannot be read
+                    row, rest = await self._first_of(ids[1:])
+                    for number in ids[: len(ids) - len(rest)]:
                         self._under_way.leave(one.session_id, number)
+                if row is not None:
+                    await self._put_chat(one, row, rest)
+
+    async def _first_of(self, ids: Sequence[int]) -> tuple[InboxRow | None, Sequence[int]]:
+        """Return the first message of a chat that waits and can be read, and the ids from it on."""
+        table = self._services.ledger.waiting
+        while ids:
+            some = partial(table.rows, ids[:MAX_BATCH])
+            rows = await self._services.guard.retrying("intake", some)
+            if rows:
+                return rows[0], ids[ids.index(rows[0].id) :]
+            ids = ids[MAX_BATCH:]
+        return None, ids
 
     async def _put_chat(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
         key = first.session_id or await accepted_in(self._services, first.message)
@@ -308,8 +328,12 @@ class Intake:
             # One of those left is another process's now; the others are ours still.
             for parts in left:
                 await self._take_alone(parts)
-        except Exception as cause:
-            get_log().error("intake.failed", messages=len(ours), exc_info=cause)
+        except StoreUnavailable as ending:
+            get_log().error("intake.failed", messages=len(left), exc_info=ending)
+        except Exception as cause:  # of one of them; each that is on its tape has left the list
+            get_log().error("intake.failed", messages=len(left), exc_info=cause)
+            for parts in left:
+                await self._take_alone(parts)
         finally:
             kept = {parts[0].id for parts in later}
             for parts in ours:

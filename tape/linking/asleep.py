@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice
+from struct import error
 from sys import getsizeof
 from typing import Final, NamedTuple
 
@@ -17,6 +18,10 @@ BYTES_AN_OUTLINE: Final = 190  # without its words
 
 MAX_LANES: Final = 300
 """Maximum lanes of which outlines are kept; the one that has slept longest is dropped first."""
+
+
+UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowError, error)
+"""What is raised for data that is not what was written."""
 
 
 class Outline(NamedTuple):
@@ -129,7 +134,10 @@ class Asleep:
         closed, later = self._closed, self._later
         self._closed, self._later = None, []
         for block in closed.blocks:
-            outlines, row, sizes = closed.read(block)
+            try:
+                outlines, row, sizes = closed.read(block)
+            except UNREADABLE:  # a room does without, and no message waits for it
+                continue
             self._outlines += outlines
             self._row += row
             self._sizes += sizes

@@ -209,6 +209,8 @@ def _fill(room: LinkerRoom, heard: list[Heard]) -> None:
     """Do for all messages what `LinkerRoom.remember` does for each."""
     room.heard = heard
     room.by_key = {one.key: one for one in heard}
+    if len(room.by_key) != len(heard):
+        raise ValueError("a message is there twice")
     room.by_agent = [one for one in heard if one.agent]
     room.answers = dict(Counter(one.parent for one in heard if one.parent is not None))
     words = array("H")
@@ -282,7 +284,10 @@ def _read_outlines(data: bytes) -> Outlines:
         _summed(found["minutes"]),
         strict=True,
     )
-    return Outlines(list(map(Outline._make, columns)), row, sizes)
+    outlines = list(map(Outline._make, columns))
+    if len(sizes) != len(outlines) or sum(sizes) != len(row):
+        raise ValueError("there are other words than those of the outlines")
+    return Outlines(outlines, row, sizes)
 
 
 def _steps(numbers: list[int]) -> list[int]:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from struct import Struct, error
+from struct import Struct
 from typing import Any, Final
 
 import orjson
 
 from gateway.context.rooms.memory import RoomMemory
 from tape.linking import Linker
+from tape.linking.asleep import UNREADABLE
 from tape.linking.recognition import Recognition, read_recognition
 from tape.linking.writing import FORM, read_back, written
 
 VERSION: Final = 100 + FORM  # a hundred more for each change of what is written here
 MAGIC: Final = b"room"
 HEAD: Final = Struct("<4sHII")  # the magic, the version, the checksum, and the size of the JSON
-
-UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowError, error)
+MAX_ID: Final = 2**63  # beyond all ids of entries
 
 
 def piece_of(memory: RoomMemory, tape: str) -> bytes:
@@ -88,6 +88,8 @@ def _read(found: Any, room: bytes, linker: Linker, names: Sequence[str]) -> Room
     memory.called = {name: (who, at) for at, name, who in found["called"]}
     memory.filling, memory.filled = found["filling"], int(found["filled"])
     memory.upto, memory.unread = int(found["upto"]), int(found["unread"])
+    if not 0 <= memory.unread <= memory.upto < MAX_ID:
+        raise ValueError(f"there is no entry {memory.upto}")
     memory.recognition = read_recognition(found["recognition"]) or Recognition()
     memory.judged_of, memory.since = str(found["judged_of"]), int(found["since"])
     return memory

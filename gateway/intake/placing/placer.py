@@ -96,7 +96,8 @@ class Placer:
 
     async def _not_ended(self, parts: Parts) -> Parts:
         """Return those parts of a message that nobody has ended while they waited, maybe none."""
-        kept = await self._services.ledger.inbox.still_accepted(parts)
+        look = partial(self._services.ledger.inbox.still_accepted, parts)
+        kept = await self._services.guard.retrying("intake", look)
         if len(kept) < len(parts):
             get_log().info("intake.ended", inbox=parts[0].id, parts=len(parts), left=len(kept))
         if not kept and parts[0].message.kind == "message":
@@ -106,7 +107,10 @@ class Placer:
     async def _route(self, planned: Sequence[PlannedMessage]) -> None:
         """Pass on messages that are on their tapes."""
         for plan in planned:
-            self._services.router.taped(plan.row.message)
+            try:
+                self._services.router.taped(plan.row.message)
+            except Exception as cause:  # a channel's fault
+                get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
             try:
                 await self._sink.taken(plan.question, plan.decision, stale=plan.stale)
             except Exception as cause:

@@ -29,10 +29,14 @@ Place = tuple[str, int]  # the session in whose line a message waits, and the id
 
 @dataclass(slots=True, eq=False)
 class Ready:
-    """What goes next: whole messages, and rows that have to be completed or joined before."""
+    """What goes next: whole messages, and rows that have to be completed or joined before.
+
+    The lines in `stopped` wait for such rows: nothing that stands behind these goes before them.
+    """
 
     messages: list[Parts] = field(default_factory=list)
     unready: list[InboxRow] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
     ended: list[Place] = field(default_factory=list)  # nobody has to place them any more
 
 
@@ -106,16 +110,18 @@ class WaitingMessages:
         for key, number in places:
             if number in self._unread:
                 if number in rows:
-                    unread.setdefault(key, []).append(self._as_read(rows[number]))
+                    unread.setdefault(key, []).append(self._as_read(key, rows[number]))
                 self._unread.discard(number)
                 continue
             await self._join(key, unread.pop(key, []), ready)
             if number in self._kept:
-                ready.messages.append(self._take_kept(number))
-                continue
-            ids = self._joined.pop(number, (number,))
-            parts = tuple(self._as_read(rows[one]) for one in ids if one in rows)
-            if parts:
+                parts = self._take_kept(number)
+            else:
+                ids = self._joined.pop(number, (number,))
+                parts = tuple(self._as_read(key, rows[one]) for one in ids if one in rows)
+            if parts and key in ready.stopped:
+                self.add(key, parts, again=True)
+            elif parts:
                 ready.messages.append(parts)
         for key, own in unread.items():
             await self._join(key, own, ready)
@@ -137,10 +143,11 @@ class WaitingMessages:
         self._old.discard(number)
         return self._kept.pop(number)
 
-    def _as_read(self, row: InboxRow) -> InboxRow:
+    def _as_read(self, key: str, row: InboxRow) -> InboxRow:
+        """Return a row that was read as a part of its line, to which it may come back."""
         old = row.id in self._old
         self._old.discard(row.id)
-        return replace(row, replayed=True) if old else row
+        return replace(row, line=key, replayed=old)
 
     async def _join(self, key: str, rows: list[InboxRow], ready: Ready) -> None:
         """Join the parts of messages that were read; what has to be looked up first stops there."""
@@ -150,7 +157,8 @@ class WaitingMessages:
             ready.ended.extend((key, row.id) for row in rows if row.id not in left)
         rows = kept
         for at, row in enumerate(rows):
-            if row.message.incomplete or self._may_go_on(row):
+            if key in ready.stopped or row.message.incomplete or self._may_go_on(row):
+                ready.stopped.add(key)
                 ready.unready.extend(rows[at:])
                 rows = rows[:at]
                 break
@@ -176,7 +184,7 @@ class WaitingMessages:
         if not ahead:
             return rows
         found_ahead = await self._retrying(lambda: self._table.rows(ahead))
-        more = [self._peeked(row) for row in found_ahead]
+        more = [replace(row, line=key, replayed=row.id in self._old) for row in found_ahead]
         firsts = {row.id for row in rows}
         whole = joined_parts([*rows, *more], self._waits)
         found = [part for parts in whole if parts[0].id in firsts for part in parts]
@@ -185,6 +193,3 @@ class WaitingMessages:
         self._unread -= later
         self._old -= later
         return sorted(found, key=lambda row: row.id)
-
-    def _peeked(self, row: InboxRow) -> InboxRow:
-        return replace(row, replayed=True) if row.id in self._old else row

@@ -158,7 +158,7 @@ async def readable(
     for row in rows:
         try:
             found.append(read(row))
-        except (TypeError, KeyError, ValueError) as cause:
+        except (TypeError, LookupError, ValueError, AttributeError) as cause:
             why = f"this version cannot read it ({type(cause).__name__}: {cause})"
             get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=why)
             await run_alone(store, bury, id=row["id"], why=why)

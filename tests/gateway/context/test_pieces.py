@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 from anyio.lowlevel import checkpoint
 
@@ -208,6 +211,71 @@ async def test_a_room_with_a_bad_piece_is_rebuilt(group: GroupChat, bad: str) ->
     again = await room_of(group)
     assert again is not kept
     assert alike(group, kept, again)
+
+
+def forged(piece: bytes, change: Callable[[Any], None]) -> bytes:
+    """Return a piece that says something else, with a checksum that fits."""
+    magic, version, _checksum, size = HEAD.unpack_from(piece)
+    body = piece[HEAD.size :]
+    found = orjson.loads(body[:size])
+    change(found)
+    head = orjson.dumps(found)
+    body = head + body[size:]
+    return HEAD.pack(magic, version, zlib.crc32(body), len(head)) + body
+
+
+FORGED: Mapping[str, Mapping[str, object]] = {
+    "an entry beyond all": {"upto": 2**64 - 1},
+    "an entry before all": {"upto": -(2**63)},
+    "no number of an entry": {"upto": 1e300},
+    "names of another kind": {"called": [["x", ["y"], 3]]},
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_piece_that_says_what_cannot_be_is_not_read(what: str) -> None:
+    piece = forged(PIECE, lambda found: found.update(FORGED[what]))
+    assert memory_of(piece, TAPE, MODEL) is None
+
+
+def test_a_piece_that_has_a_message_twice_is_not_read() -> None:
+    memory = small()
+    memory.room.heard[3].key = memory.room.heard[2].key
+    assert memory_of(piece_of(memory, TAPE), TAPE, MODEL) is None
+
+
+@pytest.mark.parametrize("what", FORGED)
+async def test_a_room_whose_piece_says_what_cannot_be_is_rebuilt(
+    group: GroupChat, what: str
+) -> None:
+    await talk(group, count(1), WINDOW // 2)
+    piece = await piece_in(group)
+    kept = await room_of(group)
+    piece = forged(piece, lambda found: found.update(FORGED[what]))
+    pieces = RoomPieces(group.gateway.services.store)
+    await pieces.keep({group.tape.name: (1, piece)}, set())
+    group.gateway.parts.memories.forget([group.tape.name])
+    assert alike(group, kept, await room_of(group))
+
+
+async def test_outlines_that_cannot_be_read_are_left_out(group: GroupChat) -> None:
+    numbers = count(1)
+    await talk(group, numbers, WINDOW + 2 * EACH)
+    piece = await piece_in(group)
+    magic, version, _checksum, size = HEAD.unpack_from(piece)
+    body = piece[HEAD.size :]
+    at = body.rindex(b'"lane_names":')
+    body = body[:at] + b"'" + body[at + 1 :]
+    piece = HEAD.pack(magic, version, zlib.crc32(body), size) + body
+    memories, pieces = group.gateway.parts.memories, RoomPieces(group.gateway.services.store)
+    await pieces.keep({group.tape.name: (1, piece)}, set())
+    memories.forget([group.tape.name])
+    room = await room_of(group)
+    assert len(room.room.heard) == WINDOW
+    assert len(room.room.asleep) < EACH
+    await talk(group, numbers, 5)
+    entries = await group.tape.find()
+    assert sum("inbox" in entry.meta for entry in entries) == WINDOW + 2 * EACH + 5
 
 
 async def test_a_piece_of_another_tape_with_this_one_s_name_is_not_believed(

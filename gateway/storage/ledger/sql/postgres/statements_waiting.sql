@@ -5,7 +5,8 @@
 -- An edit or a deletion goes first if it is about a question that no turn has taken.
 WITH said AS (
     SELECT id, account_id, chat_id, session_id,
-           coalesce(json_text(payload, '{output_channel}'), json_text(payload, '{channel}')) AS channel,
+           coalesce(json_text(payload, '{output_channel}'), json_text(payload, '{channel}'),
+                    split_part(account_id, ':', 1)) AS channel,
            json_text(payload, '{to_chat}') AS to_chat,
            json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
            OR json_text(payload, '{command}') <> ''

@@ -10,7 +10,8 @@ WITH open AS MATERIALIZED (
     WHERE status IN ('accepted', 'waiting', 'taken') AND status = 'accepted'
 ), said AS (
     SELECT id, account_id, chat_id, session_id,
-           coalesce(payload ->> '$.output_channel', payload ->> '$.channel') AS channel,
+           coalesce(payload ->> '$.output_channel', payload ->> '$.channel',
+                    substr(account_id, 1, instr(account_id || ':', ':') - 1)) AS channel,
            payload ->> '$.to_chat' AS to_chat,
            payload ->> '$.addressed' OR payload ->> '$.follows' OR payload ->> '$.command' <> ''
            OR payload ->> '$.kind' IN ('press', 'pairing', 'change')

@@ -190,7 +190,7 @@ class Intake:
                 if row is not None:
                     await self._put_chat(one, row, rest)
 
-    async def _first_of(self, ids: Sequence[int]) -> tuple[InboxRow | None, Sequence[int]]:
+    async def _first_of(self, ids: list[int]) -> tuple[InboxRow | None, list[int]]:
         """Return the first message of a chat that waits and can be read, and the ids from it on."""
         table = self._services.ledger.waiting
         while ids:
@@ -199,7 +199,7 @@ class Intake:
             if rows:
                 return rows[0], ids[ids.index(rows[0].id) :]
             ids = ids[MAX_BATCH:]
-        return None, ids
+        return None, []
 
     async def _put_chat(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
         key = first.session_id or await accepted_in(self._services, first.message)

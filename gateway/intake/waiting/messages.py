@@ -69,9 +69,14 @@ class WaitingMessages:
     def add_unread(
         self, key: str, ids: Iterable[int], urgent: Collection[int], *, old: bool
     ) -> None:
-        """Add rows of which nothing is known but their ids, and which of them are urgent."""
+        """Add rows of which nothing is known but their ids, and which of them are urgent.
+
+        What is in memory of them is forgotten: they may be of another session now.
+        """
         for number in ids:
             self._unread.add(number)
+            self._kept.pop(number, None)
+            self._joined.pop(number, None)
             if old:
                 self._old.add(number)
             self.lines.add(key, number, urgent=number in urgent, old=old)
@@ -98,7 +103,10 @@ class WaitingMessages:
         return await self._read(places), urgent
 
     async def _read(self, places: Sequence[Place]) -> Ready:
-        ready = Ready()
+        ready, lines = Ready(), dict[int, str]()
+        for key, number in places:
+            lines.setdefault(number, key)  # it may stand in two, or twice in one
+        places = [(key, number) for number, key in lines.items()]
         missing = [one for _key, one in places if one not in self._kept]
         if not missing:
             ready.messages = [self._take_kept(number) for _key, number in places]
@@ -112,6 +120,7 @@ class WaitingMessages:
                 if number in rows:
                     unread.setdefault(key, []).append(self._as_read(key, rows[number]))
                 self._unread.discard(number)
+                self._kept.pop(number, None)
                 continue
             await self._join(key, unread.pop(key, []), ready)
             if number in self._kept:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from channels.message import InboundMessage
+from gateway.storage.waiting import UnreadRow
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
@@ -67,4 +68,22 @@ async def test_a_fault_of_a_channel_keeps_no_other_message_from_its_tape(
         entries = await tape_of(group.gateway, "plain:-2").read()
         assert await group.gateway.services.ledger.waiting.chats() == []
     assert [text for text in texts_of(entries) if text] == [one.text for one in said]
+    assert len(channel.posts) == 1
+
+
+async def test_a_message_that_stands_in_two_lines_is_placed_and_answered_once(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    door, channel = Door(), PlainChannel()
+    asked = replace(talk("-2", [1])[0], addressed=True, why="mention", command=",help")
+    async with open_group(tmp_path, model, door, channel=channel) as group:
+        await held(group, door, asked)
+        rows = await group.gateway.services.ledger.inbox.open_rows()
+        (number,) = [row.id for row in rows if row.message.text == "-2 no 1"]
+        # A holder of both ids of a group hears once more of what was accepted under the newer one.
+        group.gateway.parts.intake.put_unread([UnreadRow(number, "plain:-20", True)])
+        door.opened.set()
+        await group.gateway.idle()
+        entries = await tape_of(group.gateway, "plain:-2").read()
+    assert texts_of(entries) == ["-2 no 1"]
     assert len(channel.posts) == 1

@@ -232,10 +232,9 @@ class Eraser:
                 await table.wipe_person(erasure, session)
                 self.wiped()
             self._services.ledger.people.forget([session])
-            name, _colon, room = session.partition(":")
-            channel = self._services.router.channels.get(name)
+            channel = self._services.router.channels.get(session.partition(":")[0])
             if isinstance(channel, RoomChannel) and (rows or progress.entries > before):
-                channel.erased(room)
+                channel.erased(session.partition(":")[2])
 
     async def _purge(self, *, resumed: bool) -> None:
         if isinstance(self._services.store, ErasingStore):
@@ -277,9 +276,7 @@ class Eraser:
         return Doomed(
             roots=frozenset(roots),
             messages=frozenset(str(number) for number in numbers if number),
-            turns=frozenset(
-                row["turn_id"] for row in rows if row["turn_id"] and erasure.what == "person"
-            ),
+            turns=frozenset(row["turn_id"] for row in rows if row["turn_id"] and erasure.person),
             runs=frozenset(word_runs(texts)),
             person=erasure.person,
             channel=erasure.channel,

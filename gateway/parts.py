@@ -94,6 +94,7 @@ def make_parts(services: Services, access: Access) -> GatewayParts:
     lanes = LaneAssigner(services, memories, dispatcher)
     planner = IntakePlanner(services, access, roles, lanes)
     intake = Intake(services, access, dispatcher, planner, memories, pairing)
+    eraser.wiped = intake.forget_words
     recovery = Recovery(services, access, dispatcher, sender, intake)
     handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
     claimer = None

@@ -8,7 +8,7 @@ they have ended. The rows of the ledger go last, because they say what belongs t
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -66,6 +66,7 @@ class Eraser:
     _busy: bool = False
     _failed: bool = False  # whether something is tried again
     problems: dict[str, str] = field(default_factory=dict)  # by erasure; "" for a purge alone
+    wiped: Callable[[], None] = lambda: None  # called once words were taken out of the ledger
 
     async def begin(self, **what: Any) -> str:
         """Put an erasure on record and start it; see `Erasure`. Raises AppendRefused."""
@@ -175,6 +176,7 @@ class Eraser:
             rows = await table.rows_of(erasure, "", self._now())
             await table.wipe(erasure, "", rows, f"erased on {self._day()}")
             await table.wipe_person(erasure, "")
+            self.wiped()
         await table.end(erasure.erasure_id, progress.entries, progress.found[:MAX_FOUND])
         await self._purge(resumed=resumed)
         get_log().info("erasing.done", what=erasure.what, entries=progress.entries)
@@ -228,11 +230,11 @@ class Eraser:
                 await table.wipe(erasure, session, rows, why)
                 await table.wipe_copies(erasure, session, doomed.is_copy, why)
                 await table.wipe_person(erasure, session)
+                self.wiped()
             self._services.ledger.people.forget([session])
-            name, _colon, room = session.partition(":")
-            channel = self._services.router.channels.get(name)
+            channel = self._services.router.channels.get(session.partition(":")[0])
             if isinstance(channel, RoomChannel) and (rows or progress.entries > before):
-                channel.erased(room)
+                channel.erased(session.partition(":")[2])
 
     async def _purge(self, *, resumed: bool) -> None:
         if isinstance(self._services.store, ErasingStore):
@@ -274,9 +276,7 @@ class Eraser:
         return Doomed(
             roots=frozenset(roots),
             messages=frozenset(str(number) for number in numbers if number),
-            turns=frozenset(
-                row["turn_id"] for row in rows if row["turn_id"] and erasure.what == "person"
-            ),
+            turns=frozenset(row["turn_id"] for row in rows if row["turn_id"] and erasure.person),
             runs=frozenset(word_runs(texts)),
             person=erasure.person,
             channel=erasure.channel,

@@ -239,6 +239,10 @@ class Intake:
     async def _sifted(self, rows: list[InboxRow]) -> list[InboxRow]:
         return await self.sift(rows)
 
+    def forget_words(self) -> None:
+        """Read again what waits: words were erased, and others' messages may have quoted them."""
+        self._waiting.forget()
+
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
         while self._unsorted:

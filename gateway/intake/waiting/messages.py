@@ -81,6 +81,13 @@ class WaitingMessages:
                 self._old.add(number)
             self.lines.add(key, number, urgent=number in urgent, old=old)
 
+    def forget(self) -> None:
+        """Keep no content in memory: words were erased, maybe of these messages as well."""
+        for number, parts in self._kept.items():
+            if len(parts) > 1:
+                self._joined[number] = tuple(part.id for part in parts)
+        self._kept.clear()
+
     def __post_init__(self) -> None:
         self._table = self._services.ledger.waiting
         self._retrying = partial(self._services.guard.retrying, "intake")
@@ -107,24 +114,24 @@ class WaitingMessages:
         for key, number in places:
             lines.setdefault(number, key)  # it may stand in two, or twice in one
         places = [(key, number) for number, key in lines.items()]
-        missing = [one for _key, one in places if one not in self._kept]
+        kept = self._take_kept(lines)
+        missing = [one for _key, one in places if one not in kept]
         if not missing:
-            ready.messages = [self._take_kept(number) for _key, number in places]
+            ready.messages = list(kept.values())
             return ready
         wanted = {part for one in missing for part in self._joined.get(one, (one,))}
         rows = {row.id: row for row in await self._retrying(lambda: self._table.rows(wanted))}
-        ready.ended = self._ended(places, rows.keys())
+        ready.ended = self._ended([one for one in places if one[1] in missing], rows.keys())
         unread: dict[str, list[InboxRow]] = {}
         for key, number in places:
             if number in self._unread:
                 if number in rows:
                     unread.setdefault(key, []).append(self._as_read(key, rows[number]))
                 self._unread.discard(number)
-                self._kept.pop(number, None)
                 continue
             await self._join(key, unread.pop(key, []), ready)
-            if number in self._kept:
-                parts = self._take_kept(number)
+            if number in kept:
+                parts = kept[number]
             else:
                 ids = self._joined.pop(number, (number,))
                 parts = tuple(self._as_read(key, rows[one]) for one in ids if one in rows)
@@ -141,16 +148,18 @@ class WaitingMessages:
         found = [
             (key, part)
             for key, one in places
-            if one not in self._kept
             for part in self._joined.get(one, (one,))
             if part not in open_ids
         ]
         self._old.difference_update(number for _key, number in found)
         return found
 
-    def _take_kept(self, number: int) -> Parts:
-        self._old.discard(number)
-        return self._kept.pop(number)
+    def _take_kept(self, numbers: Iterable[int]) -> dict[int, Parts]:
+        """Take what is in memory, but for what is to be read for the first time all the same."""
+        found = {one: self._kept.pop(one) for one in numbers if one in self._kept}
+        found = {one: parts for one, parts in found.items() if one not in self._unread}
+        self._old.difference_update(found)
+        return found
 
     def _as_read(self, key: str, row: InboxRow) -> InboxRow:
         """Return a row that was read as a part of its line, to which it may come back."""

@@ -244,20 +244,6 @@ def test_a_piece_that_has_a_message_twice_is_not_read() -> None:
     assert memory_of(piece_of(memory, TAPE), TAPE, MODEL) is None
 
 
-@pytest.mark.parametrize("what", FORGED)
-async def test_a_room_whose_piece_says_what_cannot_be_is_rebuilt(
-    group: GroupChat, what: str
-) -> None:
-    await talk(group, count(1), WINDOW // 2)
-    piece = await piece_in(group)
-    kept = await room_of(group)
-    piece = forged(piece, lambda found: found.update(FORGED[what]))
-    pieces = RoomPieces(group.gateway.services.store)
-    await pieces.keep({group.tape.name: (1, piece)}, set())
-    group.gateway.parts.memories.forget([group.tape.name])
-    assert alike(group, kept, await room_of(group))
-
-
 async def test_outlines_that_cannot_be_read_are_left_out(group: GroupChat) -> None:
     numbers = count(1)
     await talk(group, numbers, WINDOW + 2 * EACH)

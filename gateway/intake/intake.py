@@ -143,16 +143,16 @@ class Intake:
             meters.add(MESSAGES, name, "new", by=new)
             meters.add(MESSAGES, name, "repeated", by=len(messages) - new)
 
-    def start(self, newest: int | None = None) -> None:
+    def start(self, newest: int = 0) -> None:
         """Take in what waits, then what is accepted; call this only once.
 
-        `newest` is the id of the newest row that an earlier process may have left over.
+        `newest` is the id of the newest row that an earlier process may have left over, or 0.
         """
         self._is_placing = True  # until what waits is known
         self._services.spawn("intake", partial(self._begin, newest))
 
-    async def _begin(self, newest: int | None) -> None:
-        if newest is not None:
+    async def _begin(self, newest: int) -> None:
+        if newest:
             try:
                 await self._put_all_left_over(newest)
             except StoreUnavailable:

@@ -42,7 +42,7 @@ class Backlog:
     taken: tuple[InboxRow, ...]  # their turn was cut off
     waiting: tuple[InboxRow, ...]  # questions that had no turn yet
     accepted: tuple[InboxRow, ...] = ()  # they are not on their tapes yet
-    newest: int | None = None
+    newest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.waiting.test_waiting import Door
+from tests.kit.doors import Door
 from tests.kit.gateways import gateway_of, tape_of
 from tests.scenarios.shared import KEPT, said, until
 

@@ -14,8 +14,8 @@ from gateway.storage.waiting import UnreadRow
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.waiting.test_waiting import Door, held, talk, texts_of
 from tests.kit.chats import open_group
+from tests.kit.doors import Door, held, talk, texts_of
 from tests.kit.gateways import tape_of
 from tests.kit.plain_channels import PlainChannel
 

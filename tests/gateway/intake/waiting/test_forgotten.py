@@ -9,8 +9,8 @@ from channels.message import Author, Excerpt, InboundMessage, Quote
 from gateway.hooks.specs import hookimpl
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.erasing.stage import erased
-from tests.gateway.intake.waiting.test_waiting import Door, held, talk, texts_of
 from tests.kit.chats import open_group
+from tests.kit.doors import Door, held, talk, texts_of
 from tests.kit.gateways import tape_of
 
 

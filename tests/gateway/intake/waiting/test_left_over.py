@@ -13,8 +13,8 @@ from gateway.hooks.specs import hookimpl
 from tape.entry import dump
 from tape.unit_of_work import Unit
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.intake.waiting.test_waiting import Door, held, talk, texts_of
 from tests.kit.chats import GroupChat, open_group
+from tests.kit.doors import Door, held, talk, texts_of
 from tests.kit.gateways import tape_of
 from tests.kit.plain_channels import MESSAGE, LookingUp
 from tests.scenarios.shared import until

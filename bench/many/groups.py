@@ -51,7 +51,7 @@ class Group:
         self._talks = [Talk(subjects[at].split(), names[at::TALKS]) for at in range(TALKS)]
 
     def say(self) -> None:
-        """Let somebody say something to the others."""
+        """Send a message of somebody to the group, which asks nothing."""
         talk, replied = self._random.choice(self._talks), None
         if talk.last and self._random.random() < REPLIES:
             replied = self._ids.get(talk.last[-1][0])
@@ -61,14 +61,14 @@ class Group:
         self.said += 1
 
     def ask(self, number: int) -> Update:
-        """Let somebody ask the agent the question of this number."""
+        """Send a question to the agent; `number` tells it from the others."""
         who = self._random.choice(list(self._people.values()))
         text = f"@{USERNAME} question {number}: is the deploy of the billing service through?"
         self.telegram.say(self._chat, who, text)
         return self.telegram.updates.all[-1]
 
     def forget(self) -> None:
-        """Let the fake forget what was said here."""
+        """Drop the group's messages from the fake, to keep its memory small."""
         self._chat.messages.clear()
         self._ids.clear()
 

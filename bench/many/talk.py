@@ -79,7 +79,7 @@ async def _measured(home: Path, past: Past, case: Case, count: int) -> list[Figu
 
 
 async def _said(groups: Iterable[Group], placing: Placing) -> None:
-    """Let somebody speak in each of the groups, and wait until all of it is placed."""
+    """Send a message in each of the groups, and wait until all of them are placed."""
     said = placed = 0
     for group in groups:
         while said - placed >= AHEAD:

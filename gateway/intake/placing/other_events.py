@@ -74,7 +74,7 @@ class OtherEvents:
         await self._sink.failed(row)
 
     async def ignore(self, row: InboxRow) -> None:
-        """Record an event of before a restore, of which nobody is to hear."""
+        """End an event from before a restore without a notice to anybody."""
         await end_row(self._services, row, "dropped", RESTORED)
 
     async def dead(self, parts: Parts, cause: Exception) -> None:

@@ -18,6 +18,7 @@ from gateway.settings import LogSettings
 from tests.fakes.base.traffic import forget_traffic
 from tests.kit import shortcuts  # noqa: F401 - for what it does
 from tests.kit.examples import SEARCHES, number
+from tests.kit.hung import Hung
 from tests.kit.left_out import LeftOut
 from tests.kit.loops import LEFT
 
@@ -45,8 +46,9 @@ def _first_property(nothing: None) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say at the end what was left out."""
+    """Say at the end what was left out, and of a test that hangs where it waits."""
     config.pluginmanager.register(LeftOut(config))
+    config.pluginmanager.register(Hung())
 
 
 def pytest_collection_finish() -> None:

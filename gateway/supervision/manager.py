@@ -64,7 +64,7 @@ class ChannelManager:
         """Run until `stop`, and until all channels have ended."""
         async with anyio.create_task_group() as self._group:
             for channel in self._channels:
-                self._start(channel)
+                self.start(channel)
             await self._stopped.wait()
 
     async def stop(self) -> None:
@@ -84,21 +84,21 @@ class ChannelManager:
         await one.over.wait()
 
     async def attach(self, channel: Channel) -> None:
-        """Have a channel send that is about to be started; if it cannot, `start` tries again."""
+        """Have a channel send that is about to be started; if it cannot, `start` tries again.
+
+        From now on its state is reported, in the place of one of its name that has ended.
+        """
+        self._status.begin(channel)
         with suppress(Exception):
             await channel.attach(self._make_host(channel))
-
-    def start(self, channel: Channel) -> None:
-        """Keep one more channel running, in the place of one of its name that has ended."""
-        self._status.begin(channel)
-        self._start(channel)
 
     def leave_out(self, name: str) -> None:
         """Report a channel no more that has ended, until one of its name starts."""
         self._supervised.pop(name, None)
         self._status.leave_out(name)
 
-    def _start(self, channel: Channel) -> None:
+    def start(self, channel: Channel) -> None:
+        """Keep a channel running whose state is reported already, until all are stopped."""
         if self._group is not None and not self._stopped.is_set():
             one = self._supervised[channel.name] = _Supervised(channel)
             self._group.start_soon(self._run, one, name=f"channel {channel.name}")

@@ -10,7 +10,10 @@ import anyio
 from structlog.testing import capture_logs
 
 from channels.base import Channel
+from channels.host import FullHost
+from channels.registry import make_channel
 from channels.telegram.adapter import TelegramChannel
+from gateway.assembly import Internals
 from tests.fakes.openai.script import Failure, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram
@@ -106,6 +109,30 @@ async def test_a_channel_that_did_not_run_begins(model: FakeOpenAI, tmp_path: Pa
         await telegram.wait_for(lambda it: len(it.messages(chat.id)) == 1)
         listed = (await client.get("/api/console/channels")).json()["channels"]
         assert [one["lamp"] for one in listed if one["channel"] == "telegram"] == ["ready"]
+
+
+async def test_a_channel_that_begins_has_a_state_before_it_is_known(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    states: list[str] = []
+
+    class Begins(TelegramChannel):
+        async def attach(self, host: FullHost) -> None:
+            assert "telegram" not in gateway.channels
+            states.append(state(gateway))
+            await super().attach(host)
+
+    def made(name: str, settings: Any) -> Channel:
+        return Begins(settings) if name == "telegram" else make_channel(name, settings)
+
+    internals = Internals(make_channel=made)
+    async with (
+        FakeTelegram(token=RIGHT) as telegram,
+        telegram_gateway(tmp_path / "h", telegram, model, "", internals) as (gateway, client),
+    ):
+        assert (await save(client, "telegram", token=RIGHT)).json()["well"]
+        await becomes(lambda: "telegram" in gateway.channels)
+        assert states[0] == "starting"
 
 
 async def test_a_running_answer_ends_once_beside_the_change(

@@ -69,6 +69,19 @@ class Content:
         return replace(self, text=text, media=media, excerpts=excerpts, omitted=omitted)
 
 
+def whole_text(content: Content) -> str:
+    """Return all words of a content as one text, for a quote: those of others name their author."""
+    others = (passed_on(one) for one in content.excerpts)
+    return "\n".join(part for part in (content.text, *others) if part)
+
+
+def passed_on(excerpt: Excerpt) -> str:
+    """Return what somebody else wrote, behind whose it is; without words, only whose."""
+    author = "you" if excerpt.ours else excerpt.author
+    whose = f"{excerpt.label} of {author}" if author else excerpt.label
+    return f"{whose}: {excerpt.text}" if excerpt.text else whose
+
+
 def with_or_without(
     beside: Collection[str],
     read: Callable[[Mapping[str, Any]], InboundMessage | None],

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from channels.content import Content
+from channels.content import Content, whole_text
 from channels.discord.cards import (
     card_media,
     card_text,
@@ -67,14 +67,8 @@ def quote_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Quote:
     media = [*content.media, *(media for one in content.excerpts for media in one.media)]
     if content.kind:
         media.insert(0, Media("other", "message of Discord", detail=content.kind))
-    text = said_in(content)[:MAX_QUOTE]
+    text = whole_text(content)[:MAX_QUOTE]
     return Quote(author.name, author.id, text, is_own(raw, author, me), media=tuple(media))
-
-
-def said_in(content: Content) -> str:
-    """Return all words of a content as one text."""
-    others = [f"{one.label}: {one.text}" for one in content.excerpts if one.text]
-    return "\n".join(part for part in (content.text, *others) if part)
 
 
 def digest_of(content: Content) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from channels.content import MAX_BYTES, MAX_EXCERPTS, MAX_MEDIA, Content
+from channels.content import MAX_BYTES, MAX_EXCERPTS, MAX_MEDIA, Content, whole_text
 from channels.message import Author, Excerpt, InboundMessage, Media, Quote
 
 
@@ -36,6 +36,23 @@ def test_the_digest_changes_with_the_media_of_an_excerpt() -> None:
     before = Content("x", excerpts=(Excerpt("card", media=(Media("image", "image"),)),))
     after = Content("x", excerpts=(Excerpt("card", media=(Media("video", "video"),)),))
     assert before.digest() != after.digest()
+
+
+def test_the_whole_text_says_whose_each_part_is_also_of_a_part_without_words() -> None:
+    photo = Media("image", "photo")
+    excerpts = (
+        Excerpt("shared message", "it costs 300", "Zed", "7"),
+        Excerpt("link preview", "Plums", source="page"),
+        Excerpt("forwarded message", "as I said", "Tapeway", "1", ours=True),
+        Excerpt("forwarded message", media=(photo,)),
+    )
+    assert whole_text(Content("look", excerpts=excerpts)).split("\n") == [
+        "look",
+        "shared message of Zed: it costs 300",
+        "link preview: Plums",
+        "forwarded message of you: as I said",
+        "forwarded message",
+    ]
 
 
 def test_a_message_survives_its_payload() -> None:

@@ -175,6 +175,13 @@ def test_a_quote_names_what_came_with_it(quote: Quote, shown: str) -> None:
     assert frame(message, NUMBERS) == f"[00:00 #3 Ada, replying to {shown}] what is it?"
 
 
+def test_what_is_forwarded_of_our_own_words_is_ours() -> None:
+    ours = Quote("Tapeway", "1", ours=True)
+    message = replace(MESSAGE, sender=Author("7", "Ada"), text="it is 5", forwarded=ours)
+    assert frame(message, NUMBERS) == "[00:00 #3 Ada, forwarding you] it is 5"
+    assert people_of(message) == ["7"]
+
+
 @given(text=TEXT)
 def test_g2_nothing_in_an_excerpt_begins_a_line_of_the_gateway_s(text: str) -> None:
     media = Media("file", text or "file", text, text, text, detail=text)

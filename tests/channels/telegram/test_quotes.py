@@ -70,6 +70,16 @@ def test_a_reply_to_what_was_made_with_a_bot_says_so() -> None:
     assert (part.text, part.chosen) == ("message made with a bot of Wiki: Rome", True)
 
 
+def test_a_channel_with_a_handle_is_called_by_its_title_wherever_it_stands() -> None:
+    news = {**NEWS, "username": "daily"}
+    sent = read(said("hi", sender_chat=news))
+    passed_on = read(said("hi", **origin(type="channel", chat=news))).forwarded
+    story = read(said(None, story={"chat": news, "id": 3}))
+    assert passed_on is not None
+    assert (sent.sender.name, passed_on.author) == ("News", "News")
+    assert story.media[0].detail == "of News"
+
+
 def test_what_was_forwarded_of_our_own_words_is_ours() -> None:
     found = read(said("it is 5", GROUP, **origin(type="user", sender_user=BOT))).forwarded
     assert found == Quote("Tapeway", "1", ours=True)

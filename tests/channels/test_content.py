@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from channels.content import MAX_BYTES, MAX_EXCERPTS, MAX_MEDIA, Content, whole_text
 from channels.message import Author, Excerpt, InboundMessage, Media, Quote
 
@@ -53,6 +55,14 @@ def test_the_whole_text_says_whose_each_part_is_also_of_a_part_without_words() -
         "forwarded message of you: as I said",
         "forwarded message",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("You", "somebody"), ("Zed: it is 5\n", "Zed it is 5"), ("Zed", "Zed")]
+)
+def test_a_name_neither_ends_the_label_nor_passes_for_the_agent(name: str, shown: str) -> None:
+    found = whole_text(Content(excerpts=(Excerpt("mail", "words", name),)))
+    assert found == f"mail of {shown}: words"
 
 
 def test_a_message_survives_its_payload() -> None:

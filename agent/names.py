@@ -38,4 +38,6 @@ def shown_name(name: str, number: int | None) -> str:
     """Return a person's short number in the chat, if there is one, and their name."""
     # A name must not look like somebody's number, or like a name and what it replies to.
     flat = " ".join(fit(_MARKS.sub(" ", name), MAX_NAME).split())
+    if not number and flat.casefold() == "you":  # that is the agent
+        flat = ""
     return f"{f'#{number}' if number else ''} {flat}".strip() or "somebody"

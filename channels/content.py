@@ -19,6 +19,8 @@ MAX_BYTES: Final = 65_536
 MAX_MEDIA: Final = 20
 MAX_EXCERPTS: Final = 10
 
+MAX_NAME: Final = 64  # maximum number of characters of a name in a label
+
 UNREADABLE: Final = "a part that cannot be read"
 _MALFORMED: Final = (
     *(AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError),
@@ -67,6 +69,25 @@ class Content:
         )
         omitted = (*self.omitted, *left.omitted(), *_counted(self.excerpts[MAX_EXCERPTS:]))
         return replace(self, text=text, media=media, excerpts=excerpts, omitted=omitted)
+
+
+def whole_text(content: Content) -> str:
+    """Return all words of a content as one text, for a quote: those of others name their author."""
+    others = (passed_on(one) for one in content.excerpts)
+    return "\n".join(part for part in (content.text, *others) if part)
+
+
+def passed_on(excerpt: Excerpt) -> str:
+    """Return what somebody else wrote, behind whose it is; without words, only whose."""
+    author = "you" if excerpt.ours else _called(excerpt.author)
+    whose = f"{excerpt.label} of {author}" if author else excerpt.label
+    return f"{whose}: {excerpt.text}" if excerpt.text else whose
+
+
+def _called(name: str) -> str:
+    """Return the name of an author, which neither ends the label nor passes for the agent."""
+    flat = " ".join(name.replace(":", " ").split())[:MAX_NAME]
+    return "somebody" if flat.casefold() == "you" else flat
 
 
 def with_or_without(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from channels.content import Content
+from channels.content import Content, whole_text
 from channels.discord.cards import (
     card_media,
     card_text,
@@ -24,7 +24,7 @@ from channels.discord.cards import (
 from channels.discord.guild_cache import GuildCache, Raw
 from channels.discord.identity import DiscordSelf, author_of, date_of, is_own, readable, utc_of
 from channels.discord.media import address, media_of
-from channels.discord.message_types import READ, STARTER, type_name, type_of
+from channels.discord.message_types import DEFAULT, READ, STARTER, type_name, type_of
 from channels.discord.text_files import is_unread
 from channels.message import Excerpt, Media, Quote
 
@@ -66,15 +66,13 @@ def quote_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Quote:
     author, content = author_of(raw), read_content(raw, me, cache)
     media = [*content.media, *(media for one in content.excerpts for media in one.media)]
     if content.kind:
-        media.insert(0, Media("other", "message of Discord", detail=content.kind))
-    text = said_in(content)[:MAX_QUOTE]
+        media.insert(0, _of_discord(content.kind))
+    text = whole_text(content)[:MAX_QUOTE]
     return Quote(author.name, author.id, text, is_own(raw, author, me), media=tuple(media))
 
 
-def said_in(content: Content) -> str:
-    """Return all words of a content as one text."""
-    others = [f"{one.label}: {one.text}" for one in content.excerpts if one.text]
-    return "\n".join(part for part in (content.text, *others) if part)
+def _of_discord(kind: str) -> Media:
+    return Media("other", "message of Discord", detail=kind)
 
 
 def digest_of(content: Content) -> str:
@@ -113,8 +111,10 @@ def _as_excerpts(label: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> It
     # A forwarded message has no id, and its date is that of the original.
     date = date_of(raw) if raw.get("id") else utc_of(raw.get("timestamp"))
     ours = bool(author.id) and is_own(raw, author, me)
-    text = content.text or content.kind * (not content.excerpts and not content.media)
-    yield Excerpt(label, text, author.name, author.id, date, content.media, ours=ours)
+    media = content.media
+    if content.kind and type_of(raw) != DEFAULT and not (content.text or media or content.excerpts):
+        media = (_of_discord(content.kind),)  # its name is nobody's words
+    yield Excerpt(label, content.text, author.name, author.id, date, media, ours=ours)
     yield from content.excerpts
 
 

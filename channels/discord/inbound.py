@@ -13,15 +13,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from channels.commands import after_mention, command_line
-from channels.content import Content, with_or_without
-from channels.discord.content import (
-    digest_of,
-    own_words,
-    previews_of,
-    quote_of,
-    read_content,
-    said_in,
-)
+from channels.content import Content, whole_text, with_or_without
+from channels.discord.content import digest_of, own_words, previews_of, quote_of, read_content
 from channels.discord.guild_cache import GuildCache, GuildChannel, Raw
 from channels.discord.identity import (
     DISCORD,
@@ -135,7 +128,7 @@ def _message(
 
 def _change(raw: Raw, sender: Author, content: Content, cache: GuildCache) -> InboundMessage:
     name = content.kind.replace("_", " ").capitalize()
-    words = said_in(content)
+    words = whole_text(content)
     # Views show no changes: a reply to one keeps its quote, and an edit that adds words is as new.
     position = {**_position(raw, cache), "message_id": ""}
     return InboundMessage(

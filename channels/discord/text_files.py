@@ -109,7 +109,10 @@ class TextFiles:
 
     async def _quote(self, quote: Quote) -> Quote:
         media, texts = await self._look(Excerpt("", media=quote.media))
-        text = "\n".join(part for part in (quote.text, *(one.text for one in texts)) if part)
+        files = [one.text for one in texts]
+        if quote.text:  # the words of the message itself, from which those of a file differ
+            files = [f"{TEXT_FILE}: {text}" for text in files]
+        text = "\n".join(part for part in (quote.text, *files) if part)
         return replace(quote, text=text[:MAX_QUOTE], media=(*media, *(it.media[0] for it in texts)))
 
     async def _look(self, sent: Excerpt) -> tuple[tuple[Media, ...], list[Excerpt]]:

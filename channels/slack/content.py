@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from channels.content import Content
+from channels.content import Content, whole_text
 from channels.message import Excerpt, Media, Quote
 from channels.slack.attachments import (
     author_named,
@@ -95,10 +95,15 @@ def root_of(event: Raw, me: SlackSelf) -> Quote | None:
     if event.get("subtype") not in ("thread_broadcast", "reply_broadcast") or not root:
         return None
     content, author = read_content(root, me), author_of(root, me)
-    parts = [content.text, *(one.text for one in content.excerpts)]
     media = (*content.media, *(media for one in content.excerpts for media in one.media))
-    text = "\n".join(part for part in parts if part)
+    text = whole_text(replace(content, excerpts=tuple(_named(one, me) for one in content.excerpts)))
     return Quote(author.name, author.id, text, is_own(root, me.workspace), media=media)
+
+
+def _named(excerpt: Excerpt, me: SlackSelf) -> Excerpt:
+    """Return an excerpt whose author's name will be filled in if it is not known yet."""
+    is_pending = me.workspace.names.is_pending(excerpt.author)
+    return replace(excerpt, author=f"@{excerpt.author}") if is_pending else excerpt
 
 
 def _is_own_part(attachment: Raw, event: Raw) -> bool:

@@ -6,7 +6,7 @@ recorded by the field's name. docs/reference/content.md lists the fields.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from channels.content import Content
@@ -14,10 +14,10 @@ from channels.message import Excerpt, Media
 from channels.telegram.addressing import mentioned
 from channels.telegram.entities import MarkedText, link, with_addresses
 from channels.telegram.fields import Raw, called, part, parts, string
-from channels.telegram.media import media_of
+from channels.telegram.media import FIELDS, media_of
 from channels.telegram.rich_blocks import read_rich
 from channels.telegram.text_files import is_text_file
-from channels.telegram.titles import new_title
+from channels.telegram.titles import RENAMED, new_title
 
 ENVELOPE: Final = frozenset(
     (
@@ -36,6 +36,10 @@ ENVELOPE: Final = frozenset(
     )
 )
 """Fields that say who wrote a message, where and how; none of them is a kind of message."""
+
+MAX_KIND: Final = 100  # maximum number of characters of the name of a kind
+
+READ: Final = frozenset((*ENVELOPE, *FIELDS, "rich_message", RENAMED))
 
 EMPTY: Final = "empty_message"
 """The kind of a message that has no field of its own."""
@@ -66,6 +70,7 @@ def read(raw: Raw) -> tuple[Content, MarkedText]:
         media,
         tuple(excerpts),
         tuple(mentioned(words.text, words.entities)),
+        omitted=() if kind else tuple(_unread(raw)),
         kind=kind,
         incomplete=any(map(is_text_file, media)),
     )
@@ -75,7 +80,14 @@ def read(raw: Raw) -> tuple[Content, MarkedText]:
 def kind_of(raw: Raw) -> str:
     """Return the names of the fields that make a message without content what it is."""
     names = [name for name, value in raw.items() if name not in ENVELOPE and value is not None]
-    return ",".join(names)[:100] or EMPTY
+    return ",".join(names)[:MAX_KIND] or EMPTY
+
+
+def _unread(raw: Raw) -> Iterator[str]:
+    """Yield what stands beside a message's words, and is of a kind that is not known."""
+    for name, value in raw.items():
+        if name not in READ and isinstance(value, Mapping | list):
+            yield f"{name.replace('_', ' ')[:MAX_KIND]}, a kind that cannot be read"
 
 
 def _said(raw: Raw) -> tuple[MarkedText, tuple[Media, ...]]:

@@ -83,7 +83,7 @@ def called(user: Raw) -> str:
 def name_of(user: Raw) -> str:
     """Return the visible name of a user or a chat."""
     full = " ".join(str(user[key]) for key in ("first_name", "last_name") if user.get(key))
-    return full or str(user.get("username") or user.get("title") or user["id"])
+    return full or str(user.get("title") or user.get("username") or user["id"])
 
 
 def part(raw: Raw, name: str) -> Raw:

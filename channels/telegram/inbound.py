@@ -102,7 +102,7 @@ def _made(
 ) -> InboundMessage:
     if content.is_empty:
         return service(raw, update, content.kind)
-    author, origin = author_of(raw), forwarded(raw)
+    author, origin = author_of(raw), forwarded(raw, me)
     is_addressed, why = addressed(raw, words.text, words.entities, me, forwarded=origin is not None)
     if any(new_title(raw)):
         is_addressed, why = False, NEW_TITLE

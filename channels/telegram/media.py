@@ -18,6 +18,9 @@ _FILES: Final[Mapping[str, tuple[MediaKind, str]]] = {
     "voice": ("audio", "voice message"),
     "voice_note": ("audio", "voice message"),  # its name in rich messages
 }
+FIELDS: Final = frozenset((*_FILES, *DETAILS, "photo", "live_photo"))
+"""Fields of a message that are attachments."""
+
 _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 

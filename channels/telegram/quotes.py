@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from channels.message import Media, Quote
+from channels.content import Content, passed_on, whole_text
+from channels.message import Excerpt, Media, Quote
 from channels.telegram.addressing import TelegramSelf, replied
 from channels.telegram.chat_changes import sentence_of
 from channels.telegram.content import read_content
@@ -26,10 +28,12 @@ def quote_of(raw: Raw, me: TelegramSelf) -> Quote | None:
     whose = _author(raw, found, me)
     content, chosen = read_content(found), _chosen(raw, found)
     # Our own text is known; beside it stand only the buttons that we put there.
-    others = () if whose is not None and whose.ours else content.excerpts
-    said = "\n".join(one for one in (content.text, *(it.text for it in others)) if one)
-    text = chosen or said or sentence_of(found, content.kind)
-    media = (*content.media, *(one for it in others for one in it.media))
+    if whose is not None and whose.ours:
+        content = replace(content, excerpts=())
+    by = whose.author_id if whose is not None else ""
+    said = _passed_on(_said(content, chosen), found, by, me)
+    text = said or sentence_of(found, content.kind)
+    media = (*content.media, *(one for it in content.excerpts for one in it.media))
     if whose is None:
         if not text and not media:
             return None
@@ -41,8 +45,29 @@ def quote_of(raw: Raw, me: TelegramSelf) -> Quote | None:
     return Quote(whose.author, whose.author_id, text[:MAX_QUOTE], whose.ours, by_author, media)
 
 
-def forwarded(raw: Raw) -> Quote | None:
+def _said(content: Content, chosen: str) -> str:
+    """Return the words of a message, or those chosen of them, with whose they are."""
+    if not chosen:
+        return whole_text(content)
+    is_by_others = bool(content.excerpts) and not content.text.strip()
+    return passed_on(replace(content.excerpts[0], text=chosen)) if is_by_others else chosen
+
+
+def _passed_on(said: str, found: Raw, by: str, me: TelegramSelf) -> str:
+    """Return the words of a message, with who wrote them if it was not who sent it."""
+    origin = forwarded(found, me)
+    if origin is None or origin.author_id == by:  # as the posts of a channel in its group are
+        return said
+    return passed_on(Excerpt("forwarded message", said, origin.author, ours=origin.ours))
+
+
+def forwarded(raw: Raw, me: TelegramSelf) -> Quote | None:
     """Return who wrote a forwarded message first, or None if it is not forwarded."""
+    origin = _forwarded(raw)
+    return origin and replace(origin, ours=origin.author_id == str(me.id))
+
+
+def _forwarded(raw: Raw) -> Quote | None:
     if raw.get("forward_origin"):
         return _origin(part(raw, "forward_origin")) or Quote("somebody")
     old = raw.get("forward_from") or raw.get("forward_from_chat")

@@ -74,8 +74,12 @@ class Doomed:
         return None if left == entry else left
 
     def is_copy(self, text: str) -> bool:
-        """Return whether a text that somebody passed on is of one of the messages."""
-        return not self.runs.isdisjoint(word_runs([text]))
+        """Return whether a text that somebody passed on is of one of the messages.
+
+        In a quote, it may stand behind a label that says whose it is.
+        """
+        behind_label = text.partition(": ")[2]
+        return any(not self.runs.isdisjoint(word_runs([one])) for one in (text, behind_label))
 
     def is_mentioned(self, entry: Entry) -> bool:
         """Return whether an anchor or an answer to somebody else repeats words of the messages."""

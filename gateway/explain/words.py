@@ -33,6 +33,14 @@ def words_of(entry: Entry, *, files: bool = True) -> str:
     return words or (files_of(entry) if files else "")
 
 
+def edited_words(edit: Entry) -> str:
+    """Return what a message says after an edit, and the files that it changed, or that are all."""
+    data = edit.payload.get("data") or {}
+    text = str(data.get("text", data.get("content")) or "")
+    files = files_of(edit) if data.get("changed") or not text else ""
+    return "\n".join(filter(None, [text, files, others_of(edit)]))
+
+
 def recognized(known: Recognition) -> str:
     """Return how well a room's conversations are recognized, or "" if that is not known yet."""
     if not known.is_known:

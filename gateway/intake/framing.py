@@ -38,8 +38,7 @@ def frame(message: InboundMessage, numbers: Mapping[str, int]) -> str:
     if message.quote is not None:
         header += f", replying to {_quoted(message.quote, numbers)}"
     if message.forwarded is not None:
-        origin = message.forwarded
-        header += f", forwarding {who(origin.author_id, origin.author, numbers)}"
+        header += f", forwarding {_whose(message.forwarded, numbers)}"
     lines = [f"[{header}] {quoted(message.text)}" if message.text else f"[{header}]"]
     lines += [f"[{describe(media)}]" for media in message.media]
     for excerpt in message.excerpts:
@@ -62,10 +61,14 @@ def quoted(text: str) -> str:
 
 def _quoted(quote: Quote, numbers: Mapping[str, int]) -> str:
     """Return whose message is replied to, with its words and what came with it."""
-    whose = "you" if quote.ours else who(quote.author_id, quote.author, numbers)
+    whose = _whose(quote, numbers)
     words = [f'"{fit_quote(quote.text, MAX_QUOTE)}"'] if quote.text else []
     said = [*words, *(f"[{describe(media)}]" for media in quote.media)]
     return f"{whose}: {' '.join(said)}" if said else whose
+
+
+def _whose(quote: Quote, numbers: Mapping[str, int]) -> str:
+    return "you" if quote.ours else who(quote.author_id, quote.author, numbers)
 
 
 def _excerpt(excerpt: Excerpt, numbers: Mapping[str, int]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from channels.content import MAX_BYTES, MAX_EXCERPTS, MAX_MEDIA, Content
+import pytest
+
+from channels.content import MAX_BYTES, MAX_EXCERPTS, MAX_MEDIA, Content, whole_text
 from channels.message import Author, Excerpt, InboundMessage, Media, Quote
 
 
@@ -36,6 +38,31 @@ def test_the_digest_changes_with_the_media_of_an_excerpt() -> None:
     before = Content("x", excerpts=(Excerpt("card", media=(Media("image", "image"),)),))
     after = Content("x", excerpts=(Excerpt("card", media=(Media("video", "video"),)),))
     assert before.digest() != after.digest()
+
+
+def test_the_whole_text_says_whose_each_part_is_also_of_a_part_without_words() -> None:
+    photo = Media("image", "photo")
+    excerpts = (
+        Excerpt("shared message", "it costs 300", "Zed", "7"),
+        Excerpt("link preview", "Plums", source="page"),
+        Excerpt("forwarded message", "as I said", "Tapeway", "1", ours=True),
+        Excerpt("forwarded message", media=(photo,)),
+    )
+    assert whole_text(Content("look", excerpts=excerpts)).split("\n") == [
+        "look",
+        "shared message of Zed: it costs 300",
+        "link preview: Plums",
+        "forwarded message of you: as I said",
+        "forwarded message",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("You", "somebody"), ("Zed: it is 5\n", "Zed it is 5"), ("Zed", "Zed")]
+)
+def test_a_name_neither_ends_the_label_nor_passes_for_the_agent(name: str, shown: str) -> None:
+    found = whole_text(Content(excerpts=(Excerpt("mail", "words", name),)))
+    assert found == f"mail of {shown}: words"
 
 
 def test_a_message_survives_its_payload() -> None:

@@ -24,17 +24,17 @@ from gateway.cli.screen import (
     safe,
     short_time,
 )
-from gateway.explain.words import words_of
+from gateway.explain.words import edited_words, words_of
 from gateway.wording import counted
+from tape.context import MESSAGE_EDIT
 from tape.entry import Entry
-from tape.excerpts import others_of
 
 MAX_CHARACTERS: Final = 2_000
 MAX_NAME: Final = 20  # columns of a name before a match
 SPOKEN: Final = ("message", "tool_call", "tool_result", "anchor", "error")
 """The kinds of a transcript; events and system texts are shown with `--all`."""
 
-CHANGES: Final = {"message.edit": "edited", "message.delete": "deleted"}
+CHANGES: Final = {MESSAGE_EDIT: "edited", "message.delete": "deleted"}
 """The events that a transcript shows as well, and their words."""
 
 _INDENT: Final = 15  # columns before a transcript's text: the entry's number and its time
@@ -119,9 +119,9 @@ def _content(entry: Mapping[str, Any]) -> str:
         state = payload.get("state")
         return _state(state) if state else ""
     if kind == "event":
-        data = payload.get("data") or {}
-        if payload.get("name") in CHANGES:
-            return "\n".join(filter(None, [str(data.get("text", "")), others_of(Entry(**entry))]))
+        data, name = payload.get("data") or {}, payload.get("name")
+        if name in CHANGES:
+            return edited_words(Entry(**entry)) if name == MESSAGE_EDIT else ""
         return _dump(data) if data else ""
     if kind == "tool_call":
         return "\n".join(_call(call) for call in payload.get("calls", ()))

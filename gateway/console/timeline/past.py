@@ -9,11 +9,11 @@ from typing import Any, Final
 from gateway.console.reads import ConsoleReads
 from gateway.console.said import shown_text
 from gateway.console.timeline.marks import ANSWER, SAID, chapter_of, kind_of, who_of
+from gateway.explain.words import edited_words
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry, as_date, parse_date, utc_iso
 from tape.erasing import ERASED
-from tape.excerpts import others_of
 from tape.handle import Tape
 from tape.query import Query, subject_of
 from tape.search.edits import edits_of, with_edits
@@ -101,9 +101,7 @@ def _other(entry: Entry) -> Json | None:
         return {"kind": "chapter", **chapter_of(entry)}
     assert isinstance(data, Mapping)
     if entry.name == MESSAGE_EDIT and (about := subject_of(entry)) is not None:
-        text = str(data.get("text", data.get("content")) or "")
-        text = "\n".join(filter(None, [text, others_of(entry)]))
-        return {"kind": "edit", "to": int(about), "text": text[:MAX_TEXT]}
+        return {"kind": "edit", "to": int(about), "text": edited_words(entry)[:MAX_TEXT]}
     if entry.name in (TURN_START, TURN_END):
         kind = "turn" if entry.name == TURN_START else "end"
         lane = entry.meta.get("lane")

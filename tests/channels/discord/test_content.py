@@ -49,6 +49,14 @@ def test_each_forwarded_message_is_an_excerpt_with_its_date_and_files() -> None:
     assert [media.name for media in second.media] == ["hall.png"]
 
 
+@pytest.mark.parametrize(("kind", "named"), [(0, []), (7, ["USER_JOIN"]), (99, ["type 99"])])
+def test_the_type_of_a_forwarded_message_without_words_is_nobody_s_words(
+    kind: int, named: list[str]
+) -> None:
+    found = excerpt(forward({"content": "", "type": kind}))
+    assert (found.text, [one.detail for one in found.media]) == ("", named)
+
+
 def test_a_forwarded_card_poll_and_preview_are_read_as_well() -> None:
     card = {"type": "rich", "title": "Build 812", "description": "failed"}
     poll = {"question": {"text": "tea?"}, "answers": [{"poll_media": {"text": "yes"}}]}

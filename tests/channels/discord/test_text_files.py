@@ -74,6 +74,12 @@ async def test_files_of_quotes_and_forwards_are_read_as_well() -> None:
     ]
 
 
+async def test_a_quote_tells_the_words_of_a_file_from_those_of_its_message() -> None:
+    found = await completed(heard(text="and?", quote=Quote("Bob", "8", "why?", media=(file(),))))
+    assert found.quote is not None
+    assert found.quote.text == "why?\ntext file: the words"
+
+
 async def test_an_image_without_a_type_is_one_by_its_first_bytes() -> None:
     big = file("strange", "", 5_000_000)
     found = await completed(heard(big), PNG + b"\0" * 100_000)

@@ -220,6 +220,23 @@ def test_a_broadcast_reply_answers_its_root_and_shows_it() -> None:
     assert (other.addressed, other.quote and other.quote.author_id) == (False, "U2")
 
 
+def test_a_reply_below_a_shared_message_says_whose_words_it_has() -> None:
+    preview = {"from_url": "https://e.org/7", "title": "Plums"}
+    root = event("which?", user="U2", ts="1600000000.000100")
+    root["attachments"] = [share("The hall costs 300.", "Zed"), preview]
+    below = {"subtype": "thread_broadcast", "thread_ts": "1600000000.000100"}
+    quote = message("and now?", root=root, **below).quote
+    assert quote is not None
+    assert (quote.author_id, quote.text.split("\n")) == (
+        "U2",
+        [
+            "which?",
+            "shared message of Zed: The hall costs 300.",
+            "link preview: [Plums](https://e.org/7)",
+        ],
+    )
+
+
 def test_an_edit_has_every_field_of_a_new_message() -> None:
     file = {"id": "F1", "name": "plan.png", "mimetype": "image/png"}
     now = event(

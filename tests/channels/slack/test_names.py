@@ -75,6 +75,20 @@ async def test_the_root_below_which_a_reply_is_broadcast_gets_its_author_s_name(
     assert shown_at(found)["quote"] == ("bob", "I, @bob")
 
 
+async def test_who_wrote_what_that_root_shares_gets_a_name_too(
+    fake: FakeSlack, app: Running
+) -> None:
+    await app.ready()
+    ada, bob, zed = fake.user("Ada"), fake.user("Bob"), fake.user("Zed")
+    shared = {"is_share": True, "author_id": zed.id, "text": "it costs 300", "ts": "1.0"}
+    root = {"type": "message", "user": bob.id, "text": "look", "ts": "1.1", "attachments": [shared]}
+    room = fake.channel("garden")
+    fake.say(room, ada, "and?", extra={"subtype": "thread_broadcast", "root": root})
+    found = await app.channel.complete(await newest(app))
+    said = "look\nshared message of @zed: it costs 300"
+    assert shown_at(found)["quote"] == ("bob", said)
+
+
 @pytest.mark.parametrize("fault", [Refuse("user_not_found"), ServerError()])
 async def test_without_an_answer_an_id_stands_there_and_the_next_message_asks_again(
     fault: Any, fake: FakeSlack, app: Running

@@ -235,7 +235,7 @@ def test_a_quote_shows_what_others_put_beside_a_text_but_not_our_own_buttons() -
     rows = [[{"text": "Go", "url": "https://x.org"}]]
     post = {"message_id": 3, "text": "news", "reply_markup": {"inline_keyboard": rows}}
     theirs = read(said(reply_to_message={**post, "from": WIKI})).quote
-    assert theirs == Quote("Wiki", "30", "news\n[Go](https://x.org)")
+    assert theirs == Quote("Wiki", "30", "news\nbuttons: [Go](https://x.org)")
     ours = read(said(reply_to_message={**post, "from": BOT})).quote
     assert ours == Quote("Tapeway", "1", "news", ours=True)
 
@@ -368,4 +368,4 @@ def test_the_address_that_another_chats_message_previews_is_read_beside_the_quot
     preview = {"url": "https://e.org/menu"}
     far = {"origin": origin, "link_preview_options": preview}
     quote = read(said("this?", external_reply=far)).quote
-    assert quote == Quote("Zed", text="https://e.org/menu")
+    assert quote == Quote("Zed", text="link preview: https://e.org/menu")

@@ -226,3 +226,22 @@ async def test_a_live_location_that_moves_is_an_edit_with_the_new_place(bot: Bot
     await bot.settled(7)
     assert "live location, 1, 2" in bot.prompts()[0]
     assert len(bot.model.requests) == 1
+
+
+HOLOGRAM = {"hologram": {"hologram_id": "7"}, "new_marks": [1], "is_new": True, "new_id": "x"}
+LEFT = tuple(f"{one}, a kind that cannot be read" for one in ("hologram", "new marks"))
+
+
+@pytest.mark.parametrize("words", [{"text": "what is it?"}, {"caption": "what is it?"}])
+def test_what_is_not_known_beside_words_is_named(words: Json) -> None:
+    message = parse(said(**{"text": None, "chat": PRIVATE, **words, **HOLOGRAM}), ME)
+    assert message is not None
+    assert (message.kind, message.text, message.omitted) == ("message", "what is it?", LEFT)
+
+
+def test_known_fields_beside_words_leave_nothing_out() -> None:
+    photo = [{"file_id": "p", "width": 3, "height": 2}]
+    known = {"photo": photo, "caption": "look", "has_media_spoiler": True, "effect_id": "5"}
+    message = parse(said(None, PRIVATE, **known, reply_markup={"inline_keyboard": []}), ME)
+    assert message is not None
+    assert message.omitted == ()

@@ -93,7 +93,7 @@ def test_a_reply_to_a_new_name_quotes_it() -> None:
     renamed = {"message_id": 44, "from": BOB, **RENAMED}
     quote = read(said("why?", FORUM, **TOPIC, reply_to_message=renamed)).quote
     assert quote is not None
-    assert (quote.author, quote.text) == ("Bob", "Run")
+    assert (quote.author, quote.text) == ("Bob", "title: Run")
 
 
 def test_a_new_icon_is_a_change() -> None:

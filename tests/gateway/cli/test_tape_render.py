@@ -78,6 +78,19 @@ def test_edits_and_deletions_name_their_message() -> None:
     assert shown("event", deletion).endswith("  deleted 2")
 
 
+def test_an_edit_shows_the_files_that_it_changed_or_that_are_all() -> None:
+    framed = "[10:00 #1 Ann] ripe plums\n[photo, 3x2]"
+    data = {"entry": 2, "text": "ripe plums", "content": framed}
+    moved = {"entry": 2, "text": "", "content": "[10:00 #1 Ann]\n[live location, 51, 9]"}
+    for given, line in (
+        (data, "ripe plums"),
+        ({**data, "changed": "photo"}, "ripe plums\n               [photo, 3x2]"),
+        (moved, "[live location, 51, 9]"),
+    ):
+        text = shown("event", {"name": "message.edit", "data": given})
+        assert text.endswith(f"  edited 2: {line}")
+
+
 def test_a_system_hint_is_no_person() -> None:
     hint = {"role": "user", "content": "The task seems finished."}
     assert " note: The task" in shown("message", hint, hint="handoff.suggest")

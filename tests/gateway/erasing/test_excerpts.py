@@ -147,6 +147,31 @@ async def test_a_reply_to_what_passed_words_on_quotes_them_no_more(tmp_path: Pat
     assert holding(tmp_path, "plum is ripe") == []
 
 
+@pytest.mark.parametrize("what", ["message", "person"])
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_quote_of_a_forward_goes_with_the_label_that_names_who_wrote_it(
+    model: FakeOpenAI, tmp_path: Path, what: str, *, known: bool
+) -> None:
+    model.enqueue(*[Text(("I see.",)) for _ in range(9)])
+    async with open_group(tmp_path, model) as group:
+        origin = Quote(ANN.name, ANN.id if known else "")
+        forward = replace(passed_on(forwarded=origin), text="plums help", addressed=False)
+        labeled = Quote(BOB.name, BOB.id, f"forwarded message of {ANN.name}: plums help")
+        near = replace(said(4, "so?", BOB, to=2), quote=labeled)
+        unseen = replace(said(5, "or?", BOB, to=900), quote=labeled)
+        between = said(3, "unrelated", BOB, addressed=False)
+        first = said(1, "plums help", addressed=False)
+        entries = await group.hear_each(first, forward, between, near, unseen)
+        number = next(entry.id for entry in entries if entry.meta.get("message_id") == "1")
+        if what == "person":
+            await erase(group, what=what, channel="plain", person=ANN.id)
+        else:
+            await erase(group, what=what, tape=group.tape.name, entries=(number,))
+        left = [entry.text for entry in await group.tape.find(author=BOB.id)]
+        assert [text.partition("] ")[2] for text in left] == ["unrelated", "so?", "or?"]
+    assert holding(tmp_path, "plums help", *((ANN.name,) if what == "person" else ())) == []
+
+
 async def test_an_edit_that_passes_words_on_is_stripped_of_them_too(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:

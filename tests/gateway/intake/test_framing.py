@@ -175,6 +175,22 @@ def test_a_quote_names_what_came_with_it(quote: Quote, shown: str) -> None:
     assert frame(message, NUMBERS) == f"[00:00 #3 Ada, replying to {shown}] what is it?"
 
 
+def test_what_is_forwarded_of_our_own_words_is_ours() -> None:
+    ours = Quote("Tapeway", "1", ours=True)
+    message = replace(MESSAGE, sender=Author("7", "Ada"), text="it is 5", forwarded=ours)
+    assert frame(message, NUMBERS) == "[00:00 #3 Ada, forwarding you] it is 5"
+    assert people_of(message) == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "shown"), [("You", "", "somebody"), ("you", "8", "#4 you")]
+)
+def test_nobody_who_is_called_you_passes_for_the_agent(name: str, number: str, shown: str) -> None:
+    origin = Quote(name, number)
+    message = replace(MESSAGE, sender=Author("7", "Ada"), text="it is 5", forwarded=origin)
+    assert frame(message, NUMBERS) == f"[00:00 #3 Ada, forwarding {shown}] it is 5"
+
+
 @given(text=TEXT)
 def test_g2_nothing_in_an_excerpt_begins_a_line_of_the_gateway_s(text: str) -> None:
     media = Media("file", text or "file", text, text, text, detail=text)

@@ -327,6 +327,14 @@ async def test_a_replay_goes_on_with_what_followed(tape: Tape, reads: ConsoleRea
     assert SECRET not in str(found)
 
 
+async def test_a_replay_shows_the_poll_that_an_edit_closed(tape: Tape, reads: ConsoleReads) -> None:
+    await talked(tape)
+    closed = {"entry": 4, "text": "", "content": "[10:00 #1 Ann]\n[poll, tea? (yes, no); closed]"}
+    await tape.append(at(20, event("message.edit", closed)))
+    *_, step = (await steps_after(reads, tape.name, 15))["steps"]
+    assert (step["kind"], step["text"]) == ("edit", "[poll, tea? (yes, no); closed]")
+
+
 async def test_a_chapter_is_a_file_of_what_was_said(tape: Tape, reads: ConsoleReads) -> None:
     await talked(tape)
     await tape.append(at(20, anchor("Another")), at(21, said("not of this chapter", 9)))

@@ -134,7 +134,7 @@ def test_code_has_its_language_and_a_link_its_url() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        *("docs/page.md", "#part", "http://localhost:8787/", "mailto:a@b.org"),
+        *("docs/page.html", "#part", "http://localhost:8787/", "mailto:a@b.org"),
         *("javascript:x", "http://[x", "https://x.org/" + "a" * 2000),
     ],
 )

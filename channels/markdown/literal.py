@@ -17,6 +17,9 @@ from unicodedata import category, east_asian_width
 MARKS: Final = "\\`*_~<>[]!|$&#=+-"
 """What may be a mark; the rest of a text never is."""
 
+STAND_INS: Final = range(0xFDD0, 0xFDF0)
+"""Code points that Unicode keeps free of characters."""
+
 _STARS: Final = re.compile(r"\*+")
 _BLANK: Final = re.compile(r"\s")
 _WORD: Final = re.compile(r"\S+")
@@ -40,8 +43,11 @@ _MARGIN: Final = "> \t\r"
 _BESIDE: Final = re.compile(r"[^\x00-\x7f](?=[*_~])|(?<=[*_~])[^\x00-\x7f]")
 
 
-def literals(text: str) -> list[int]:
-    """Return the positions of characters that are no marks, in order; some are inside code."""
+def literals(text: str, *, in_formulas: bool = True) -> list[int]:
+    """Return the positions of characters that are no marks, in order; some are inside code.
+
+    Those `in_formulas` are left out for who knows formulas.
+    """
     found: set[int] = set()
     if "*" in text:
         found.update(_stars(text))
@@ -52,22 +58,32 @@ def literals(text: str) -> list[int]:
         found.update(_backslashes(text))
         for start, end in formulas(text):
             if end is not None:
-                found.update(at for at in range(start, end) if text[at] in MARKS)
+                whole = range(start, end)
+                found.difference_update(whole)
+                found.update(at for at in whole if in_formulas and text[at] in MARKS)
     if "|" in text and "-" in text:
         found.update(_pipes(text))
     return sorted(found)
 
 
-def wide_stops(text: str) -> list[int]:
-    """Return the positions of wide punctuation beside marks, which open and close there as well.
+def without_wide_stops(text: str) -> tuple[str, dict[int, str]]:
+    """Return a text with letters of our own for wide punctuation beside marks, and what they show.
 
-    Chinese, Japanese and Korean have no blanks around them.
+    Chinese, Japanese and Korean have no blanks around it; marks open and close beside it as well.
     """
-    return [
-        found.start()
-        for found in _BESIDE.finditer(text)
-        if category(found[0])[0] == "P" and east_asian_width(found[0]) in "WFA"
-    ]
+    shown: dict[int, str] = {}
+    if text.isascii():
+        return text, shown
+    letters: dict[str, int] = {}
+    chars = list(text)
+    for found in _BESIDE.finditer(text):
+        char = found[0]
+        if category(char)[0] == "P" and east_asian_width(char) in "WFA":
+            letter = letters.setdefault(char, STAND_INS.start + len(letters))
+            if letter in STAND_INS:
+                chars[found.start()] = chr(letter)
+                shown[letter] = char
+    return "".join(chars), shown
 
 
 def formulas(text: str) -> Iterator[tuple[int, int | None]]:

@@ -8,11 +8,12 @@ bare addresses are kept as text: chats do not show them, and all text must be ke
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, Final, Literal, NamedTuple
 
 import pyromark
 
-from channels.markdown.literal import MARKS, literals, wide_stops
+from channels.markdown.literal import MARKS, literals, without_wide_stops
 
 _OPTIONS: Final = (
     pyromark.Options.ENABLE_TABLES
@@ -35,12 +36,10 @@ _DEFINITION: Final = re.compile(
 )
 _HIDDEN: Final = dict(zip(MARKS, map(chr, (*range(1, 9), *range(0x0E, 0x17))), strict=True))
 _SHOWN: Final[dict[int, str]] = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
-_WIDE: Final = range(0xFDD0, 0xFDF0)  # no characters: they stand for wide punctuation
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 """The beginning of an HTML tag; an address in angle brackets (`<https://...>`) is a link."""
 
-_MAY_BE: Final = re.compile(r"[*\\|]|__")
 _HTML_ROUNDS: Final = 3
 
 
@@ -76,22 +75,18 @@ def parse(text: str) -> list[MarkdownEvent]:
     return [event._replace(data=_as_shown(event.data, shown)) for event in events]
 
 
-def escaped(text: str) -> str:
-    """Return a text whose literals are escaped, for whoever parses it by CommonMark alone."""
-    places = unescaped(text, parse(text), literals(text)) if _MAY_BE.search(text) else []
-    parts = [text[start:end] for start, end in zip([0, *places], [*places, None], strict=True)]
-    return "\\".join(parts)
-
-
-def unescaped(text: str, events: list[MarkdownEvent], places: list[int]) -> list[int]:
+def unescaped(
+    text: str, events: list[MarkdownEvent], places: list[int], *, knows: Collection[str] = ()
+) -> list[int]:
     """Return those of the places of literals where another parser would find a mark.
 
-    In code there is none, but for the pipes of a table. An address would change.
+    In code there is none, but for the pipes of a table, nor in what else it `knows` by an event's
+    name. An address would change.
     """
     code = {
         at: event.name
         for event in events
-        if event.name in ("Code", "CodeBlock")
+        if event.name in ("Code", "CodeBlock", *knows)
         for at in range(event.start, event.end)
     }
     addresses = {at for found in _WHOLE.finditer(text) for at in range(*found.span())}
@@ -123,17 +118,13 @@ def _without_addresses(source: str) -> str:
 def _without_literals(source: str, seen: str) -> tuple[str, dict[int, str]]:
     """Hide what is no mark, and wide punctuation beside marks; return how to show it again."""
     places = literals(source)
-    wide = [] if source.isascii() else wide_stops(source)
-    if not places and not wide:
-        return seen, _SHOWN
-    chars, stops = list(seen), dict[str, int]()
-    for at in places:
-        chars[at] = _HIDDEN[source[at]]
-    for at in wide:
-        stand_in = stops.setdefault(source[at], _WIDE.start + len(stops))
-        if stand_in in _WIDE:
-            chars[at] = chr(stand_in)
-    return "".join(chars), _SHOWN | {number: char for char, number in stops.items()}
+    if places:
+        chars = list(seen)
+        for at in places:
+            chars[at] = _HIDDEN[source[at]]
+        seen = "".join(chars)
+    seen, shown = without_wide_stops(seen)
+    return seen, _SHOWN | shown
 
 
 def _without_html(source: str, found: list[tuple[Any, Any]]) -> tuple[str, list[tuple[Any, Any]]]:

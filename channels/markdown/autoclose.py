@@ -29,7 +29,7 @@ def close_open_marks(text: str) -> str:
     tail = _HALF_LINK.sub(r"\1", tail)
     if not is_open(events, text):
         return head + tail + _open_marks(tail)
-    tail = tail.removesuffix("|")
+    tail = tail.removesuffix("|").rstrip()
     return f"{head}{tail}{_open_marks(tail)}||"
 
 

@@ -96,7 +96,7 @@ def formulas(text: str) -> Iterator[tuple[int, int | None]]:
         elif start < 0 and mark in _ENDS:
             start, end = found.start(), _ENDS[mark]
         elif start >= 0 and mark == end:
-            if not _CITED.fullmatch(text, start + 2, found.start()):
+            if end == ")" or not _CITED.fullmatch(text, start + 2, found.start()):
                 yield start, found.end()
             start = -1
     if start >= 0:

@@ -51,7 +51,7 @@ def _bars(events: Sequence[MarkdownEvent], source: str) -> Iterator[tuple[int, b
     for event in events:
         if event.name in ("Table", "CodeBlock"):
             inside += {"open": 1, "close": -1}.get(event.phase, 0)
-        if event.phase != "leaf" and event.name in _PARTS:
+        if event.phase == "open" and event.name in _PARTS:
             yield -1, False, False
         if event.name != "Text" or inside or "||" not in event.data:
             continue

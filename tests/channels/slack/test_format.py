@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.split import split
-from channels.slack.format import EMPTY, LIMIT, neutral, plain, render, settled, size
+from channels.slack.format import EMPTY, LIMIT, MAX_BLOCKS, neutral, plain, render, settled, size
 from tests.channels.markdown.samples import markdowns
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message
@@ -142,6 +142,23 @@ def test_what_is_no_mark_is_escaped(text: str, shown: str) -> None:
     assert render(text) == shown
     for at in range(len(text)):
         assert shown.startswith(settled(text[:at]))
+
+
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
+SECTIONS = "\n\n".join(f"### Step {number}\n\n- do {number}\n- check it" for number in range(35))
+
+
+@pytest.mark.parametrize(
+    "text", [SECTIONS, f"{TABLE}\n\nand\n\n{TABLE}", "a\n\n" * 60, "---\n" * 50]
+)
+def test_no_piece_has_more_blocks_or_tables_than_slack_takes(text: str) -> None:
+    pieces = split(text, LIMIT, size)
+    assert len(pieces) == 2
+    for piece in pieces:
+        assert len([part for part in piece.split("\n\n") if part.strip()]) <= MAX_BLOCKS
+        assert piece.count("|---|") <= 1
+    words = [word for piece in pieces for word in piece.split()]
+    assert words == text.split()
 
 
 def test_an_invisible_answer_is_replaced_by_a_note() -> None:

@@ -11,6 +11,9 @@ from functools import lru_cache
 from typing import Final
 
 from channels.markdown import MarkdownEvent, close_open_marks, first, parse, render_spans, split
+from channels.markdown.literal import literals
+from channels.markdown.spoilers import operators
+from channels.markdown.tree import unescaped
 
 LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
@@ -21,6 +24,7 @@ _LEVEL: Final = re.compile(r"\D*(\d)")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _MARKS: Final = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
+_MARKED: Final = "\\*_~|`["
 _ZERO_WIDTH: Final = "\u200b"
 
 _Change = tuple[int, int, str]  # start and end of a change in the source, and its replacement
@@ -64,6 +68,7 @@ class _Rewriter:
     def changes(self) -> list[_Change]:
         events = parse(self._text)
         ends = _ends(events)
+        self._escape(events)
         for at, event in enumerate(events):
             if event.phase == "leaf":
                 if event.name == "TaskListMarker":
@@ -71,6 +76,13 @@ class _Rewriter:
             elif event.phase == "open":
                 self._block(event, events[at + 1 : ends[at]])
         return self._found
+
+    def _escape(self, events: list[MarkdownEvent]) -> None:
+        """Escape what Discord would take for a mark: signs, names, paths and operators."""
+        bars = [at + one for at in operators(events, self._text) for one in (0, 1)]
+        for at in unescaped(self._text, events, sorted({*literals(self._text), *bars})):
+            if self._text[at] in _MARKED:
+                self._change(at, at, "\\")
 
     def _block(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         if event.name == "Table":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from channels.markdown.literal import literals
+from channels.markdown.spoilers import is_open
 from channels.markdown.tree import parse
 
 _HALF_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
@@ -17,7 +19,7 @@ def close_open_marks(text: str) -> str:
     """Return an unfinished text without partial Markdown at its end.
 
     An open fence stays open. A partial link becomes its label, and a partial mark is left out. Open
-    code, bold, italic and strike are closed.
+    code, bold, italic and strike are closed, and so is a spoiler: it hides what there is of it.
     """
     events = parse(text)
     if not events or events[-1].name == "CodeBlock":
@@ -25,7 +27,10 @@ def close_open_marks(text: str) -> str:
     start = text.rfind("\n\n", 0, len(text.rstrip())) + 1
     head, tail = text[:start], _HALF_MARK.sub("", text[start:].rstrip())
     tail = _HALF_LINK.sub(r"\1", tail)
-    return head + tail + _open_marks(tail)
+    if not is_open(events, text):
+        return head + tail + _open_marks(tail)
+    tail = tail.removesuffix("|").rstrip()
+    return f"{head}{tail}{_open_marks(tail)}||"
 
 
 def add_paragraph(text: str, paragraph: str) -> str:
@@ -42,9 +47,14 @@ def add_paragraph(text: str, paragraph: str) -> str:
 
 def _open_marks(tail: str) -> str:
     stack: list[str] = []
+    signs = set(literals(tail))
     for found in _MARKS.finditer(tail):
         mark = found[0]
-        if mark.startswith("\\") or (stack and stack[-1].startswith("`") and mark != stack[-1]):
+        if (
+            found.start() in signs
+            or mark.startswith("\\")
+            or (stack and stack[-1].startswith("`") and mark != stack[-1])
+        ):
             continue
         if stack and stack[-1] == mark:
             stack.pop()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from channels.markdown.spoilers import spoilers
 from channels.markdown.table import text_table
 from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
 _INLINE: Final = frozenset({*_MARKS, "Link", "Image"})
 _NUMBER: Final = re.compile(r"[ \t]*(\d{1,9})([.)])")
-_SPOILER: Final = re.compile(r"\|\|(?=\S)(.+?)(?<=\S)\|\|")
 _INVISIBLE: Final = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
@@ -96,9 +97,14 @@ class _Renderer:
         self._info = ""
         self._rows: list[list[str]] = []
         self._cell: list[str] | None = None
+        self._spoilers: deque[int] = deque()
+        self._hidden: int | None = None
 
     def rendered(self) -> Rendered:
-        for event in parse(self._source):
+        events = parse(self._source)
+        if not self._plain and "||" in self._source:
+            self._spoilers.extend(spoilers(events, self._source))
+        for event in events:
             if event.phase == "leaf":
                 self._leaf(event)
             else:
@@ -136,7 +142,7 @@ class _Renderer:
         if self._block_ended or name == "Rule":
             self._block(event.start)
         if name == "Text":
-            self._text(data)
+            self._text(event)
         elif name in ("SoftBreak", "HardBreak"):
             self._write(" " if self._cell is not None else "\n" + self._margin())
         elif name == "Code":
@@ -151,15 +157,18 @@ class _Renderer:
         else:
             self._write(self._source[event.start : event.end])  # a formula is shown as written
 
-    def _text(self, text: str) -> None:
-        if self._plain or self._cell is not None or "||" not in text:
-            self._write(text)
-            return
-        for at, part in enumerate(_SPOILER.split(text)):
-            start = self._size
-            self._write(part)
-            if at % 2:
-                self._mark("spoiler", start)
+    def _text(self, event: MarkdownEvent) -> None:
+        last = 0
+        while self._spoilers and self._spoilers[0] < event.end:
+            at = self._spoilers.popleft() - event.start
+            self._write(event.data[last:at])
+            last = at + 2
+            if self._hidden is None:
+                self._hidden = self._size
+            else:
+                self._mark("spoiler", self._hidden)
+                self._hidden = None
+        self._write(event.data[last:])
 
     def _tick(self, done: bool) -> None:
         if self._line_is_empty:

@@ -8,9 +8,12 @@ bare addresses are kept as text: chats do not show them, and all text must be ke
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, Final, Literal, NamedTuple
 
 import pyromark
+
+from channels.markdown.literal import MARKS, literals, without_wide_stops
 
 _OPTIONS: Final = (
     pyromark.Options.ENABLE_TABLES
@@ -25,13 +28,14 @@ _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
 ADDRESS: Final = re.compile(rf"\bhttps?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
 """A bare web address, without any Chinese punctuation around it."""
 
+_WHOLE: Final = re.compile(r"\bhttps?://\S+")
 _BARE: Final = re.compile(rf"(?<!\]\()(?<!<)(?:{ADDRESS.pattern})")
-_UNFIT: Final = re.compile(r"[\x00-\x04\ud800-\udfff]")
+_UNFIT: Final = re.compile(r"[\x00-\x08\x0e-\x16\ud800-\udfff\ufdd0-\ufdef]")
 _DEFINITION: Final = re.compile(
     r"^([ \t>*+\-\d.)]*\[(?:[^\[\]\\]|\\.){1,999})\](?=:)", re.MULTILINE
 )
-_HIDDEN: Final = {"<": "\x01", "_": "\x02", "~": "\x03", "]": "\x04"}
-_SHOWN: Final = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
+_HIDDEN: Final = dict(zip(MARKS, map(chr, (*range(1, 9), *range(0x0E, 0x17))), strict=True))
+_SHOWN: Final[dict[int, str]] = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 """The beginning of an HTML tag; an address in angle brackets (`<https://...>`) is a link."""
@@ -59,7 +63,7 @@ class MarkdownEvent(NamedTuple):
 def parse(text: str) -> list[MarkdownEvent]:
     """Return the events of a Markdown text, in source order."""
     source = _UNFIT.sub("\ufffd", text)
-    seen = _without_addresses(source)
+    seen, shown = _without_literals(source, _without_addresses(source))
     if "]:" in seen:
         seen = _DEFINITION.sub(rf"\1{_HIDDEN[']']}", seen)
     found = _events(seen)
@@ -68,7 +72,29 @@ def parse(text: str) -> list[MarkdownEvent]:
     events = _read(found) if seen.isascii() else _in_characters(_read(found), seen)
     if seen == source:
         return events
-    return [event._replace(data=_shown(event.data)) for event in events]
+    return [event._replace(data=_as_shown(event.data, shown)) for event in events]
+
+
+def unescaped(
+    text: str, events: list[MarkdownEvent], places: list[int], *, knows: Collection[str] = ()
+) -> list[int]:
+    """Return those of the places of literals where another parser would find a mark.
+
+    In code there is none, but for the pipes of a table, nor in what else it `knows` by an event's
+    name. An address would change.
+    """
+    code = {
+        at: event.name
+        for event in events
+        if event.name in ("Code", "CodeBlock", *knows)
+        for at in range(event.start, event.end)
+    }
+    addresses = {at for found in _WHOLE.finditer(text) for at in range(*found.span())}
+    return [
+        at
+        for at in places
+        if at not in addresses and (at not in code or (code[at] == "Code" and text[at] == "|"))
+    ]
 
 
 def _events(source: str) -> list[tuple[Any, Any]]:
@@ -87,6 +113,18 @@ def _without_addresses(source: str) -> str:
         return kept.translate(_HIDE) + found[0][len(kept) :]
 
     return _BARE.sub(hidden, source)
+
+
+def _without_literals(source: str, seen: str) -> tuple[str, dict[int, str]]:
+    """Hide what is no mark, and wide punctuation beside marks; return how to show it again."""
+    places = literals(source)
+    if places:
+        chars = list(seen)
+        for at in places:
+            chars[at] = _HIDDEN[source[at]]
+        seen = "".join(chars)
+    seen, shown = without_wide_stops(seen)
+    return seen, _SHOWN | shown
 
 
 def _without_html(source: str, found: list[tuple[Any, Any]]) -> tuple[str, list[tuple[Any, Any]]]:
@@ -140,9 +178,9 @@ def _in_characters(events: list[MarkdownEvent], source: str) -> list[MarkdownEve
     ]
 
 
-def _shown(data: Any) -> Any:
+def _as_shown(data: Any, shown: dict[int, str]) -> Any:
     if isinstance(data, str):
-        return data.translate(_SHOWN)
+        return data.translate(shown)
     if isinstance(data, dict):
-        return {key: _shown(value) for key, value in data.items()}
+        return {key: _as_shown(value, shown) for key, value in data.items()}
     return data

@@ -11,12 +11,21 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from channels.markdown.literal import formulas, literals
 from channels.markdown.render import is_visible, to_text
+from channels.markdown.tree import MarkdownEvent, parse, unescaped
 from channels.message import Button
 from channels.slack.mrkdwn import escape
 
 LIMIT: Final = 9_000
 """Maximum characters that we send; Slack allows 12,000, but we add invisible characters."""
+
+MAX_BLOCKS: Final = 44
+"""Maximum blocks that we have Slack make of a text: each heading, list, table, code, paragraph.
+
+Slack refuses more than 50, and more than one table.
+https://docs.slack.dev/reference/block-kit/blocks/table-block
+"""
 
 MAX_SECTION: Final = 3_000
 MAX_LABEL: Final = 75
@@ -27,8 +36,18 @@ ACTION: Final = "tapeway."  # what the ids of our buttons begin with
 EMPTY: Final = "(The answer has no visible text.)"
 GAP: Final = "\u200b"  # an invisible character that breaks a mention
 
-_MARK: Final = re.compile(r"<(?=!(?:here|channel|everyone|group|subteam)|@[UWB]|@S)", re.IGNORECASE)
-_WORD: Final = re.compile(r"@(?=(?:here|channel|everyone|group)(?![^\W_]))", re.IGNORECASE)
+_PING: Final = re.compile(
+    r"<(?=!(?:here|channel|everyone|group|subteam)|@[UWB]|@S)"
+    r"|(?<![\w.+-])@(?=(?:here|channel|everyone|group)(?![^\W_]))",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(r"\bhttps?://[^\s<>]+")
+_APART: Final = re.compile(r"\n[ \t]*\n")
+_FENCE: Final = re.compile(r"```[^`\n]*\n?")
+_SPAN: Final = re.compile(r"`[^`\n]+`")
+_UNSURE: Final = re.compile(r"\\|__|[*_|`~]+\Z")
+"""Where the form of a last word may change as it grows."""
+
 _BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
 _MAX_BEGUN: Final = 10
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -43,19 +62,97 @@ def render(markdown: str) -> str:
 def neutral(markdown: str) -> str:
     """Return Markdown that alerts nobody: an invisible character breaks each mention.
 
-    A prefix of the text gives a prefix of the result, unless the prefix ends inside a mention.
+    Slack finds none in code, in a link and in an address, which stay as they were. What Slack would
+    take for a mark, and is none, is escaped. A prefix of the text gives a prefix of the result,
+    unless the prefix ends inside what it depends on; see `settled`.
     """
-    text = _UNFIT.sub("", markdown.replace("\r\n", "\n"))
-    return _WORD.sub(f"@{GAP}", _MARK.sub(f"<{GAP}", text))
+    text = _cleaned(markdown)
+    pings, signs = _pings(text), literals(text)
+    if not pings and not signs:
+        return text
+    events = parse(text)
+    quiet = _quiet_places(text, events) if pings else frozenset()
+    changes = [(at, "\\") for at in unescaped(text, events, signs)]
+    changes += [(at + 1, GAP) for at in pings if at not in quiet]
+    parts, last = list[str](), 0
+    for at, inserted in sorted(changes):
+        parts += (text[last:at], inserted)
+        last = at
+    return "".join([*parts, text[last:]])
+
+
+def _cleaned(markdown: str) -> str:
+    return _UNFIT.sub("", markdown.replace("\r\n", "\n"))
+
+
+def _pings(text: str) -> list[int]:
+    return [found.start() for found in _PING.finditer(text)]
+
+
+def _quiet_places(text: str, events: Sequence[MarkdownEvent]) -> frozenset[int]:
+    """Return the places of code, of the targets of links, and of addresses.
+
+    Where another parser may see an end before ours does, it is taken for the end.
+    """
+    places = {at for found in _ADDRESS.finditer(text) for at in range(*found.span())}
+    for event in events:
+        start, end = event.start, event.end
+        if event.name == "CodeBlock" and event.phase == "open":
+            begun = fence.end() if (fence := _FENCE.match(text, start)) is not None else end
+            found = text.find("```", begun, end)
+            places.update(range(begun, found if found >= 0 else end))
+        elif event.name == "Code" and _SPAN.fullmatch(text, start, end):
+            places.update(range(start, end))
+        elif event.name in ("Link", "Image") and "\n" not in text[start:end]:
+            target = text.rfind("](", start, end)
+            places.update(range(target, end) if target >= 0 else ())
+    return frozenset(places)
 
 
 def settled(markdown: str) -> str:
-    """Render the part of an unfinished text that can no longer become a mention."""
-    bare = markdown.rstrip()
+    """Render the part of an unfinished text whose form depends on nothing that may follow."""
+    bare = _cleaned(markdown).rstrip()
     if len(bare) == len(markdown):
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
-    return neutral(bare).lstrip()
+    return neutral(bare[: _settled_end(bare)]).lstrip()
+
+
+def _settled_end(text: str) -> int:
+    """Return how much of an unfinished text is settled."""
+    holds = [len(text)]
+    word = text[max(text.rfind(" "), text.rfind("\n")) + 1 :]
+    if unsure := _UNSURE.search(word):
+        holds.append(len(text) - len(word) + unsure.start())
+    holds += [start for start, end in formulas(text) if end is None]
+    line = text.rfind("\n") + 1
+    above = text.rfind("\n", 0, max(0, line - 1)) + 1
+    if not text[line:].strip(" \t>-:|") and "|" in text[above:line]:
+        holds.append(above)  # it may be the head of a table
+    if "|" in text[line:] and "`" in text[line:]:
+        holds.append(text.index("`", line))
+    pings = _pings(text)
+    places = sorted({*pings, *literals(text)})
+    if places:
+        start = _open_block(text)
+        code, bracket = text.find("`", start), text.find("[", start)
+        for at in places:
+            begun = [one for one in (code, bracket if at in pings else -1) if start <= one < at]
+            if at >= start and (begun or text[at] == "|"):
+                holds.append(at)
+                break
+    return min(holds)
+
+
+def _open_block(text: str) -> int:
+    """Return where the last block begins, which may go on; a fence that is open stays code."""
+    depth, start, end = 0, 0, 0
+    for event in parse(text):
+        if event.phase == "open" and not depth:
+            is_fence = event.name == "CodeBlock" and isinstance(event.data, dict)
+            start, end = event.start, event.end if is_fence else -1
+        depth += {"open": 1, "close": -1}.get(event.phase, 0)
+    return start if end < 0 else end
 
 
 def blocks(rendered: str, buttons: Sequence[Button]) -> list[dict[str, Any]]:
@@ -86,11 +183,35 @@ def _actions(buttons: Sequence[Button]) -> list[dict[str, Any]]:
 
 
 def size(markdown: str) -> int:
-    """Return a rendered text's size in UTF-16 units, the largest of the counts Slack may use."""
+    """Return a rendered text's size in UTF-16 units, the largest of the counts Slack may use.
+
+    It is more than LIMIT for what Slack would make too many blocks of, or more than one table.
+    """
     text = neutral(markdown)
-    return len(text) + sum(char > "\uffff" for char in text)
+    units = len(text) + sum(char > "\uffff" for char in text)
+    if text.count("\n") < MAX_BLOCKS and text.count("|") < 2:
+        return units
+    count, tables = _count_blocks(markdown)
+    return max(units, -(-count * LIMIT // MAX_BLOCKS), tables * LIMIT if tables > 1 else 0)
+
+
+def _count_blocks(markdown: str) -> tuple[int, int]:
+    """Return how many blocks a text has, and how many of these are tables."""
+    depth = count = tables = 0
+    for event in parse(markdown):
+        if event.phase == "close":
+            depth -= 1
+            continue
+        is_block = not depth and (event.phase == "open" or event.name == "Rule")
+        count += is_block
+        tables += event.name == "Table" and event.phase == "open"
+        depth += event.phase == "open"
+    return max(count, len(_APART.findall(markdown.strip())) + 1), tables
 
 
 def plain(markdown: str) -> str:
     """Return the text without Markdown, for a server that accepts no Markdown."""
-    return escape(to_text(neutral(markdown))).strip()[:LIMIT] or EMPTY
+    text = to_text(_cleaned(markdown))  # what was code looks like anything else there
+    links = {at for found in _ADDRESS.finditer(text) for at in range(*found.span())}
+    quiet = _PING.sub(lambda one: one[0] if one.start() in links else one[0] + GAP, text)
+    return escape(quiet).strip()[:LIMIT] or EMPTY

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -37,24 +37,34 @@ _STYLES: Final = ("bold", "italic", "strike", "spoiler")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 GAP: Final = "\u200b"  # an invisible character that breaks a mention
 _MENTION: Final = re.compile(r"(?<!\w)@(?=[a-z]\w{3,31}\b)", re.IGNORECASE | re.ASCII)
+_IN_ADDRESS: Final = re.compile(r"\S*://\S*|\W*(?:[\w-]+\.)+[A-Za-z]{2,}[/:?#]\S*", re.ASCII)
+_MAX_ADDRESS: Final = 300
+_FILE: Final = re.compile(
+    r"(?<![\w./@:#-])(?:[\w-]+/)*[\w-][\w.-]*\.(?:am|as|cc|md|mk|ml|mm|mov|pl|pm|ps|py|rs|sc|sh|so|st"
+    r"|sv|tf|zip)(?![\w/@-]|\.\w)",
+    re.ASCII,
+)
+"""A file's name that ends as the domains of a country do: Telegram would link it to a stranger."""
+
 _ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
 
 Entity = dict[str, Any]
 Rendered = tuple[str, list[Entity]]
 
 
-def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
-    """Return the first message of an unfinished text, with its open marks closed."""
+def render_partial(markdown: str, limit: int = LIMIT, *, private: bool = False) -> Rendered:
+    """Return the first message of an unfinished text, with its open marks closed; see `render`."""
     begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs in later messages
     shown = first(close_open_marks(begun), limit, size)
-    return render(shown) if shown else ("", [])
+    return render(shown, private=private) if shown else ("", [])
 
 
-def plain(markdown: str) -> list[Rendered]:
-    """Return a text as one or more messages without entities."""
+def plain(markdown: str, *, private: bool = False) -> list[Rendered]:
+    """Return a text as one or more messages without entities; see `render`."""
 
     def text_of(piece: str) -> str:
-        return _MENTION.sub(f"@{GAP}", to_text(_clean(piece)).strip())
+        text = to_text(_clean(piece)).strip()
+        return text if private else _quiet(text, [])[0]
 
     texts = map(text_of, split(markdown, LIMIT, lambda piece: utf16_length(text_of(piece))))
     return [(text, []) for text in texts if text]
@@ -71,18 +81,30 @@ def size(markdown: str) -> int:
 
 
 @lru_cache(maxsize=16)  # cached, since a piece is measured and then sent
-def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
+def _render(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
     drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
-    marks = _fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text))
-    return _quiet(text, marks)
+    marks = [*drawn.marks, *_files(drawn.text, drawn.marks)]
+    marks = _fit(marks, len(drawn.text) - len(drawn.text.lstrip()), len(text))
+    return (text, tuple(marks)) if private else _quiet(text, marks)
+
+
+def _files(text: str, marks: list[Span]) -> Iterator[Span]:
+    """Yield the names of files as code, which Telegram does not link."""
+    taken = sorted((one for one in marks if one.kind in (*_CODE, "link")), key=_outer_first)
+    for found in _FILE.finditer(text):
+        name = Span("code", *found.span())
+        if not _inside(name, taken):
+            yield name
 
 
 def _quiet(text: str, marks: list[Span]) -> tuple[str, tuple[Span, ...]]:
     """Break each mention by an invisible character, except in code, where it alerts nobody."""
     code = [mark for mark in marks if mark.kind in _CODE]
     named = [Span("code", at.end(), at.end(), "") for at in _MENTION.finditer(text)]
-    cuts = [one.start for one in named if not _inside(one, code)]
+    cuts = [
+        one.start for one in named if not _inside(one, code) and not _is_in_address(text, one.start)
+    ]
     if not cuts:
         return text, tuple(marks)
     pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, None], strict=True)]
@@ -96,9 +118,19 @@ def _quiet(text: str, marks: list[Span]) -> tuple[str, tuple[Span, ...]]:
     return GAP.join(pieces), tuple(moved)
 
 
-def render(markdown: str) -> Rendered:
-    """Return a text of any length with its entities as the Bot API expects them."""
-    text, marks = _render(markdown)
+def _is_in_address(text: str, end: int) -> bool:
+    """Return whether a name is a part of a web address, where Telegram finds no mention."""
+    before = text[max(0, end - _MAX_ADDRESS) : end]
+    begun = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
+    return _IN_ADDRESS.fullmatch(begun) is not None
+
+
+def render(markdown: str, *, private: bool = False) -> Rendered:
+    """Return a text of any length with its entities as the Bot API expects them.
+
+    In a `private` chat nobody else can be alerted, and names stay as they were written.
+    """
+    text, marks = _render(markdown, private)
     astral = [found.start() for found in _ASTRAL.finditer(text)] if not text.isascii() else []
     return text, [_entity(mark, astral) for mark in marks]
 

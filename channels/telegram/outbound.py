@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
@@ -60,7 +61,8 @@ class TelegramSender:
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it; raises ChannelError."""
-        rendered = _visible(render(message.text), message.text)
+        private = _is_private(message.chat_id)
+        rendered = _visible(render(message.text, private=private), message.text)
         try:
             return [Receipt(await self._put(message, rendered))]
         except NotAsSent as refused:
@@ -68,7 +70,7 @@ class TelegramSender:
                 raise
         # Telegram refuses the entities, so the text is sent without them.
         ids: list[str] = []
-        pieces = plain(message.text) or [(EMPTY, [])]
+        pieces = plain(message.text, private=private) or [(EMPTY, [])]
         for number, piece in enumerate(pieces, start=1):
             buttons = message.buttons if number == len(pieces) else ()
             edits = None if ids else message.edits
@@ -109,7 +111,7 @@ class TelegramSender:
         self, chat: str, thread: str | None, reply_to: str | None, shown_id: str | None, text: str
     ) -> str:
         """Show partial text in a message that is edited as the answer grows; return the id."""
-        rendered = await _partial(text)
+        rendered = await _partial(text, _is_private(chat))
         if not is_visible(rendered[0]):
             return shown_id or ""
         if shown_id and self.shown.get((chat, shown_id)) == _digest(rendered):
@@ -125,7 +127,7 @@ class TelegramSender:
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a draft in a private chat; a draft is not a message."""
-        rendered = await _partial(text)
+        rendered = await _partial(text, private=True)
         if not is_visible(rendered[0]):
             return
         shown, entities = rendered
@@ -223,11 +225,16 @@ class TelegramSender:
             self.shown.popitem(last=False)
 
 
-async def _partial(text: str) -> Rendered:
+def _is_private(chat: str) -> bool:
+    """Return whether only one person reads a chat; the ids of groups and channels are negative."""
+    return not chat.startswith("-")
+
+
+async def _partial(text: str, private: bool) -> Rendered:
     if len(text) < MAX_INLINE_RENDER:
-        return render_partial(text)
+        return render_partial(text, private=private)
     # Rendering a long text may be slow and must not block the event loop.
-    return await anyio.to_thread.run_sync(render_partial, text)
+    return await anyio.to_thread.run_sync(partial(render_partial, text, private=private))
 
 
 def _visible(rendered: Rendered, text: str) -> Rendered:

@@ -8,17 +8,23 @@ The page itself turns formulas, task lists and footnotes into what one reads (as
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping, Sequence
 from functools import cache, lru_cache
 from html import escape
+from itertools import pairwise
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from channels.markdown.literal import literals, without_wide_stops
+from channels.markdown.tree import parse, unescaped
 from channels.web.inlines import add_inlines
 
+_MATH: Final = ("InlineMath", "DisplayMath")
+_FREE: Final = re.compile(r"[\ufdd0-\ufdef]")
 MAX_MARKDOWN: Final = 20_000
 MAX_BRACKETS: Final = 500
 """Maximum brackets that may begin a link or a formula: each may cost a look at the whole text."""
@@ -33,7 +39,17 @@ def to_html(text: str) -> str:
     # Rendering some texts would block the event loop, so they are shown as written.
     if not is_rendered(text):
         return f"<pre>{escape(text)}</pre>"
-    return str(_markdown().render(text))
+    seen, shown = _prepared(text)
+    return str(_markdown().render(seen)).translate(shown)
+
+
+def _prepared(text: str) -> tuple[str, dict[int, str]]:
+    """Return a text whose literals are escaped, and the letters that stand for wide punctuation."""
+    text = _FREE.sub("\ufffd", text)
+    places = literals(text, in_formulas=False)
+    places = unescaped(text, parse(text), places, knows=_MATH) if places else []
+    parts = [text[start:end] for start, end in pairwise([0, *places, len(text)])]
+    return without_wide_stops("\\".join(parts))
 
 
 def is_rendered(text: str) -> bool:
@@ -46,7 +62,7 @@ def linked_images(text: str) -> tuple[str, ...]:
     """Return the URLs of the images in a message, in the order of the numbers of their links."""
     if not is_rendered(text):
         return ()
-    inlines = (token.children or () for token in _markdown().parse(text))
+    inlines = (token.children or () for token in _markdown().parse(_prepared(text)[0]))
     images = (one for line in inlines for one in line if one.type == "image")
     return tuple(str(one.attrGet("src")) for one in images)
 

@@ -66,7 +66,7 @@ def test_markdown_that_discord_renders_stays_unchanged(markdown: str) -> None:
         ("###### **Bold** one", "**Bold** one"),
         ("Title\n=====\n\ntext", "# Title\n\ntext"),
         ("Title\n---", "## Title"),
-        ("__strong__ and _slanted_", "**strong** and _slanted_"),
+        ("__Strong__ and _slanted_", "**Strong** and _slanted_"),
         ("- [x] done\n- [ ] open", "- ☑ done\n- ☐ open"),
         ("~~~py\na = 1\n~~~", "```py\na = 1\n```"),
         ("a\n\n    indented\n    code\n\nb", "a\n\n```\nindented\ncode\n```\n\nb"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.split import split
-from channels.slack.format import EMPTY, LIMIT, neutral, plain, render, settled, size
+from channels.slack.format import EMPTY, LIMIT, MAX_BLOCKS, neutral, plain, render, settled, size
 from tests.channels.markdown.samples import markdowns
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message
@@ -77,6 +77,88 @@ def test_e2_every_piece_fits_in_characters_and_in_utf16_units(text: str) -> None
         sent = render(piece)
         assert 0 < len(sent) <= MAX_CHARACTERS
         assert len(sent.encode("utf-16-le")) // 2 <= MAX_CHARACTERS
+
+
+CODE = (
+    *PINGS[:3],
+    "`",
+    "```",
+    "\n",
+    "\n\n",
+    "a",
+    " ",
+    "[",
+    "](https://e.org/@here)",
+    "*",
+    "2*3",
+    "__x__",
+)
+
+
+@given(st.lists(st.sampled_from(CODE)))
+def test_e5_no_combination_with_code_and_links_pings_anybody(parts: list[str]) -> None:
+    assert alerts(render("".join(parts))) == []
+
+
+@given(st.lists(st.sampled_from((*CODE, "__x__", "|", "\\", "\\("))), st.integers(0, 60))
+def test_the_settled_part_of_code_is_a_prefix_of_its_final_form(parts: list[str], at: int) -> None:
+    whole = "".join(parts)
+    begun = settled(whole[:at])
+    if render(whole) != EMPTY:
+        assert render(whole).startswith(begun)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`npm i @here/harp-mapview`",
+        "```python\n@group\ndef cli(): ...\n```",
+        "ops@here.example",
+        "https://medium.example/@channel/post-1",
+        "[profile](https://tube.example/@everyone)",
+        "`<!here>` and `@here`",
+        "> ```\n> @everyone\n> ```",
+        "- `@channel`\n- https://e.org/?to=@here",
+    ],
+)
+def test_code_and_addresses_stay_as_they_are(text: str) -> None:
+    assert render(text) == text
+    for at in range(len(text)):
+        assert text.startswith(settled(text[:at])), "nothing is shown that has to be taken back"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("100*100/400*56", r"100\*100/400\*56"),
+        ("__init__.py", r"\_\_init\_\_.py"),
+        ("`2*3*4` 2*3*4", r"`2*3*4` 2\*3\*4"),
+        (r"\[ a_b \]", r"\\\[ a\_b \\\]"),
+        ("| a | b |\n|---|---|\n| `x|y` | 2 |", "| a | b |\n|---|---|\n| `x\\|y` | 2 |"),
+        ("| a | b |\n|---|---|\n| 1 | 2 | 3 |", "| a | b |\n|---|---|\n| 1 | 2 \\| 3 |"),
+    ],
+)
+def test_what_is_no_mark_is_escaped(text: str, shown: str) -> None:
+    assert render(text) == shown
+    for at in range(len(text)):
+        assert shown.startswith(settled(text[:at]))
+
+
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
+SECTIONS = "\n\n".join(f"### Step {number}\n\n- do {number}\n- check it" for number in range(35))
+
+
+@pytest.mark.parametrize(
+    "text", [SECTIONS, f"{TABLE}\n\nand\n\n{TABLE}", "a\n\n" * 60, "---\n" * 50]
+)
+def test_no_piece_has_more_blocks_or_tables_than_slack_takes(text: str) -> None:
+    pieces = split(text, LIMIT, size)
+    assert len(pieces) == 2
+    for piece in pieces:
+        assert len([part for part in piece.split("\n\n") if part.strip()]) <= MAX_BLOCKS
+        assert piece.count("|---|") <= 1
+    words = [word for piece in pieces for word in piece.split()]
+    assert words == text.split()
 
 
 def test_an_invisible_answer_is_replaced_by_a_note() -> None:

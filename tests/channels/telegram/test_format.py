@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from channels.markdown.split import split
 from channels.telegram.format import (
+    GAP,
     LIMIT,
     MAX_ENTITIES,
     Rendered,
@@ -134,7 +135,7 @@ def test_code_has_its_language_and_a_link_its_url() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        *("docs/page.md", "#part", "http://localhost:8787/", "mailto:a@b.org"),
+        *("docs/page.html", "#part", "http://localhost:8787/", "mailto:a@b.org"),
         *("javascript:x", "http://[x", "https://x.org/" + "a" * 2000),
     ],
 )
@@ -188,3 +189,67 @@ def test_a_partial_text_is_the_beginning_of_the_first_message() -> None:
 def test_a_plain_message_has_no_entities_and_its_urls_written_out() -> None:
     assert plain("**a** [b](https://x.org)\n\n> c") == [("a b (https://x.org)\n\n> c", [])]
     assert all(units(text) <= LIMIT for text, _ in plain("[b](https://x.org/y) " * 500))
+
+
+ADDRESSES = (
+    "https://medium.com/@someuser/a",
+    "https://x.org/?user=@someone&x=1",
+    "youtube.com/@NASAgov/videos",
+    "t.me/@durov",
+    "(https://e.org/@people)",
+    "ops@example.org",
+)
+
+
+@pytest.mark.parametrize("text", ADDRESSES)
+def test_an_address_stays_as_it_is_in_a_group(text: str) -> None:
+    assert render(f"See {text} now.")[0] == f"See {text} now."
+
+
+@pytest.mark.parametrize(
+    "text", ["@someone", "npm i @types/node", "(@someone)", "a.org @someone", "e.g. @someone/x"]
+)
+def test_a_name_alerts_nobody_in_a_group_and_is_left_alone_in_a_private_chat(text: str) -> None:
+    assert GAP in render(text)[0]
+    assert GAP in plain(text)[0][0]
+    for shown in (render(text, private=True), render_partial(text, private=True)):
+        assert shown[0] == text
+    assert plain(text, private=True) == [(text, [])]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        "main.py",
+        "run.sh",
+        "lib.rs",
+        "docs/index.md",
+        "setup.pl",
+        "a-b_c.d.md",
+        "x.zip",
+    ],
+)
+@pytest.mark.parametrize("around", ["Edit {} now.", "({})", "**{}**", "{}, {}", "> {}", "- {}"])
+def test_a_name_of_a_file_is_no_link_to_a_stranger(name: str, around: str) -> None:
+    text, entities = render(around.format(name, name))
+    code = [text[one["offset"] :][: one["length"]] for one in entities if one["type"] == "code"]
+    assert code == [name] * around.count("{}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "https://e.org/main.py",
+            "`main.py`",
+            "[main.py](https://e.org/)",
+            "main.python",
+            "a.pyx",
+        ),
+        *("@x.md", "x.md@e.org", "www.e.rs/a", "e.org", "3.5", "Hello.World", "main.txt", ".md"),
+    ],
+)
+def test_what_is_no_name_of_a_file_is_no_code(text: str) -> None:
+    _text, entities = render(f"a {text} b")
+    assert len([one for one in entities if one["type"] == "code"]) == text.count("`") // 2

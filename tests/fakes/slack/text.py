@@ -15,6 +15,10 @@ _TOKEN: Final = re.compile(
     r"|(?<![\w@])@(?P<name>[\w.-]*\w)|(?<![\w#&])#(?P<channel>[\w-]+)",
     re.DOTALL,
 )
+_QUIET: Final = re.compile(
+    r"^[ \t>]*```.*?(?:^[ \t>]*```|\Z)|(?<!`)(`+)(?!`)[^\n]*?[^`\n]\1(?!`)|\bhttps?://[^\s<>]+",
+    re.DOTALL | re.MULTILINE,
+)
 _BROADCASTS: Final = ("here", "channel", "everyone")
 _MARKUP: Final = re.compile(r"<(!(?:here|channel|everyone|subteam\^\w+)|@[UW]\w+)(?:\|[^>]*)?>")
 _PLAIN: Final = re.compile(r"(?<![\w@])@(here|channel|everyone)\b")
@@ -90,7 +94,8 @@ def mentions(text: str, user_id: str) -> bool:
 def pings(message: Message) -> list[str]:
     """Return whom a message of the bot alerts, as marks like `<!here>` or `<@U1>`.
 
-    Where Slack does not say whether a form alerts, as with marks in code, it is taken to.
+    Nobody is alerted from code or from an address. Where Slack does not say whether a form alerts,
+    it is taken to. https://docs.slack.dev/messaging/formatting-message-text/
     """
     words = message.settings.get("parse") == "full" or _true(message.settings.get("link_names"))
     found = [mark for text in message.history or [message.text] for mark in _marks(text, words)]
@@ -102,6 +107,7 @@ def _true(value: object) -> bool:
 
 
 def _marks(text: str, words: bool) -> list[str]:
+    text = _QUIET.sub(" ", text)
     found = [f"<{mark}>" for mark in _MARKUP.findall(text)]
     return found + ([f"<!{name}>" for name in _PLAIN.findall(text)] if words else [])
 

@@ -1,0 +1,191 @@
+"""Finds what looks like a mark of Markdown in a text, and is none to the person who reads it.
+
+CommonMark takes `100*100/400*56` for emphasis and `__init__.py` for bold, parts a cell of a table
+at a pipe inside code, and drops the backslashes of paths, patterns and formulas. The rules here go
+by single words, formulas and rows: what stands behind them changes nothing. Each takes a time that
+grows with the length of the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Final
+from unicodedata import category, east_asian_width
+
+MARKS: Final = "\\`*_~<>[]!|$&#=+-"
+"""What may be a mark; the rest of a text never is."""
+
+STAND_INS: Final = range(0xFDD0, 0xFDF0)
+"""Code points that Unicode keeps free of characters."""
+
+_STARS: Final = re.compile(r"\*+")
+_BLANK: Final = re.compile(r"\s")
+_WORD: Final = re.compile(r"\S+")
+_ASCII: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+_AFTER: Final = _ASCII | frozenset(")]")
+_BEFORE: Final = _ASCII | frozenset("(")
+_DUNDER: Final = re.compile(
+    r"(?<![A-Za-z0-9_])__(?:[a-z][a-z0-9]*|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+)__(?![A-Za-z0-9_])"
+)
+_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\")
+_NAMED: Final = re.compile(r"\\[A-Za-z0-9]")
+_FORMULA: Final = re.compile(r"\\(?P<mark>[()\[\]\\])|\n[ \t]*\n")
+_CITED: Final = re.compile(r"[\d,\s]*[xX]?\s*")
+_ENDS: Final = {"(": ")", "[": "]"}
+_TICKS: Final = re.compile(r"`+")
+_PIPE: Final = re.compile(r"(?<!\\)\|")
+_RULED: Final = re.compile(r"[-:| \t]+")
+_RULE: Final = re.compile(r":?-+:?")
+_MARGIN: Final = "> \t\r"
+_BESIDE: Final = re.compile(r"[^\x00-\x7f](?=[*_~])|(?<=[*_~])[^\x00-\x7f]")
+
+
+def literals(text: str, *, in_formulas: bool = True) -> list[int]:
+    """Return the positions of characters that are no marks, in order; some are inside code.
+
+    Those `in_formulas` are left out for who knows formulas.
+    """
+    found: set[int] = set()
+    if "*" in text:
+        found.update(_stars(text))
+    if "__" in text:
+        for name in _DUNDER.finditer(text):
+            found.update(at for at in range(*name.span()) if text[at] == "_")
+    if "\\" in text:
+        found.update(_backslashes(text))
+        for start, end in formulas(text):
+            if end is not None:
+                whole = range(start, end)
+                found.difference_update(whole)
+                found.update(at for at in whole if in_formulas and text[at] in MARKS)
+    if "|" in text and "-" in text:
+        found.update(_pipes(text))
+    return sorted(found)
+
+
+def without_wide_stops(text: str) -> tuple[str, dict[int, str]]:
+    """Return a text with letters of our own for wide punctuation beside marks, and what they show.
+
+    Chinese, Japanese and Korean have no blanks around it; marks open and close beside it as well.
+    """
+    shown: dict[int, str] = {}
+    if text.isascii():
+        return text, shown
+    letters: dict[str, int] = {}
+    chars = list(text)
+    for found in _BESIDE.finditer(text):
+        char = found[0]
+        if category(char)[0] == "P" and east_asian_width(char) in "WFA":
+            letter = letters.setdefault(char, STAND_INS.start + len(letters))
+            if letter in STAND_INS:
+                chars[found.start()] = chr(letter)
+                shown[letter] = char
+    return "".join(chars), shown
+
+
+def formulas(text: str) -> Iterator[tuple[int, int | None]]:
+    r"""Yield where each formula in `\(..\)` or `\[..\]` is; the last may have no end yet."""
+    start, end = -1, ""
+    for found in _FORMULA.finditer(text):
+        mark = found["mark"]
+        if mark is None:
+            start = -1
+        elif start < 0 and mark in _ENDS:
+            start, end = found.start(), _ENDS[mark]
+        elif start >= 0 and mark == end:
+            if end == ")" or not _CITED.fullmatch(text, start + 2, found.start()):
+                yield start, found.end()
+            start = -1
+    if start >= 0:
+        yield start, None
+
+
+def _stars(text: str) -> Iterator[int]:
+    """Yield the stars between ASCII letters, digits and brackets that are signs or in names."""
+    opened, last = 0, 0
+    for stars in _STARS.finditer(text):
+        if _BLANK.search(text, last, stars.start()):
+            opened = 0
+        last, length = stars.end(), len(stars[0])
+        before, after = text[max(0, stars.start() - 1) : stars.start()], text[last : last + 1]
+        if before in _ASCII and after in _ASCII:
+            begins = before.islower() and after.isupper()
+            is_mark = length > 1 and (opened == length or begins)
+        else:
+            is_mark = bool(opened) or not (before in _AFTER and after in _BEFORE)
+            is_mark = is_mark or before in _ASCII  # it may close what was opened words ago
+        if not is_mark:
+            yield from range(*stars.span())
+        elif not opened and after.strip():
+            opened = length
+        else:
+            opened = 0
+
+
+def _backslashes(text: str) -> Iterator[int]:
+    """Yield the backslashes of paths and patterns, and what they would escape."""
+    for word in _WORD.finditer(text):
+        if "\\" not in word[0]:
+            continue
+        is_path = "{" in word[0] or "}" in word[0] or _DRIVE.search(word[0]) is not None
+        if not is_path and not _NAMED.search(word[0]):
+            continue
+        for found in _ESCAPE.finditer(word[0], 1):
+            if found.end() < len(word[0]):
+                yield word.start() + found.start()
+                if found[1] in MARKS:
+                    yield word.start() + found.start() + 1
+
+
+def _pipes(text: str) -> Iterator[int]:
+    """Yield the pipes in a table's code, and those between more cells than its head has."""
+    columns, head, start = 0, (0, 0), 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end].strip(_MARGIN)
+        if columns and line:
+            yield from _in_row(text, start, end, columns)
+        elif (columns := _columns(line)) and "|" in text[slice(*head)]:
+            yield from _in_code(text, *head)
+        else:
+            columns = 0
+        head, start = (start, end), end + 1
+
+
+def _columns(line: str) -> int:
+    """Return how many columns a line under a table's head has, or 0 if it is none."""
+    if "|" not in line or not _RULED.fullmatch(line):
+        return 0
+    cells = line.removeprefix("|").removesuffix("|").split("|")
+    return len(cells) if all(_RULE.fullmatch(cell.strip()) for cell in cells) else 0
+
+
+def _in_row(text: str, start: int, end: int, columns: int) -> Iterator[int]:
+    code = set(_in_code(text, start, end))
+    yield from code
+    parts = [one.start() for one in _PIPE.finditer(text, start, end) if one.start() not in code]
+    if parts and not text[start : parts[0]].strip(_MARGIN):
+        del parts[0]
+    if parts and not text[parts[-1] + 1 : end].strip():
+        del parts[-1]
+    yield from parts[columns - 1 :]
+
+
+def _in_code(text: str, start: int, end: int) -> Iterator[int]:
+    ticks = list(_TICKS.finditer(text, start, end))
+    places: dict[int, list[int]] = {}
+    for at, one in enumerate(ticks):
+        places.setdefault(len(one[0]), []).append(at)
+    at = 0
+    while at < len(ticks):
+        same = places[len(ticks[at][0])]
+        after = bisect_right(same, at)
+        if after < len(same):
+            inside = _PIPE.finditer(text, ticks[at].end(), ticks[same[after]].start())
+            yield from (found.start() for found in inside)
+            at = same[after]
+        at += 1

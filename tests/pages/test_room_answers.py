@@ -86,6 +86,16 @@ async def test_nothing_moves_when_an_answer_ends_and_it_is_read_out_once_and_who
         await expect(answer.locator(".code")).to_have_attribute("data-more", "start")
 
 
+async def test_a_quote_says_what_was_written(gateway: Gateway, chromium: Browser) -> None:
+    async with browsing(chromium) as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "How much is **5*3*2**, and `__init__` \\*?")
+        shown = "How much is 5*3*2, and __init__ *?"
+        await expect(page.locator("[data-role=agent] .quote-text")).to_have_text(shown)
+        await page.get_by_role("button", name="Reply to Alice", exact=True).press("Enter")
+        await expect(page.locator("#reply-excerpt")).to_have_text(shown)
+
+
 async def test_the_columns_of_a_table_are_aligned(
     model: FakeOpenAI, tmp_path: Path, chromium: Browser
 ) -> None:

@@ -2,7 +2,8 @@
 
 import { setUpAttaching } from './attach.js';
 import { store } from './link.js';
-import { excerpt, make } from './parts.js';
+import { excerpt } from './markup.js';
+import { make } from './parts.js';
 import { counted, t } from './words.js';
 
 // A slash opens a command as a comma does.
@@ -90,7 +91,7 @@ export function setUpComposer({
     reply = message ? message.id : null;
     $('reply-chip').hidden = !message;
     $('reply-author').textContent = message ? nameOf(message) : '';
-    $('reply-excerpt').textContent = message ? excerpt(message.text, 100) : '';
+    $('reply-excerpt').textContent = message ? excerpt(message, 100) : '';
     if (message) {
       announce(t('Replying to {0}', nameOf(message)));
       field.focus();

@@ -25,6 +25,12 @@ export function spokenText(html) {
   return content.textContent.replace(/\n{2,}/g, '\n').trim();
 }
 
+// Return how a message begins, in one line, as it reads where it is shown.
+export function excerpt(message, length = 140) {
+  const chars = Array.from(spokenText(message.html ?? '').replace(/\s+/g, ' '));
+  return chars.length > length ? `${chars.slice(0, length - 1).join('')}…` : chars.join('');
+}
+
 // Show a body, or what it has grown to. Only what differs is replaced, so that text that grows
 // neither flickers nor loses a selection, a focus or its scrolling.
 export function showBody(body, html) {

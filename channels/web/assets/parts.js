@@ -23,11 +23,6 @@ export function icon(name, className = 'icon') {
 
 export const initial = (name) => (Array.from(name.trim())[0] ?? '?').toLocaleUpperCase();
 
-export function excerpt(text, length = 140) {
-  const chars = Array.from((text ?? '').replace(/[`*_#>]+/g, '').replace(/\s+/g, ' ').trim());
-  return chars.length > length ? `${chars.slice(0, length - 1).join('')}…` : chars.join('');
-}
-
 export const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
 export const fullDate = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' });
 

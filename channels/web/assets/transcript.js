@@ -2,9 +2,9 @@
 // Screen readers hear each finished message once and whole, from a live region of its own.
 
 import {
-  arrange, clock, dayKey, dayName, excerpt, fullDate, icon, make,
+  arrange, clock, dayKey, dayName, fullDate, icon, make,
 } from './parts.js';
-import { showBody, spokenText } from './markup.js';
+import { excerpt, showBody, spokenText } from './markup.js';
 import { Track } from './track.js';
 import { Under } from './under.js';
 import { t } from './words.js';
@@ -428,7 +428,7 @@ export class Transcript {
     quote.append(
       make('span', 'sr-only', `${t('In reply to')} `),
       make('b', 'quote-who', this.nameOf(target)), ' ',
-      make('span', 'quote-text', excerpt(target.text)),
+      make('span', 'quote-text', excerpt(target)),
     );
     quote.addEventListener('click', () => this.reveal(id));
     return quote;

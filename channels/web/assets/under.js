@@ -2,7 +2,8 @@
 // One stop of the Tab key; the arrow keys go on from there.
 
 import { amount } from './money.js';
-import { consoleKey, copyText, excerpt, icon, make } from './parts.js';
+import { excerpt } from './markup.js';
+import { consoleKey, copyText, icon, make } from './parts.js';
 import { counted, locale, t } from './words.js';
 
 const MAX_READ = 12;
@@ -204,7 +205,7 @@ export class Under {
       const item = make('li');
       const link = make('button', 'why-message');
       link.type = 'button';
-      link.append(make('b', '', this.nameOf(message)), ` ${excerpt(message.text, 80)}`);
+      link.append(make('b', '', this.nameOf(message)), ` ${excerpt(message, 80)}`);
       link.addEventListener('click', () => this.reveal(message.id));
       item.append(link);
       list.append(item);

@@ -24,7 +24,6 @@ POLL: Final = TelegramSettings().poll_seconds
 DISCORD_FRAMES: Final = 2  # a heartbeat, and the probe of whether events still come
 
 
-@pytest.mark.timeout(240)
 async def test_an_idle_day_asks_no_model_and_only_polls_and_pings(tmp_path: Path) -> None:
     async with opened("telegram") as house:
         telegram = house.stage

@@ -54,6 +54,7 @@ const transcript = new Transcript({
   isOwn: (id) => id === null || id === me?.id,
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
+  mayStop: () => Boolean(me?.owner),
   onStop: (id) => stopAnswer(id),
   onPress: (id, button) => { pressing = pressing.then(() => press(id, button)); },
   onGoOn: (id) => ask(t('Go on'), true, id),

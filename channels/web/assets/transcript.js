@@ -40,7 +40,7 @@ export class Transcript {
 
   constructor(parts) {
     // log, pending, drafts, spoken, faces, isOwn, onReply, onPress, onRetry, onStop, onGoOn, onAgain, why,
-    // onReact, linkTo, imageOf, announce, showMessage, isReading, onChange
+    // onReact, linkTo, imageOf, announce, showMessage, isReading, mayStop, onChange
     Object.assign(this, parts);
     this.under = new Under({
       get: (id) => this.get(id), nameOf: (message) => this.nameOf(message), reveal: (id) => this.reveal(id), ask: parts.why, announce: parts.announce,
@@ -406,18 +406,20 @@ export class Transcript {
     if (quiet) tags.append(make('span', 'tag-quiet', t('people only')));
   }
 
-  // An answer to somebody else has a Stop of its own: the composer's ends only one's own.
+  // An answer to somebody else has a Stop of its own, for who may: the composer's ends only one's own.
   #offerStop(element, message) {
     const line = element.querySelector('.state');
     line.replaceChildren();
     if (this.asksOwn(message.reply_to)) return;
     const asked = this.get(message.reply_to);
     const asker = asked ? this.nameOf(asked) : t('somebody else');
+    line.append(make('span', '', t('For {0}', asker)));
+    if (!this.mayStop()) return;
     const stop = make('button', 'retry', t('Stop'));
     stop.type = 'button';
     stop.setAttribute('aria-label', t('Stop the answer to {0}', asker));
     stop.addEventListener('click', () => this.onStop(message.id));
-    line.append(make('span', '', t('For {0}', asker)), stop);
+    line.append(stop);
   }
 
   #quote(id) {

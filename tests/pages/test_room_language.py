@@ -116,6 +116,26 @@ async def test_a_browser_that_prefers_chinese_gets_it_and_may_choose_english(
         await page.get_by_label("语言").select_option("en")
         await expect(page.get_by_text("connected", exact=True)).to_be_visible()
         assert await page.evaluate("document.documentElement.lang") == "en"
+        when = page.locator("[data-role=agent] .when")
+        await expect(when).to_have_text(re.compile(r"^\d\d:\d\d$"))  # as the browser has it
+
+
+@marks[0]
+@marks[1]
+@pytest.mark.parametrize(("locale", "shape"), [("de-DE", r"^\d\d:\d\d$"), ("en-US", r" [AP]M$")])
+async def test_the_clock_is_the_browser_s_in_every_language(
+    gateway: Gateway, chromium: Browser, locale: str, shape: str
+) -> None:
+    async with browsing(chromium) as opened:
+        page = await enter(await opened.new_context(locale=locale), gateway.url, "Ann")
+        await say(page, "hello")
+        when = page.locator("[data-role=agent]:not(.draft) .when")
+        await expect(when).to_have_text(re.compile(shape))
+        await page.goto(f"{gateway.url}console")
+        shown = await page.evaluate(
+            "async () => (await import('/console/assets/words.js')).when(new Date().toISOString())"
+        )
+        assert re.search(shape, shown), shown
 
 
 @marks[0]

@@ -9,8 +9,12 @@ function chosen() {
 
 const tags = [chosen(), ...navigator.languages].filter(Boolean);
 const isKnown = (tag) => Object.hasOwn(LANGUAGES, tag.split('-')[0]);
-export const locale = tags.find(isKnown) ?? 'en';
-export const language = locale.split('-')[0];
+const known = tags.find(isKnown) ?? 'en';
+export const language = known.split('-')[0];
+
+// Whatever the language, the clock is the browser's: 24 hours where that has 24.
+const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
+export const locale = new Intl.Locale(known, { hourCycle }).toString();
 const words = language === 'en' ? {} : (await import(`./words-${language}.js`)).words;
 
 // A sentence in the page's language; {0} and {1} stand for values.

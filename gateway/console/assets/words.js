@@ -32,7 +32,12 @@ export function setLanguage(name) {
   try { localStorage.setItem(KEY, name); } catch { /* it holds for this page */ }
 }
 
-export const locale = () => (language === 'zh' ? 'zh-CN' : navigator.language.startsWith('en') ? navigator.language : 'en');
+// Whatever the language, the clock is the browser's: 24 hours where that has 24.
+const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
+export const locale = () => {
+  const known = language === 'zh' ? 'zh-CN' : navigator.language.startsWith('en') ? navigator.language : 'en';
+  return new Intl.Locale(known, { hourCycle }).toString();
+};
 const made = new Map();
 
 function format(name, make) {

@@ -41,8 +41,9 @@ class RightOfWay:
 
     @waits.setter
     def waits(self, waits: bool) -> None:
-        self._waits = waits
-        self._look()
+        if waits != self._waits:
+            self._waits = waits
+            self._look()
 
     @contextmanager
     def taken(self) -> Iterator[None]:

@@ -18,12 +18,12 @@ async def accept_for_all(
     services: Services,
     pairing: Pairing,
     messages: Sequence[InboundMessage],
+    sessions: Sequence[str],
     kept_back: Collection[tuple[str, str]] | None,
 ) -> list[InboxRow]:
     """Write messages to their sessions; whoever holds these takes them in."""
     shared = services.shared
     assert shared is not None
-    sessions = [await accepted_in(services, message) for message in messages]
     places = [(one, services.tapes.session_tape(one).name) for one in sessions]
     accept, once, works = shared.sessions.accept, services.guard.once, shared.works
     pairs = any(message.change == PAIRED for message in messages)
@@ -39,6 +39,16 @@ async def accept_for_all(
     if code:
         shared.bus.send(CHANGED)
     return rows
+
+
+async def sessions_for_all(services: Services, messages: Sequence[InboundMessage]) -> Sequence[str]:
+    """Return the session of each message, where processes share the work; otherwise none.
+
+    A plugin may take its time for that: call it where it can be cancelled.
+    """
+    if services.shared is None:
+        return ()
+    return [await accepted_in(services, message) for message in messages]
 
 
 async def accepted_in(services: Services, message: InboundMessage) -> str:

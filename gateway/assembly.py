@@ -35,7 +35,7 @@ from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.database.schema import Schema
-from tape.right_of_way import RightOfWay
+from tape.right_of_way import RightOfWay, Yielding
 from tape.service import TapeService
 from tape.store import Now, SharedStore, TapeStore, UnitStore
 from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
@@ -77,7 +77,8 @@ async def make_services(
     """Return the services of a process over an open store, which others may share."""
     clock, intervals = meters.clock, internals.intervals
     way = RightOfWay()
-    tapes.give_way(way)
+    if isinstance(store, Yielding):
+        store.give_way(way)
     at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
     ballast.take()

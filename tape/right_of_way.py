@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final, Protocol, runtime_checkable
 
 import anyio
@@ -20,7 +18,7 @@ class RightOfWay:
     """Whether something urgent goes on, to which work in the background gives way.
 
     Only the event loop's thread takes the way, but any may ask for it. One small piece of work
-    gives way for at most `most` seconds.
+    gives way for at most `most` seconds. Take it, as a context, for what works on something urgent.
     """
 
     def __init__(self, most: float = MAX_GIVEN_SECONDS) -> None:
@@ -45,15 +43,12 @@ class RightOfWay:
             self._waits = waits
             self._look()
 
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Take the way for a block that works on something urgent."""
+    def __enter__(self) -> None:
         self._held += 1
-        try:
-            yield
-        finally:
-            self._held -= 1
-            self._look()
+
+    def __exit__(self, *_raised: object) -> None:
+        self._held -= 1
+        self._look()
 
     def _look(self) -> None:
         if not self._waits and not self._held:

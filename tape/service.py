@@ -11,7 +11,6 @@ import anyio
 
 from tape.fork import INFIX, UNFINISHED, Forking
 from tape.handle import ForkTape, Tape, find_fork
-from tape.right_of_way import RightOfWay, Yielding
 from tape.search.search import NearestSearch
 from tape.store import TapeStore
 from tape.stores.registry import open_tapes
@@ -80,12 +79,6 @@ class TapeService:
     def tape_over(self, store: TapeStore, name: str) -> Tape:
         """Return a tape read through another store, without what is withheld here."""
         return Tape(store if self._shown is None else self._shown.over(store), name)
-
-    def give_way(self, way: RightOfWay) -> None:
-        """Have what indexes the tapes in the background give way to whoever takes this one."""
-        for part in (self.store, self.semantic):
-            if isinstance(part, Yielding):
-                part.give_way(way)
 
     def withhold(self) -> WithholdingStore:
         """Return the store that tapes are read through from now on; `store` withholds nothing."""

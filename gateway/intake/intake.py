@@ -20,7 +20,7 @@ from gateway.access.access import Access
 from gateway.access.pairing import Pairing
 from gateway.context.rooms.memories import RoomMemories
 from gateway.hooks.messages import session_of
-from gateway.intake.acceptance import accept_for_all, accepted_in, sessions_for_all
+from gateway.intake.acceptance import accept_for_all, accepted_in
 from gateway.intake.completion import Completion
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.placing.placer import Placer
@@ -94,18 +94,17 @@ class Intake:
             self._access.as_accepted(self._pairing.read(cleaned(_alone(message), redact)))
             for message in messages
         ]
-        sessions = await sessions_for_all(self._services, fit)
-        way = self._services.way.taken() if any(map(goes_first, fit)) else nullcontext()
         # Once written, a message must be queued, even if the caller is cancelled in between.
-        with way, anyio.CancelScope(shield=True):
+        with self._services.way if any(map(goes_first, fit)) else nullcontext():
             if self._services.shared is not None:
-                rows = await accept_for_all(self._services, self._pairing, fit, sessions, kept_back)
+                rows = await accept_for_all(self._services, self._pairing, fit, kept_back)
             else:
                 inbox = self._services.ledger.inbox
-                rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
-                for row in rows:
-                    self._sort(row)
-            self._count(fit, len(rows))
+                with anyio.CancelScope(shield=True):
+                    rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
+                    for row in rows:
+                        self._sort(row)
+        self._count(fit, len(rows))
         return {row.message.ext_id for row in rows}
 
     def _sort(self, row: InboxRow) -> None:
@@ -315,7 +314,7 @@ class Intake:
                     self._under_way.leave(None, number)
                     self._under_way.leave(key, number)
                 self._prepare(ready.unready)
-                with self._services.way.taken() if urgent else nullcontext():
+                with self._services.way if urgent else nullcontext():
                     await self._place(ready.messages, urgent)
             except StoreUnavailable:
                 raise  # the process is ending

@@ -118,10 +118,10 @@ class Recovery:
 
     async def _place(self, chats: Sequence[WaitingChat], newest: int) -> None:
         """Take in what waits in chats, up to a row; or have the holders of their sessions do so."""
-        holds, shared = self._services.claims.holds, self._services.shared
+        holds = self._services.claims.holds
         ours = [one for one in chats if holds(one.session_id)]
         await self.intake.put_left_over(ours, newest)
-        if shared is not None:
+        if (shared := self._services.shared) is not None:
             firsts = {one.session_id: one.ids[0] for one in chats if one not in ours}
             for session_id, number in firsts.items():
                 if session_id:

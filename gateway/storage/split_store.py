@@ -12,7 +12,6 @@ from typing import Any
 from tape.entry import Entry, NewEntry
 from tape.errors import TapeMismatch
 from tape.query import Query
-from tape.right_of_way import RightOfWay, Yielding
 from tape.store import BatchStore, ErasingStore, NotingStore, TapeInfo, TapeStore, UnitStore
 from tape.stores.plain_beside import PlainBeside
 from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Run, Unit, as_given, resolve
@@ -83,11 +82,6 @@ class SplitStore:
     def beside(self, seconds: float) -> PlainBeside:
         """Return a reader of the plugin's tapes and of the database."""
         return PlainBeside(self._tapes, self._database, seconds)
-
-    def give_way(self, way: RightOfWay) -> None:
-        for store in (self._tapes, self._database):
-            if isinstance(store, Yielding):
-                store.give_way(way)
 
     def notes(self) -> list[str]:
         return self._tapes.notes() if isinstance(self._tapes, NotingStore) else []

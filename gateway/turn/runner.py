@@ -173,16 +173,18 @@ class TurnRunner:
 
     async def _begin(self, question: Question, steered: list[Question]) -> Turn:
         """Begin a turn once, however often the database does not answer."""
+        with self._services.way:
+            return await self._begun(question, steered)
+
+    async def _begun(self, question: Question, steered: list[Question]) -> Turn:
         services = self._services
-        with services.way.taken():
-            selected = await services.guard.retrying("turn", lambda: self._select(question))
+        selected = await services.guard.retrying("turn", lambda: self._select(question))
         turn_id, tries = selected[0].turn_id or new_turn_id(), count()
 
         def begun() -> Awaitable[Turn]:
             return begin(services, *selected, steered, turn_id, again=next(tries) > 0)
 
-        with services.way.taken():
-            return await services.guard.retrying("turn", begun)
+        return await services.guard.retrying("turn", begun)
 
     async def _select(self, question: Question) -> tuple[Question, Selection]:
         tape = self._services.tapes.tape(question.tape)

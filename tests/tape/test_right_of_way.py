@@ -17,8 +17,8 @@ async def test_the_way_is_given_until_all_who_took_it_are_through() -> None:
         through.append("background")
 
     async with anyio.create_task_group() as group:
-        with way.taken():
-            with way.taken():
+        with way:
+            with way:
                 group.start_soon(background)
                 await anyio.wait_all_tasks_blocked()
             assert way.is_taken
@@ -29,6 +29,6 @@ async def test_the_way_is_given_until_all_who_took_it_are_through() -> None:
 
 async def test_a_piece_of_work_gives_way_for_a_limited_time() -> None:
     way = RightOfWay(most=0.01)
-    with way.taken():
+    with way:
         await way.given()
         assert way.is_taken

@@ -42,7 +42,7 @@ def channel_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             )
         notes = [translated(one) for one in parts.models.notes() if visitor.is_instance_owner]
         model = parts.services.settings.agent.model
-        found = {"channels": shown, "model": {"name": model, "notes": notes}}
+        found: dict[str, Any] = {"channels": shown, "model": {"name": model, "notes": notes}}
         found["waiting"] = _waiting(parts) if visitor.is_instance_owner else None
         return parts.services.redactor.value(found, lines=True)
 

@@ -39,17 +39,18 @@ class SortedIds:
 
     def add(self, number: int) -> None:
         """Add an id, where it belongs."""
-        if not self or number >= self._ids[-1]:
-            self._ids.append(number)
-        elif self._taken and number <= self.first:
-            self._taken -= 1
-            self._ids[self._taken] = number
+        ids, taken = self._ids, self._taken
+        if taken == len(ids) or number >= ids[-1]:
+            ids.append(number)
+        elif taken and number <= ids[taken]:
+            self._taken = taken - 1
+            ids[taken - 1] = number
         else:
-            insort_right(self._ids, number, self._taken)
+            insort_right(ids, number, taken)
 
     def take(self) -> int:
         """Take the first id."""
-        number = self.first
+        number = self._ids[self._taken]
         self._taken += 1
         if self._taken > FEW and 2 * self._taken > len(self._ids):
             del self._ids[: self._taken]

@@ -231,8 +231,6 @@ async def _opened(
         services = await make_services(
             settings, internals, meters, tapes, store, hooks, channels, background
         )
-        if meaning is not None:
-            meaning.give_way(services.way)
         rules = await services.ledger.access.rules()
         access = Access(settings.access, services.aliases, rules)
         in_use = ModelInUse(VisionModel(model, services.files), settings)

@@ -36,6 +36,7 @@ from gateway.storage.write_guard import WriteGuard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.database.schema import Schema
 from tape.right_of_way import RightOfWay, Yielding
+from tape.search.semantic import SemanticIndex
 from tape.service import TapeService
 from tape.store import Now, SharedStore, TapeStore, UnitStore
 from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
@@ -79,6 +80,8 @@ async def make_services(
     way = RightOfWay()
     if isinstance(store, Yielding):
         store.give_way(way)
+    if isinstance(tapes.semantic, SemanticIndex):
+        tapes.semantic.give_way(way)
     at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
     ballast.take()

@@ -76,12 +76,8 @@ async def make_services(
     background: Background,
 ) -> Services:
     """Return the services of a process over an open store, which others may share."""
+    way = _way_through(store, tapes)  # before anything is withheld from the index of meanings
     clock, intervals = meters.clock, internals.intervals
-    way = RightOfWay()
-    if isinstance(store, Yielding):
-        store.give_way(way)
-    if isinstance(tapes.semantic, SemanticIndex):
-        tapes.semantic.give_way(way)
     at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
     ballast.take()
@@ -126,6 +122,15 @@ async def make_services(
         intervals=intervals,
         bounds=internals.bounds,
     )
+
+
+def _way_through(store: UnitStore, tapes: TapeService) -> RightOfWay:
+    way = RightOfWay()
+    if isinstance(store, Yielding):
+        store.give_way(way)
+    if isinstance(tapes.semantic, SemanticIndex):
+        tapes.semantic.give_way(way)
+    return way
 
 
 def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:

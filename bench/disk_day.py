@@ -22,6 +22,7 @@ import apsw
 from bench import irc
 from channels.message import Author, InboundMessage
 from gateway.storage.folding import LedgerFolder
+from tape.right_of_way import RightOfWay
 from tests.fakes.openai.script import Reply, Request, Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.clock import QuickClock
@@ -84,7 +85,7 @@ async def spend(folder: Path, home: Path, count: int) -> dict[str, float]:
         before = _used(home, PARTS["ledger"], "payload") / count
         clock = QuickClock()
         clock.jump(timedelta(days=31))
-        folder_of = LedgerFolder(store, clock, 30, lambda: False)
+        folder_of = LedgerFolder(store, clock, 30, lambda: False, RightOfWay())
         for box in ("inbox", "outbox"):
             while await folder_of.fold(box):
                 pass

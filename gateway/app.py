@@ -352,7 +352,7 @@ def web_app(gateway: Gateway, token: str, bearer: str) -> Starlette:
         *ledger_routes(console.ledger),
         *tape_routes(TapeAdmin(services), services.settings.home_path),
         *erase_routes(console.erase),
-        *explain_routes(Explainer(services.store, services.redactor)),
+        *explain_routes(Explainer(services.store, services.redactor, services.clock)),
         *console_routes(console, rights, gate, gateway.pulse),
     ]
     app = make_app(gateway.channels, health, routes, gate)
@@ -382,6 +382,7 @@ def console_parts(gateway: Gateway) -> ConsoleParts:
         links=ConsoleLinks(services, parts.door),
         status=gateway.status,
         models=gateway.models,
+        waiting=parts.intake.watch,
         ledger=LedgerAdmin(services, parts.recovery, gateway.status.states),
         access_admin=access_admin(gateway),
         erase=EraseAdmin(services, parts.eraser),

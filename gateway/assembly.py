@@ -35,6 +35,8 @@ from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.turn.agent_plugin import AgentPlugin
 from tape.database.schema import Schema
+from tape.right_of_way import RightOfWay, Yielding
+from tape.search.semantic import SemanticIndex
 from tape.service import TapeService
 from tape.store import Now, SharedStore, TapeStore, UnitStore
 from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
@@ -74,6 +76,7 @@ async def make_services(
     background: Background,
 ) -> Services:
     """Return the services of a process over an open store, which others may share."""
+    way = _way_through(store, tapes)  # before anything is withheld from the index of meanings
     clock, intervals = meters.clock, internals.intervals
     at_home = not isinstance(store, SharedStore)  # a server has a disk of its own
     ballast = Ballast(settings.home_path, settings.tape.disk_reserve if at_home else 0)
@@ -114,10 +117,20 @@ async def make_services(
         redactor=redactor,
         meters=meters,
         shared=shared,
+        way=way,
         accounts=OwnAccounts(clock) if shared is None else shared.accounts,
         intervals=intervals,
         bounds=internals.bounds,
     )
+
+
+def _way_through(store: UnitStore, tapes: TapeService) -> RightOfWay:
+    way = RightOfWay()
+    if isinstance(store, Yielding):
+        store.give_way(way)
+    if isinstance(tapes.semantic, SemanticIndex):
+        tapes.semantic.give_way(way)
+    return way
 
 
 def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:

@@ -25,6 +25,7 @@ from gateway.storage.kept_files import KeptFiles
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.old_threads import OldThreads
 from gateway.storage.write_guard import WriteGuard
+from tape.right_of_way import RightOfWay
 from tape.service import TapeService
 from tape.store import UnitStore
 from tape.unit_of_work import Outcome, Unit
@@ -50,6 +51,7 @@ class Services:
     accounts: Accounts
     intervals: Intervals
     bounds: Bounds
+    way: RightOfWay  # whom work in the background lets go first
     shared: SharedWork | None = None  # None: this process works alone
 
     def use(self, settings: Settings) -> None:

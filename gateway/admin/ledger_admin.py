@@ -129,9 +129,9 @@ class LedgerAdmin:
         else:
             found = await held.resume()
         if self._recovery is not None:
-            await self._recovery.resume_held(*found)
+            await self._recovery.resume_held(found)
         when = " at the next start" if self._recovery is None else ""
-        messages, sends = counted(len(found[0]), "message"), counted(len(found[1]), "send")
+        messages, sends = counted(found.messages, "message"), counted(len(found.sends), "send")
         return f"{messages} and {sends} go on{when}"
 
     async def _change(self, short: str, row: Row, action: str, by: str) -> Row:

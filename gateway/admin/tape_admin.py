@@ -25,7 +25,7 @@ from tape.fork import INFIX
 from tape.importing.importer import Import
 from tape.query import Query
 from tape.rewind import branch, find_anchor
-from tape.search.indexer import SearchState
+from tape.search.search_state import SearchState
 
 MAX_SHOWN: Final = 10_000
 PROGRESS_SECONDS: Final = 0.5  # between two progress reports

@@ -13,6 +13,7 @@ from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.erase_admin import EraseAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.console.reads import ConsoleReads
+from gateway.intake.waiting.watch import WaitingWatch
 from gateway.services import Services
 from gateway.setup.settings_desk import SettingsDesk
 from gateway.supervision.model_board import ModelBoard
@@ -32,6 +33,7 @@ class ConsoleParts:
     links: ConsoleLinks
     status: StatusBoard
     models: ModelBoard
+    waiting: WaitingWatch
     ledger: LedgerAdmin
     access_admin: AccessAdmin
     erase: EraseAdmin

@@ -51,7 +51,8 @@ class Chores:
         services = self._services
         spawn("retention", self._eraser.retain)
         if days := services.settings.tape.ledger_days:
-            folder = LedgerFolder(services.store, services.clock, days, self._is_busy)
+            busy, store = self._is_busy, services.store
+            folder = LedgerFolder(store, services.clock, days, busy, services.way)
             spawn("folding", folder.run)
 
     async def _look(self, shared: SharedWork) -> None:

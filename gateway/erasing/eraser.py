@@ -160,6 +160,7 @@ class Eraser:
     async def _has_older(self, tape: str, until: str) -> bool:
         doomed = Doomed(whole=True, until=until)
         async for page in self._pages(tape, until=until):
+            await self._services.way.given()
             if any(doomed.left_of(entry, "") for entry in page):
                 return True
         return False
@@ -378,10 +379,9 @@ class Eraser:
     async def _pages(
         self, tape: str, after: int = 0, until: str = ""
     ) -> AsyncIterator[list[Entry]]:
-        """Yield the entries of a tape, read in a thread."""
+        """Yield the entries of a tape; without a limit, the store reads them in its thread."""
         size = await self._services.store.size(tape)
         while after < size:
-            # Without a limit, the store reads in its thread.
             query = Query(tape, after=after, before=after + PAGE + 1, until=until or None)
             yield await self._services.store.query(query)
             after += PAGE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.wire import WIRE
+from gateway.clock import Clock, SystemClock
 from gateway.explain.facts import MessageFacts, read_facts, turn_entries
 from gateway.explain.joints import joints_of
 from gateway.explain.lookup import Match, find
@@ -28,12 +29,14 @@ from tape.unit_of_work import Row
 class Explainer:
     """Reads a store that contains the ledger, and redacts secrets; changes nothing.
 
-    A running gateway gives the redactor of its services, which learns secrets that are set later.
+    A running gateway gives the redactor of its services, which learns secrets that are set later,
+    and their clock.
     """
 
-    def __init__(self, reads: StoreReads, redactor: Redactor) -> None:
+    def __init__(self, reads: StoreReads, redactor: Redactor, clock: Clock | None = None) -> None:
         self._reads = reads
         self._redactor = redactor
+        self._clock = clock or SystemClock()
 
     async def explain(self, asked: str) -> Report:
         """Return the report about what an id, a link or a row names (see `lookup`)."""
@@ -70,13 +73,14 @@ class Explainer:
             lines.append(ReportLine(row["received_at"], "asked", head_of(row, payload)))
             row, payload = other, payload_of(other)
         facts = await read_facts(self._reads, row, await self._tape(row))
-        lines += await message_lines(self._reads, facts, quotes=quotes)
+        now = self._clock.now()
+        lines += await message_lines(self._reads, facts, now, quotes=quotes)
         place = facts.place()
         if (edit := await self._asking_edit(facts)) is not None:
             head = head_of(edit, payload_of(edit))
             lines.append(ReportLine(edit["received_at"], "edit", head))
             facts = await read_facts(self._reads, edit, facts.tape)
-            lines += await message_lines(self._reads, facts, quotes=quotes)
+            lines += await message_lines(self._reads, facts, now, quotes=quotes)
         return Report(asked, head_of(row, payload), lines, joints=joints_of(facts), place=place)
 
     async def _asking_edit(self, facts: MessageFacts) -> Row | None:

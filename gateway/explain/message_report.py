@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from gateway.explain.words import words_of
 from gateway.language.language import say, translated
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
-from tape.entry import EVENT, Entry
+from tape.entry import EVENT, Entry, parse_date
 from tape.linking.utterance import AGENT
 from tape.query import Query
 from tape.turn_events import is_take, read_take
@@ -60,7 +61,7 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 async def message_lines(
-    reads: StoreReads, facts: MessageFacts, *, quotes: bool = True
+    reads: StoreReads, facts: MessageFacts, now: datetime, *, quotes: bool = True
 ) -> list[ReportLine]:
     """Return the lines about a message; `quotes` looks for what repeats a deleted one, too."""
     row, payload, entry = facts.row, facts.payload, facts.entry
@@ -83,8 +84,28 @@ async def message_lines(
     lines += send_lines(facts.notices)
     if times := times_of(joints_of(facts)):
         lines.append(ReportLine("", "times", times))
-    lines.append(ReportLine("", "outcome", outcome(row, payload), {"status": row["status"]}))
+    if row["status"] == "accepted":
+        lines.append(await _waits(reads, row, now))
+    else:
+        lines.append(ReportLine("", "outcome", outcome(row, payload), {"status": row["status"]}))
     return lines
+
+
+async def _waits(reads: StoreReads, row: Row, now: datetime) -> ReportLine:
+    """Return a line that says for how long a message has waited to be placed, and behind what."""
+    names = ("id", "account_id", "chat_id", "session_id")
+    (found,) = await reads.select("ledger.waiting_before", {name: row[name] for name in names})
+    before, since = int(found["messages"]), (now - parse_date(row["received_at"])).total_seconds()
+    seconds = max(0, round(since))
+    says = say(OUTCOMES["accepted"]) + say(": it has waited for {seconds} s", seconds=seconds)
+    if before:
+        says += say(
+            ", and {before} message of its session stands before it"
+            "|, and {before} messages of its session stand before it",
+            before=before,
+        )
+    data = {"status": row["status"], "before": before, "seconds": seconds}
+    return ReportLine("", "outcome", says, data)
 
 
 def _erased(row: Row) -> list[ReportLine]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import anyio
+
 from channels.message import InboundMessage
 from gateway.access.pairing import PAIRED, Pairing
 from gateway.logs import get_log
@@ -20,22 +22,29 @@ async def accept_for_all(
     messages: Sequence[InboundMessage],
     kept_back: Collection[tuple[str, str]] | None,
 ) -> list[InboxRow]:
-    """Write messages to their sessions; whoever holds these takes them in."""
+    """Write messages to their sessions; whoever holds these takes them in.
+
+    Once something is written, it is queued as well, even if the caller is cancelled.
+    """
     shared = services.shared
     assert shared is not None
+    # A plugin may take its time for that: nothing is written yet, so it may be cancelled.
     sessions = [await accepted_in(services, message) for message in messages]
     places = [(one, services.tapes.session_tape(one).name) for one in sessions]
     accept, once, works = shared.sessions.accept, services.guard.once, shared.works
     pairs = any(message.change == PAIRED for message in messages)
     code = pairing.used if pairs else ""
-    try:
-        rows, arrivals = await once(lambda: accept(messages, kept_back, places, code, works=works))
-    except UnitFailed as failed:
-        if failed.statement != VOID_CODE:
-            raise
-        late = [pairing.too_late(message) for message in messages]
-        rows, arrivals = await once(lambda: accept(late, kept_back, places, works=works))
-    shared.accepted(rows, arrivals)
+    with anyio.CancelScope(shield=True):
+        try:
+            rows, arrivals = await once(
+                lambda: accept(messages, kept_back, places, code, works=works)
+            )
+        except UnitFailed as failed:
+            if failed.statement != VOID_CODE:
+                raise
+            late = [pairing.too_late(message) for message in messages]
+            rows, arrivals = await once(lambda: accept(late, kept_back, places, works=works))
+        shared.accepted(rows, arrivals)
     if code:
         shared.bus.send(CHANGED)
     return rows

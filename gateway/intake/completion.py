@@ -8,6 +8,7 @@ accepted until then, so that after a crash it is looked up again.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,7 +20,7 @@ from gateway.access.access import Access
 from gateway.access.pairing import Pairing
 from gateway.intake.dates import readable
 from gateway.intake.entry_meta import cleaned
-from gateway.intake.reassembly import Reassembler
+from gateway.intake.reassembly import Parts, Reassembler
 from gateway.logs import get_log
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
@@ -39,12 +40,16 @@ _KEYS: Final = ("channel", "account", "chat_id", "ext_id", "alt_id", "message_id
 
 @dataclass(slots=True)
 class Completion:
-    """Passes the rows of each chat on in order, each once its message is complete."""
+    """Passes the rows of each chat on in order, each once its message is complete.
+
+    `_lost` gets a row that cannot be passed on, and why.
+    """
 
     _services: Services
     _access: Access
     _pairing: Pairing
     _next: Reassembler
+    _lost: Callable[[Parts, Exception], None]
     _chats: dict[_Chat, deque[InboxRow]] = field(default_factory=dict)
     _freed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -76,13 +81,24 @@ class Completion:
         waiting = self._chats[chat]
         try:
             while waiting:
-                row = await self._completed(waiting[0])
+                row = await self._completed_or_as_it_is(waiting[0])
                 waiting.popleft()
-                self._next.put(row)  # from now on: its parts have waited behind it
+                try:
+                    self._next.put(row)  # from now on: its parts have waited behind it
+                except Exception as cause:
+                    self._lost((row,), cause)
         finally:
             del self._chats[chat]
             self._freed.set()
             self._freed = anyio.Event()
+
+    async def _completed_or_as_it_is(self, row: InboxRow) -> InboxRow:
+        try:
+            return await self._completed(row)
+        except Exception as cause:  # the others of its chat wait behind it
+            get_log().error("intake.completion_broken", inbox=row.id, exc_info=cause)
+            omitted = (*row.message.omitted, NOT_GIVEN)
+            return replace(row, message=replace(row.message, incomplete=False, omitted=omitted))
 
     async def _completed(self, row: InboxRow) -> InboxRow:
         if not row.message.incomplete or not self._services.claims.holds(row.session_id):

@@ -7,7 +7,8 @@ waits on a platform cannot be sorted.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -26,14 +27,15 @@ from gateway.intake.placing.placer import Placer
 from gateway.intake.placing.sink import IntakeSink
 from gateway.intake.planner import IntakePlanner
 from gateway.intake.reassembly import Parts, Reassembler
-from gateway.intake.waiting.messages import WaitingMessages
+from gateway.intake.waiting.keys import LineKeys
+from gateway.intake.waiting.messages import Sift, WaitingMessages, all_of
 from gateway.intake.waiting.under_way import UnderWay
 from gateway.intake.waiting.watch import WaitingWatch
 from gateway.logs import get_log
 from gateway.metrics.catalog import MESSAGES
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
-from gateway.storage.waiting import UnreadRow, WaitingChat
+from gateway.storage.waiting import UnreadRow, WaitingChat, goes_first
 from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
@@ -52,14 +54,6 @@ def _moved(row: InboxRow) -> str:
     return session_of(replace(row.message, chat_id=row.message.to_chat))
 
 
-Sift = Callable[[list[InboxRow]], Awaitable[list[InboxRow]]]
-"""Returns which of the rows that were read are still to be placed."""
-
-
-async def _all(rows: list[InboxRow]) -> list[InboxRow]:
-    return rows
-
-
 @dataclass(eq=False)
 class Intake:
     """Accepts messages, and has them placed on their tapes and passed to `_sink`."""
@@ -70,13 +64,13 @@ class Intake:
     _planner: IntakePlanner
     _memories: RoomMemories
     _pairing: Pairing
-    sift: Sift = _all
+    sift: Sift = all_of
 
     def __post_init__(self) -> None:
         services = self._services
         release, expects = self._release, self._sink.expects
         parts = Reassembler(services.clock, services.router, release, services.spawn, expects)
-        self._line = Completion(services, self._access, self._pairing, parts)
+        self._line = Completion(services, self._access, self._pairing, parts, self._lost)
         handling = (self._sink, self._planner, self._memories)
         self._placer = Placer(services, self._access, *handling)
         self._early: list[InboxRow] | None = []
@@ -84,9 +78,7 @@ class Intake:
         self._sorted = anyio.Event()
         self._under_way = UnderWay()
         self._waiting = WaitingMessages(services, self._sifted)
-        self._merged: dict[str, str] = {}  # a chat's new session, and the one whose line it is in
-        self._left_over: dict[tuple[str, str], str] = {}  # lines of chats, as they were found
-        self._ahead: dict[str, set[int]] = {}  # rows that a session waits for
+        self.keys = LineKeys()
         self._placed = 0
         self.watch = WaitingWatch(services, lambda: self._placed)
         self._is_placing, self._rested = False, anyio.Event()
@@ -103,15 +95,16 @@ class Intake:
             for message in messages
         ]
         # Once written, a message must be queued, even if the caller is cancelled in between.
-        with anyio.CancelScope(shield=True):
+        with self._services.way if any(map(goes_first, fit)) else nullcontext():
             if self._services.shared is not None:
                 rows = await accept_for_all(self._services, self._pairing, fit, kept_back)
             else:
                 inbox = self._services.ledger.inbox
-                rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
-                for row in rows:
-                    self._sort(row)
-            self._count(fit, len(rows))
+                with anyio.CancelScope(shield=True):
+                    rows = await self._services.guard.once(lambda: inbox.accept(fit, kept_back))
+                    for row in rows:
+                        self._sort(row)
+        self._count(fit, len(rows))
         return {row.message.ext_id for row in rows}
 
     def _sort(self, row: InboxRow) -> None:
@@ -124,13 +117,19 @@ class Intake:
             self._services.spawn("intake lines", self._sort_all)
 
     async def _sort_all(self) -> None:
-        while self._unsorted:
-            row = self._unsorted[0]
-            line = await accepted_in(self._services, row.message)
-            self.put(replace(row, line=line))
-            self._unsorted.popleft()
-        self._sorted.set()
-        self._sorted = anyio.Event()
+        try:
+            while self._unsorted:
+                row = self._unsorted[0]
+                try:
+                    row = replace(row, line=await accepted_in(self._services, row.message))
+                finally:  # whatever a plugin raised, its chat has a session
+                    self._unsorted.popleft()
+                    self.put(row)
+        finally:
+            if self._unsorted:
+                self._services.spawn("intake lines", self._sort_all)
+            self._sorted.set()
+            self._sorted = anyio.Event()
 
     def put(self, row: InboxRow) -> None:
         """Take in a row that was accepted just now, unless that is under way."""
@@ -203,11 +202,12 @@ class Intake:
 
     async def _put_chat(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
         key = first.session_id or await accepted_in(self._services, first.message)
-        key = self._merged.get(key, key)
-        self._left_over[chat.account_id, chat.chat_id] = key
+        key = self.keys.of(key)
+        self.keys.find(chat.account_id, chat.chat_id, key)
         self._waiting.add_unread(key, ids, chat.urgent, old=True)
         if chat.to_chat:
             self._merge(session_of(replace(first.message, chat_id=chat.to_chat)), key)
+        self._note_urgent()
 
     def put_unread(self, rows: Iterable[UnreadRow], lost: Collection[str] = ()) -> None:
         """Take in rows that others accepted, of which only the ids are known, unless under way.
@@ -220,12 +220,12 @@ class Intake:
         for session_id, own in by_session.items():
             ids = self._under_way.enter(session_id, sorted(own))
             urgent = [number for number in ids if own[number]]
-            key = self._merged.get(session_id, session_id)
+            key = self.keys.of(session_id)
             ahead = self._line.ids_of(session_id)
             if ids and ahead:
-                self._ahead.setdefault(key, set()).update(ahead)
-                self._waiting.lines.hold(key)
+                self._waiting.lines.hold(key, ahead)
             self._waiting.add_unread(key, ids, set(urgent), old=session_id in lost)
+        self._note_urgent()
 
     def again(self, row: InboxRow) -> None:
         """Retry the intake of a row that was given up before it was on its tape."""
@@ -245,43 +245,64 @@ class Intake:
 
     async def taken_in(self) -> None:
         """Wait until every accepted message has been written to its tape and routed."""
-        while self._unsorted:
-            await self._sorted.wait()
-        await self._line.idle()
-        while self._waiting.lines or self._is_placing:
-            await self._rested.wait()
+        while True:
+            while self._unsorted:
+                await self._sorted.wait()
             await self._line.idle()
+            if self._unsorted:
+                continue
+            if not self._waiting.lines and not self._is_placing:
+                return
+            await self._rested.wait()
 
     def _enter(self, row: InboxRow) -> None:
         """Have a message completed and joined; a chat's new id waits behind its change."""
         if row.message.to_chat:
             self._merge(_moved(row), self._key_of(row))
-        self._line.put(row)
+            self.keys.expect(_moved(row), row.id)
+        self._complete(row, None)
+
+    def _complete(self, row: InboxRow, arrived: float | None) -> None:
+        try:
+            self._line.put(row, arrived=arrived)
+        except Exception as cause:
+            self._lost((row,), cause)
+
+    def _lost(self, parts: Parts, cause: Exception) -> None:
+        """Go on without a message, which stays accepted until the next start."""
+        get_log().error("intake.failed", messages=len(parts), exc_info=cause)
+        self._under_way.leaves(parts)
+        self._came(parts)
+
+    def _came(self, parts: Parts) -> None:
+        """Note that rows are in their line, or will not come into it."""
+        self._waiting.lines.came(part.id for part in parts)
+        for part in parts:
+            if part.message.to_chat:
+                self.keys.came(_moved(part), part.id)
 
     def _merge(self, moved: str, key: str) -> None:
         if moved != key:
-            self._merged[moved] = key
-            left = self._left_over.items()
-            self._left_over = {chat: key if was == moved else was for chat, was in left}
+            self.keys.move(moved, key)
             self._waiting.lines.merge(moved, key)
 
     def _key_of(self, row: InboxRow) -> str:
         """Return the session in whose line a message waits."""
-        key = self._left_over.get((row.account_id, row.message.chat_id), "")
+        key = self.keys.of_chat(row.account_id, row.message.chat_id)
         key = key or row.session_id or row.line
-        key = key or self._services.pipeline.default_session(row.message)
-        return self._merged.get(key, key)
+        return self.keys.of(key or self._services.pipeline.default_session(row.message))
 
     def _release(self, parts: Parts) -> None:
         """Put a whole message into the line of its session."""
-        key = self._key_of(parts[0])
-        self._waiting.add(key, parts)
-        ahead = self._ahead.get(key)
-        if ahead is not None:
-            ahead.difference_update(part.id for part in parts)
-            if not ahead:
-                del self._ahead[key]
-                self._waiting.lines.free(key)
+        try:
+            self._waiting.add(self._key_of(parts[0]), parts)
+        except Exception as cause:
+            self._lost(parts, cause)
+        self._came(parts)
+        self._note_urgent()
+
+    def _note_urgent(self) -> None:
+        self._services.way.waits = self._waiting.has_urgent
 
     async def _run(self) -> None:
         while True:
@@ -293,7 +314,8 @@ class Intake:
                     self._under_way.leave(None, number)
                     self._under_way.leave(key, number)
                 self._prepare(ready.unready)
-                await self._place(ready.messages, urgent)
+                with self._services.way if urgent else nullcontext():
+                    await self._place(ready.messages, urgent)
             except StoreUnavailable:
                 raise  # the process is ending
             except Exception as cause:
@@ -302,7 +324,8 @@ class Intake:
                 self._rest()
 
     def _rest(self) -> None:
-        self._waiting.lines.settle()
+        self.keys.forget(self._waiting.lines.settle())
+        self._note_urgent()
         self._is_placing = False
         self._rested.set()
         self._rested = anyio.Event()
@@ -310,11 +333,9 @@ class Intake:
     def _prepare(self, rows: Sequence[InboxRow]) -> None:
         """Have messages completed and joined that were read; their sessions wait for them."""
         for row in rows:
-            key = self._key_of(row)
-            self._ahead.setdefault(key, set()).add(row.id)
-            self._waiting.lines.hold(key)
+            self._waiting.lines.hold(self._key_of(row), (row.id,))
         for row in rows:
-            self._line.put(row, arrived=float("-inf") if row.replayed else None)
+            self._complete(row, float("-inf") if row.replayed else None)
 
     async def _place(self, batch: Iterable[Parts], urgent: bool) -> None:
         """Place messages; those that let others go first are put back."""

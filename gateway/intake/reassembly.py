@@ -137,6 +137,13 @@ class Reassembler:
 
     def _close(self, chat: _Chat, held: _Open) -> None:
         del self._open[chat]
+        try:
+            self._release_all(chat, held)
+        finally:
+            self._freed.set()
+            self._freed = anyio.Event()
+
+    def _release_all(self, chat: _Chat, held: _Open) -> None:
         self._release(tuple(held.parts))
         # The later messages' own waits ran too: their parts have arrived by now, or never will.
         while held.later:
@@ -148,8 +155,6 @@ class Reassembler:
                 opened.scope.cancel()
                 self._release(tuple(opened.parts))
                 held.later.extendleft(reversed(opened.later))
-        self._freed.set()
-        self._freed = anyio.Event()
 
 
 def joined_parts(rows: Iterable[InboxRow], is_part: Callable[[InboxRow], bool]) -> list[Parts]:

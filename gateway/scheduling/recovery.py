@@ -17,9 +17,10 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import adds_to_waiting, debounce_seconds
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.services import Services
+from gateway.storage.holding import Resumed
 from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
-from gateway.storage.waiting import UnreadRow
+from gateway.storage.waiting import UnreadRow, WaitingChat
 from tape.entry import parse_date
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
@@ -92,8 +93,17 @@ class Recovery:
         if count:
             get_log().info("gateway.resumed", messages=count)
 
-    async def resume_held(self, messages: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> None:
+    async def resume_held(self, held: Resumed) -> None:
         """Resume rows that were held since a restore; those of other sessions by their holders."""
+        await self._resume_rows(held.questions, held.sends)
+        if held.accepted:
+            waiting, here = self._services.ledger.waiting, self._services.router.channels
+            chats = [
+                one.only(held.accepted) for one in await waiting.chats() if one.channel in here
+            ]
+            await self._place([one for one in chats if one.ids], max(held.accepted))
+
+    async def _resume_rows(self, messages: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> None:
         holds, shared = self._services.claims.holds, self._services.shared
         if shared is not None:
             others = [("inbox", row.id, row.session_id) for row in messages]
@@ -104,24 +114,29 @@ class Recovery:
                     await shared.controls.ask(session_id, AGAIN, "operator", data)
             messages = [row for row in messages if holds(row.session_id)]
             shared.held.changed(row.session_id or "" for row in messages)
-        for row in (await self._resume_asked(self._backlog(messages, sends))).accepted:
-            self.intake.again(replace(row, replayed=True))
+        await self._resume_asked(self._backlog(messages, sends))
+
+    async def _place(self, chats: Sequence[WaitingChat], newest: int) -> None:
+        """Take in what waits in chats, up to a row; or have the holders of their sessions do so."""
+        holds = self._services.claims.holds
+        ours = [one for one in chats if holds(one.session_id)]
+        await self.intake.put_left_over(ours, newest)
+        if (shared := self._services.shared) is not None:
+            firsts = {one.session_id: one.ids[0] for one in chats if one not in ours}
+            for session_id, number in firsts.items():
+                if session_id:
+                    data = {"box": "inbox", "id": number, "newest": newest}
+                    await shared.controls.ask(session_id, AGAIN, "operator", data)
 
     async def resume_channel(self, name: str) -> None:
         """Resume what waited for a channel that begins to run only now."""
         sends = await self._services.ledger.outbox.open_rows()
         rows = await self._services.ledger.inbox.questions()
         mine = [row for row in rows if (row.message.output_channel or row.message.channel) == name]
-        await self.resume_held(mine, [row for row in sends if row.message.channel == name])
-        waiting, holds = self._services.ledger.waiting, self._services.claims.holds
+        await self._resume_rows(mine, [row for row in sends if row.message.channel == name])
+        waiting = self._services.ledger.waiting
         chats = [one for one in await waiting.chats() if one.channel == name]
-        ours = [one for one in chats if holds(one.session_id)]
-        await self.intake.put_left_over(ours, await waiting.newest())
-        if (shared := self._services.shared) is not None:
-            for chat in chats:
-                for number in chat.ids if chat.session_id and chat not in ours else ():
-                    data = {"box": "inbox", "id": number}
-                    await shared.controls.ask(chat.session_id or "", AGAIN, "operator", data)
+        await self._place(chats, await waiting.newest())
 
     async def take_over(
         self,
@@ -221,8 +236,13 @@ class Recovery:
         tape = self._services.tapes.session_tape(session_id).name
         return Question(session_id, tape, rows[0].lane, role, tuple(rows))
 
-    async def again_for(self, _session_id: str, data: Mapping[str, Any]) -> None:
-        """Retry a row of a held session that another process opened again."""
+    async def again_for(self, session_id: str, data: Mapping[str, Any]) -> None:
+        """Retry a row of a held session that another process opened again, or all up to one."""
+        if (newest := data.get("newest")) is not None:
+            chats = await self._services.ledger.waiting.chats()
+            ours = [one for one in chats if one.session_id == session_id]
+            await self.intake.put_left_over(ours, newest)
+            return
         box, values = data["box"], {"id": data["id"]}
         (found,) = await self._services.store.select(f"ledger.{box}_row", values)
         if box == "outbox":

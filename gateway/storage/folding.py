@@ -18,12 +18,15 @@ from gateway.clock import Clock
 from gateway.logs import get_log
 from tape.entry import dump, load, utc_iso
 from tape.errors import OutcomeUnknown, StoreUnavailable
+from tape.right_of_way import RightOfWay
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
 BATCH: Final = 100
 PAUSE_SECONDS: Final = 0.2  # between two batches
 BUSY_SECONDS: Final = 5.0  # between two looks at a busy gateway
+MAX_BUSY_LOOKS: Final = 24
+"""Maximum looks for which a batch waits: a gateway may always be busy."""
 ROUND_SECONDS: Final = 3600.0
 ROUNDS_A_DAY: Final = 24
 CONTENT: Final = {
@@ -38,12 +41,18 @@ class LedgerFolder:
     """Folds rows older than the setting's days, in small batches while the gateway is idle."""
 
     def __init__(
-        self, store: UnitStore, clock: Clock, days: int, is_busy: Callable[[], bool]
+        self,
+        store: UnitStore,
+        clock: Clock,
+        days: int,
+        is_busy: Callable[[], bool],
+        way: RightOfWay,
     ) -> None:
         self._store = store
         self._clock = clock
         self._kept = timedelta(days=days)
         self._is_busy = is_busy
+        self._way = way
 
     async def run(self) -> None:
         """Fold whatever has become old, for as long as the gateway runs."""
@@ -61,8 +70,11 @@ class LedgerFolder:
         while (up_to := await self.fold(box, after)) > after:
             after = up_to
             await self._clock.sleep(PAUSE_SECONDS)
-            while self._is_busy():
+            for _ in range(MAX_BUSY_LOOKS):
+                if not self._is_busy():
+                    break
                 await self._clock.sleep(BUSY_SECONDS)
+            await self._way.given()
 
     async def _up_to(self, box: str) -> int:
         known = await self._store.select("ledger.folded_up_to", {"box": box})

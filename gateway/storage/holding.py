@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -17,6 +19,20 @@ HELD: Final = "held"
 OPEN: Final = "it was open in the backup, and may have been answered or sent since"
 SHARED: Final = ""  # stands for the path of every workspace
 RESTORED: Final = "it is older than the restore, and may have been answered before"
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What goes on: questions, sends, and by their ids the messages that are not on their tapes."""
+
+    questions: Sequence[InboxRow]
+    sends: Sequence[OutboxRow]
+    accepted: frozenset[int] = frozenset()
+
+    @property
+    def messages(self) -> int:
+        """How many messages go on."""
+        return len(self.questions) + len(self.accepted)
 
 
 class HoldTable:
@@ -60,9 +76,7 @@ class HoldTable:
     def hold_question(self, unit: Unit, row: InboxRow) -> None:
         unit.run("ledger.hold_question", id=row.id, why=RESTORED)
 
-    async def resume(
-        self, box: str = "", row_id: int = 0
-    ) -> tuple[list[InboxRow], list[OutboxRow]]:
+    async def resume(self, box: str = "", row_id: int = 0) -> Resumed:
         """Resume rows and return them: all, or one of a box, `in` or `out`."""
         unit = Unit()
         steps = {
@@ -76,9 +90,11 @@ class HoldTable:
             short: sorted(outcomes[step].rows, key=lambda row: int(row["id"]))
             for short, step in steps.items()
         }
-        return (
-            await readable(self._store, rows.get("in", ()), InboxRow.read, "ledger.bury_inbox"),
+        asked = [row for row in rows.get("in", ()) if row["status"] != "accepted"]
+        return Resumed(
+            await readable(self._store, asked, InboxRow.read, "ledger.bury_inbox"),
             await readable(self._store, rows.get("out", ()), OutboxRow.read, "ledger.bury_outbox"),
+            frozenset(row["id"] for row in rows.get("in", ()) if row["status"] == "accepted"),
         )
 
     def notes(self) -> list[str]:

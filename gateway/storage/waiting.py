@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -76,6 +76,10 @@ class WaitingChat:
         ids, urgent = sorted(orjson.loads(row["ids"])), frozenset(orjson.loads(row["urgent"]))
         channel, to_chat = row["channel"] or "", row["to_chat"] or ""
         return cls(**place, channel=channel, ids=tuple(ids), urgent=urgent, to_chat=to_chat)
+
+    def only(self, ids: Collection[int]) -> WaitingChat:
+        """Return this chat with no other messages than these."""
+        return replace(self, ids=tuple(one for one in self.ids if one in ids))
 
 
 @dataclass(frozen=True, slots=True)

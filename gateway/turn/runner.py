@@ -173,6 +173,10 @@ class TurnRunner:
 
     async def _begin(self, question: Question, steered: list[Question]) -> Turn:
         """Begin a turn once, however often the database does not answer."""
+        with self._services.way:
+            return await self._begun(question, steered)
+
+    async def _begun(self, question: Question, steered: list[Question]) -> Turn:
         services = self._services
         selected = await services.guard.retrying("turn", lambda: self._select(question))
         turn_id, tries = selected[0].turn_id or new_turn_id(), count()

@@ -3,7 +3,7 @@
 Rows and cursor are written in one transaction, so that a crash neither loses nor repeats an entry.
 New entries come first, then older ones from new to old, so that a new index soon covers the recent
 past. The thread works for a few milliseconds, then pauses for as long, because Python runs only one
-thread at a time.
+thread at a time; it gives way to what is urgent, unless somebody waits for it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, Final
 
 import apsw
@@ -24,6 +23,7 @@ from tape.erasing import erased_on
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
+from tape.right_of_way import RightOfWay
 from tape.rollups import BLOCK_IDS, blocks_of, counts_of
 from tape.search.edits import edited_ids, with_newest
 from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema, settle_file
@@ -45,27 +45,14 @@ class _Stopped(Exception):
     """Raised in the thread to end it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchState:
-    """How much of the tapes is indexed, and what went wrong.
-
-    left     number of older entries that are not indexed yet
-    problem  the last error; empty for none
-    partial  number of searches that may have missed old entries
-    """
-
-    ready: bool
-    left: int
-    problem: str = ""
-    partial: int = 0
-
-
 class Indexer:
     """Runs the thread that has an index's only writing connection."""
 
     def __init__(self, database: Database, file: IndexFile) -> None:
         self._database = database
         self._file = file
+        self.way = RightOfWay()
+        self._is_awaited = False
         self._sql = {
             name.removeprefix("search."): sql for name, sql in index_schema().statements.items()
         }
@@ -244,6 +231,7 @@ class Indexer:
 
     def _transact(self, index: apsw.Connection, tapes: Reader) -> None:
         index.execute("BEGIN IMMEDIATE")
+        self._is_awaited = False
         try:
             self._slice_end = time.perf_counter() + SLICE_SECONDS
             room = BATCH
@@ -351,6 +339,7 @@ class Indexer:
     ) -> None:
         """Remove entries from the index, and index once more what is left of their words."""
         done.set_running_or_notify_cancel()
+        self._is_awaited = True
         try:
             rows = self._write("covered", {"name": tape})
             with index:
@@ -388,6 +377,8 @@ class Indexer:
             return
         if self._closing.wait(SLICE_SECONDS):
             raise _Stopped
+        if not (self._is_awaited or self._awaited):
+            self.way.give_in_thread(self._closing)
         self._slice_end = time.perf_counter() + SLICE_SECONDS
 
     def _write(self, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:

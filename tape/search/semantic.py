@@ -18,6 +18,7 @@ import apsw
 from tape.entry import ANCHOR, MESSAGE, Entry
 from tape.errors import TapeError
 from tape.query import Query
+from tape.right_of_way import RightOfWay
 from tape.search.edits import edited_ids, edits, edits_of, with_edits
 from tape.search.embedder import Embedder, Vector
 from tape.search.entry_terms import searchable_text
@@ -62,6 +63,7 @@ class SemanticIndex:
             else FileVectors(store, database, embedder.name)
         )
         self._problem = ""
+        self._way = RightOfWay()
 
     async def run(self) -> None:
         """Make vectors for the entries, forever; retry whatever fails."""
@@ -82,6 +84,7 @@ class SemanticIndex:
             return False
         busy = False
         for part in await self._vectors.lacking():
+            await self._way.given()
             if not await self._vectors.hold():
                 break
             busy |= await self._batch(part)
@@ -117,6 +120,9 @@ class SemanticIndex:
         Before, so that no crash leaves any; after, since a batch may have been read meanwhile.
         """
         await self._vectors.forget(tape, ids)
+
+    def give_way(self, way: RightOfWay) -> None:
+        self._way = way
 
     async def close(self) -> None:
         await self._embedder.aclose()

@@ -13,11 +13,13 @@ from tape.database.connection import Database
 from tape.entry import Entry
 from tape.errors import StoreUnavailable
 from tape.query import Query
+from tape.right_of_way import RightOfWay
 from tape.search.index_file import IndexFile
 from tape.search.index_reader import IndexBroken, Lookup
-from tape.search.indexer import Indexer, SearchState
+from tape.search.indexer import Indexer
 from tape.search.query_text import SearchQuery
 from tape.search.scan import Scanned
+from tape.search.search_state import SearchState
 
 T = TypeVar("T")
 
@@ -44,6 +46,9 @@ class SqliteSearch:
     def state(self) -> SearchState:
         indexer = self._indexer
         return SearchState(indexer.ready, indexer.left, indexer.problem, self._partial)
+
+    def give_way(self, way: RightOfWay) -> None:
+        self._indexer.way = way
 
     def rebuild(self) -> None:
         self._indexer.rebuild()

@@ -17,9 +17,10 @@ from tape.database.staging import STAGING, append_staged
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import Entry, NewEntry
 from tape.query import Query
+from tape.right_of_way import RightOfWay
 from tape.search.index_file import index_schema
-from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
+from tape.search.search_state import SearchState
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.sqlite_beside import SqliteBeside
@@ -113,6 +114,9 @@ class SqliteStore:
 
     def search_state(self) -> SearchState:
         return self._search.state()
+
+    def give_way(self, way: RightOfWay) -> None:
+        self._search.give_way(way)
 
     def reindex(self) -> None:
         """Rebuild the search index in the background; searches keep working."""

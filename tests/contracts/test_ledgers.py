@@ -19,6 +19,7 @@ from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.usage import TOTAL, TurnUsage, UsageTable
 from gateway.storage.split_store import SplitStore
 from tape.entry import load, utc_iso
+from tape.right_of_way import RightOfWay
 from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import SqliteStore, tape_schema
@@ -277,7 +278,9 @@ async def test_what_is_erased_while_it_is_folded_stays_erased(store: UnitStore) 
         ledger.inbox.end(unit, [row], "done")
     clock.jump(timedelta(days=31))
     for seen, folded in ((cast("UnitStore", ErasedMeanwhile(store, clock)), 0), (store, 1)):
-        assert await LedgerFolder(seen, clock, 30, lambda: False).fold("inbox") == row.id
+        assert (
+            await LedgerFolder(seen, clock, 30, lambda: False, RightOfWay()).fold("inbox") == row.id
+        )
         (left,) = await store.select("ledger.inbox_row", {"id": row.id})
         said = load(left["payload"])
         assert (said["sender"]["id"], said["why"], left["folded"]) == ("", "erased", folded)

@@ -135,6 +135,21 @@ async def test_a_page_without_its_connection_says_so_and_catches_up(
         await expect(last).to_contain_text("said while it is away")
 
 
+async def test_the_channels_say_how_much_waits_to_be_placed(town: Town, chromium: Browser) -> None:
+    watch = town.scene.gateway.parts.intake.watch
+    async with browsing(chromium) as opened:
+        page = await town.owner(opened)
+        await town.show(page, "channels")
+        says = page.get_by_text("messages wait to be placed")
+        await expect(says).to_have_count(0)
+        watch.messages, watch.seconds = 5, 90.0
+        await town.show(page, "channels")
+        await expect(says).to_have_text(
+            "5 messages wait to be placed, the oldest accepted 2 minutes ago"
+        )
+        watch.messages, watch.seconds = 0, 0.0
+
+
 async def test_a_call_says_what_its_time_and_its_difference_measure(
     town: Town, chromium: Browser
 ) -> None:

@@ -43,7 +43,8 @@ async def _with_plugins(settings: Settings, message: str) -> Report:
     running_gateway = import_module("gateway.app").running_gateway
     async with running_gateway(settings, only=[], http=False) as gateway:
         services = gateway.services
-        found: Report = await Explainer(services.store, services.redactor).explain(message)
+        explainer = Explainer(services.store, services.redactor, services.clock)
+        found: Report = await explainer.explain(message)
         return found
 
 

@@ -51,7 +51,7 @@ class ExplainReads:
 def why_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
     """Return the routes that explain a message of the inbox, and find that of an entry."""
     redactor = parts.services.redactor
-    explainer = Explainer(ExplainReads(parts.reads), redactor)
+    explainer = Explainer(ExplainReads(parts.reads), redactor, parts.services.clock)
 
     async def why(request: Request) -> Any:
         visitor = await rights.visitor(request)

@@ -42,10 +42,17 @@ def channel_routes(parts: ConsoleParts, rights: Rights) -> list[BaseRoute]:
             )
         notes = [translated(one) for one in parts.models.notes() if visitor.is_instance_owner]
         model = parts.services.settings.agent.model
-        clean = parts.services.redactor.value
-        return clean({"channels": shown, "model": {"name": model, "notes": notes}}, lines=True)
+        found: dict[str, Any] = {"channels": shown, "model": {"name": model, "notes": notes}}
+        found["waiting"] = _waiting(parts) if visitor.is_instance_owner else None
+        return parts.services.redactor.value(found, lines=True)
 
     return [console_route("/channels", channels)]
+
+
+def _waiting(parts: ConsoleParts) -> dict[str, int] | None:
+    """Return how many messages of running channels wait to be placed; None if none waits long."""
+    watch = parts.waiting
+    return {"messages": watch.messages, "seconds": round(watch.seconds)} if watch.is_noted else None
 
 
 async def _owns(visitor: Visitor, channel: str) -> bool:

@@ -67,6 +67,7 @@ class PieceKeeper:
     async def _work(self) -> None:
         try:
             while self._due:
+                await self._services.way.given()
                 async with self._lock:
                     await self._keep()
         finally:

@@ -9,13 +9,16 @@ taken session by session, up to `MAX_RUN` messages of one before the next.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Final
 
 import anyio
+import anyio.lowlevel
+
+from gateway.intake.waiting.ids import SortedIds
 
 MAX_RUN: Final = 100
 """Maximum messages of one session that are taken before those of the next, if none is urgent."""
@@ -31,33 +34,38 @@ class SessionLine:
     run     how many messages of it were taken without a pause, if none was urgent
     entry   the newest entry in the queue of urgent lines; former ones are void
     listed  whether it stands in the rotation of all lines
-    held    whether it waits for something else
+    awaits  the rows that have to come into it before anything of it is taken
     """
 
-    ids: deque[int] = field(default_factory=deque)
-    urgent: deque[int] = field(default_factory=deque)
+    ids: SortedIds = field(default_factory=SortedIds)
+    urgent: SortedIds = field(default_factory=SortedIds)
     old: int = 0
     round: int = 0
     run: int = 0
     entry: int = 0
     listed: bool = False
-    held: bool = False
+    awaits: set[int] | None = None
 
     def add(self, number: int, *, urgent: bool) -> None:
-        _insert(self.ids, number)
+        self.ids.add(number)
         if urgent:
-            _insert(self.urgent, number)
+            self.urgent.add(number)
 
     def take(self) -> int:
-        number = self.ids.popleft()
-        if self.urgent and self.urgent[0] == number:
-            self.urgent.popleft()
+        number = self.ids.take()
+        if self.urgent and self.urgent.first == number:
+            self.urgent.take()
         return number
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing of it may be taken."""
+        return bool(self.awaits)
 
     @property
     def is_left_over(self) -> bool:
         """Whether nothing urgent in it was accepted since the start."""
-        return self.urgent[-1] <= self.old
+        return self.urgent.last <= self.old
 
     @property
     def has_new(self) -> bool:
@@ -74,6 +82,7 @@ class SessionLines:
     _talk: deque[str] = field(default_factory=deque)  # the rotation
     _rounds: list[int] = field(default_factory=lambda: [0, 0])  # of new messages, and left over
     _taken: set[str] = field(default_factory=set)
+    _awaited: dict[int, str] = field(default_factory=dict)  # rows, and the lines that await them
     _entries: int = 0
     _count: int = 0
     _filled: anyio.Event = field(default_factory=anyio.Event)
@@ -83,7 +92,8 @@ class SessionLines:
         return self._count
 
     async def filled(self) -> None:
-        """Wait until something may be taken."""
+        """Wait until something may be taken, and let everything else go on before that."""
+        await anyio.lowlevel.checkpoint()
         while not self.has_urgent and not self._talk:
             self._filled = anyio.Event()
             await self._filled.wait()
@@ -123,7 +133,7 @@ class SessionLines:
         if line is None or number not in line.ids or number in line.urgent:
             return
         had_urgent, had_new = bool(line.urgent), line.has_new
-        _insert(line.urgent, number)
+        line.urgent.add(number)
         if not had_urgent or line.has_new > had_new:
             self._queue(key, line)
             self._filled.set()
@@ -138,25 +148,31 @@ class SessionLines:
         line = self._lines.get(key)
         if line is None or not numbers:
             return
-        left = deque(one for one in line.ids if one not in numbers)
-        self._count -= len(line.ids) - len(left)
-        line.ids = left
-        line.urgent = deque(one for one in line.urgent if one not in numbers)
-        line.entry = 0
-        if line.urgent:
-            self._queue(key, line)
+        self._count -= line.ids.remove(numbers)
+        if line.urgent.remove(numbers):
+            line.entry = 0
+            if line.urgent:
+                self._queue(key, line)
         self._taken.add(key)
 
-    def hold(self, key: str) -> None:
-        """Take nothing of a line until it is freed."""
-        self._lines.setdefault(key, SessionLine()).held = True
+    def hold(self, key: str, awaited: Collection[int]) -> None:
+        """Take nothing of a line until these rows came."""
+        line = self._lines.setdefault(key, SessionLine())
+        line.awaits = (line.awaits or set()).union(awaited)
+        self._awaited |= dict.fromkeys(awaited, key)
 
-    def free(self, key: str) -> None:
-        """End the hold on a line."""
-        line = self._lines.get(key)
-        if line is None:
-            return
-        line.held = False
+    def came(self, numbers: Iterable[int]) -> None:
+        """Note that rows are in their line, or will never be: nothing awaits them any more."""
+        for number in numbers:
+            key = self._awaited.pop(number, None)
+            line = self._lines.get(key) if key is not None else None
+            if key is not None and line is not None and line.awaits is not None:
+                line.awaits.discard(number)
+                if not line.awaits:
+                    self._free(key, line)
+
+    def _free(self, key: str, line: SessionLine) -> None:
+        line.awaits = None
         if line.ids:
             self._list(key, line, first=True)
             self._filled.set()
@@ -175,6 +191,8 @@ class SessionLines:
         if line is None:
             return
         self._count -= len(line.ids)
+        if line.awaits:
+            self.hold(into, line.awaits)
         urgent = set(line.urgent)
         for number in line.ids:
             self.add(into, number, urgent=number in urgent, old=number <= line.old)
@@ -195,17 +213,23 @@ class SessionLines:
             taken.extend((key, number) for number in self._take_talk(key, most - len(taken)))
         return taken, False
 
-    def settle(self) -> None:
-        """Forget the lines that are empty now that what was taken is placed, or was put back."""
+    def settle(self) -> list[str]:
+        """Forget the lines that are empty now that what was taken is placed, or was put back.
+
+        Return their keys.
+        """
+        gone = []
         for key in self._taken:
             line = self._lines.get(key)
             if line is not None and not line.ids and not line.listed and not line.held:
                 del self._lines[key]
+                gone.append(key)
         self._taken.clear()
+        return gone
 
     def _take_urgent(self, key: str, most: int) -> list[int]:
         line = self._lines[key]
-        old, first, found = line.is_left_over, line.urgent[0], list[int]()
+        old, first, found = line.is_left_over, line.urgent.first, list[int]()
         self._rounds[old] = max(self._rounds[old], line.round)
         while len(found) < most and first not in found[-1:]:
             found.append(line.take())
@@ -244,17 +268,4 @@ class SessionLines:
         line.round = max(line.round, self._rounds[old])
         self._entries += 1
         line.entry = self._entries
-        heappush(self._urgent, (old, line.round, line.urgent[0], line.entry, key))
-
-
-def _insert(numbers: deque[int], number: int) -> None:
-    """Insert a number where it belongs; that is nearly always at one of the ends."""
-    if not numbers or numbers[-1] < number:
-        numbers.append(number)
-    elif number < numbers[0]:
-        numbers.appendleft(number)
-    else:
-        at = len(numbers)
-        while numbers[at - 1] > number:
-            at -= 1
-        numbers.insert(at, number)
+        heappush(self._urgent, (old, line.round, line.urgent.first, line.entry, key))

@@ -24,6 +24,15 @@ MAX_KEPT: Final = 300
 AHEAD: Final = 64
 """Messages that are read beyond a piece which ends inside a message's parts."""
 
+Sift = Callable[[list[InboxRow]], Awaitable[list[InboxRow]]]
+"""Returns which of the rows that were read are still to be placed."""
+
+
+async def all_of(rows: list[InboxRow]) -> list[InboxRow]:
+    """Return the rows: all of them are to be placed."""
+    return rows
+
+
 Place = tuple[str, int]  # the session in whose line a message waits, and the id of its row
 
 
@@ -45,7 +54,7 @@ class WaitingMessages:
     """The messages of all sessions that wait, in their lines."""
 
     _services: Services
-    sift: Callable[[list[InboxRow]], Awaitable[list[InboxRow]]]
+    sift: Sift
     lines: SessionLines = field(default_factory=SessionLines)
     _kept: dict[int, Parts] = field(default_factory=dict)
     _joined: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parts that aren't kept
@@ -169,7 +178,7 @@ class WaitingMessages:
 
     async def _join(self, key: str, rows: list[InboxRow], ready: Ready) -> None:
         """Join the parts of messages that were read; what has to be looked up first stops there."""
-        kept = await self.sift(rows)
+        kept = await self._retrying(lambda: self.sift(rows))
         if len(kept) < len(rows):
             left = {row.id for row in kept}
             ready.ended.extend((key, row.id) for row in rows if row.id not in left)

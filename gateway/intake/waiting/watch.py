@@ -66,9 +66,14 @@ class WaitingWatch:
             numbers = {"messages": self.messages, "per_second": round(rate, 1), "seconds": left}
             get_log().warning("intake.waiting", **numbers)
 
+    @property
+    def is_noted(self) -> bool:
+        """Whether what waits has waited for so long that somebody has to know."""
+        return self.seconds >= NOTED_SECONDS
+
     def notes(self) -> list[str]:
         """Return a sentence that says what waits, if it has waited for a while."""
-        if self.seconds < NOTED_SECONDS:
+        if not self.is_noted:
             return []
         waits = "waits" if self.messages == 1 else "wait"
         many = f"{counted(self.messages, 'message')} of running channels {waits}"

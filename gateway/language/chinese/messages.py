@@ -65,6 +65,11 @@ MESSAGES: Final = {
     "{why}: only its ids, its kind and its date are left": "{why}：仅保留编号、种类和日期",
     "recorded": "已记录",
     "accepted, but not on its tape yet": "已收到，但尚未写入磁带",
+    ": it has waited for {seconds} s": "：已等待 {seconds} 秒",
+    ", and {before} message of its session stands before it"
+    "|, and {before} messages of its session stand before it": (
+        "，其会话中还有 {before} 条消息排在前面"
+    ),
     "waiting for its turn": "正在等待处理",
     "being answered by the turn {turn}": "轮次 {turn} 正在回答",
     "not answered: not addressed ({why})": "未回答：不是对助手说的（{why}）",

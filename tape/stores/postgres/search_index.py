@@ -27,8 +27,10 @@ from tape.entry import MESSAGE, Entry
 from tape.erasing import erased_on
 from tape.errors import StoreUnavailable
 from tape.query import Query
+from tape.right_of_way import RightOfWay
 from tape.search.edits import edited_ids, edits_of, with_edits
-from tape.search.indexer import RETRY_SECONDS, SearchState, is_indexed
+from tape.search.indexer import RETRY_SECONDS, is_indexed
+from tape.search.search_state import SearchState
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.pool import Connection
@@ -72,6 +74,7 @@ class PostgresIndexer:
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
         self._hurry = asyncio.Event()
+        self.way = RightOfWay()
         self._awaited: list[asyncio.Future[None]] = []
         self._fresh: dict[str, None] = {}
         self._older: dict[str, int] = {}
@@ -156,7 +159,8 @@ class PostgresIndexer:
             self._busy.clear()
             try:
                 while await self._step():
-                    pass
+                    if not self._awaited:
+                        await self.way.given()
             except Exception as cause:  # tapes and searches must go on, whatever the error
                 self.problem = f"the search index cannot be written: {cause}"
                 self._planned = False

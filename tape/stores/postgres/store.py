@@ -10,8 +10,9 @@ from tape.database.schema import Schema, read_schema
 from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable, UnitFailed
 from tape.query import Query
-from tape.search.indexer import SearchState
+from tape.right_of_way import RightOfWay
 from tape.search.query_text import SearchQuery
+from tape.search.search_state import SearchState
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.postgres.beside import PostgresBeside
 from tape.stores.postgres.database import PostgresDatabase
@@ -129,6 +130,9 @@ class PostgresStore:
 
     def search_state(self) -> SearchState:
         return self._indexer.state(self._partial)
+
+    def give_way(self, way: RightOfWay) -> None:
+        self._indexer.way = way
 
     def reindex(self) -> None:
         """Rebuild the search index in the background; searches keep working."""

@@ -349,6 +349,14 @@ async def test_channels_say_their_reasons_to_their_owner_only(scene: Scene) -> N
     assert again["lamp"] == "ready"
 
 
+async def test_the_instance_s_owner_alone_reads_how_much_waits_to_be_placed(scene: Scene) -> None:
+    watch = scene.gateway.parts.intake.watch
+    watch.messages, watch.seconds = 5, 90.0
+    async with scene.enter(ADMIN) as admin, scene.holder() as holder:
+        assert (await seen(admin, "channels"))["waiting"] is None
+        assert (await seen(holder, "channels"))["waiting"] == {"messages": 5, "seconds": 90}
+
+
 async def test_settings_show_no_secret(scene: Scene) -> None:
     async with scene.holder() as holder:
         answer = await holder.get("/api/console/settings")

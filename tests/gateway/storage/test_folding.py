@@ -19,6 +19,7 @@ from gateway.storage.erasures import Erasure
 from gateway.storage.folding import LedgerFolder, fold_payload
 from tape.entry import Entry, load
 from tape.errors import OutcomeUnknown
+from tape.right_of_way import RightOfWay
 from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 from tests.fakes.openai.script import Failure, Text
@@ -60,7 +61,7 @@ async def _later(gateway: Gateway) -> None:
     """Fold everything, as it is done after some days."""
     clock = QuickClock()
     clock.jump(timedelta(days=31))
-    folder = LedgerFolder(gateway.services.store, clock, 30, gateway.is_busy)
+    folder = LedgerFolder(gateway.services.store, clock, 30, gateway.is_busy, RightOfWay())
     for box in ("inbox", "outbox"):
         await folder.fold(box)
 
@@ -269,7 +270,7 @@ class LosingAnswers:
 
 async def test_folding_goes_on_after_an_answer_of_the_database_was_lost() -> None:
     store = LosingAnswers()
-    folder = LedgerFolder(cast("UnitStore", store), QuickClock(), 30, lambda: False)
+    folder = LedgerFolder(cast("UnitStore", store), QuickClock(), 30, lambda: False, RightOfWay())
     async with anyio.create_task_group() as group:
         group.start_soon(folder.run)
         await store.was_asked_again.wait()

@@ -7,10 +7,12 @@ import re
 import sys
 import threading
 from contextlib import closing
+from math import inf
 from pathlib import Path
 from typing import Final
 
 import anyio
+import anyio.to_thread
 import apsw
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
@@ -28,6 +30,7 @@ from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore, tape_schema
 from tape.unit_of_work import Batch
 from tests.kit.waiting import Patience
+from tests.kit.ways import WatchedWay
 from tests.tape.search.indexes import T, ask, index_path, places, said
 
 ROOT: Final = Path(__file__).parents[3]
@@ -250,6 +253,42 @@ def _blocks_of(path: Path) -> list[tuple[bytes]]:
         return list(connection.execute("SELECT block FROM talk_data"))
     finally:
         connection.close()
+
+
+async def test_the_index_gives_way_to_what_is_urgent_unless_somebody_waits_for_it(
+    path: Path,
+) -> None:
+    store, way = SqliteStore.open(path), WatchedWay(inf)
+    await store.append(T, [said("pear")])
+    await store.indexed()
+    store.give_way(way)
+    await store.append(T, [said(f"plum {number}") for number in range(BATCH)])
+    await anyio.to_thread.run_sync(way.asked.wait)
+    assert places(path, "plum") == []
+    assert not store.search_state().ready
+    way.waits = False
+    await ready(store)
+    assert len(places(path, "plum")) == BATCH
+    way.waits = True
+    store.reindex()
+    await store.indexed()
+    await store.close()
+
+
+async def test_the_index_goes_on_however_much_is_urgent(path: Path) -> None:
+    store, way = SqliteStore.open(path), WatchedWay(0.01)
+    store.give_way(way)
+    await store.append(T, [said(f"plum {number}") for number in range(BATCH)])
+    await ready(store)
+    assert (way.waits, way.asked.is_set(), len(places(path, "plum"))) == (True, True, BATCH)
+    await store.close()
+
+
+async def ready(store: SqliteStore) -> None:
+    """Wait until everything is indexed, without asking for that."""
+    patience = Patience("everything is indexed")
+    while not store.search_state().ready:
+        await patience.pause()
 
 
 def test_an_indexer_that_is_closed_leaves_no_thread(path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from math import nan
+from math import inf, nan
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from tape.deletions import deletion
@@ -21,6 +23,7 @@ from tape.search.vectors import check_vectors
 from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai.embeddings import DIMENSIONS, hashed
+from tests.kit.ways import WatchedWay
 from tests.tape.search.hashing import Hashing, caught_up
 
 T = "chat"
@@ -259,3 +262,17 @@ def test_the_nearest_are_those_with_the_greatest_cosine(tmp_path: Path) -> None:
     assert file.nearest(T, hashed("w500 w3", 256), before=500, limit=5)[0][0] < 500
     assert file.nearest("another", hashed("w1", 256), before=500, limit=5) == []
     file.close()
+
+
+async def test_vectors_are_made_once_nothing_urgent_goes_on(
+    store: SqliteStore, meaning: SemanticIndex, embedder: Hashing
+) -> None:
+    way = WatchedWay(inf)
+    meaning.give_way(way)
+    await store.append(T, [said("a plum")])
+    async with anyio.create_task_group() as group:
+        group.start_soon(meaning.round)
+        await anyio.to_thread.run_sync(way.asked.wait)
+        assert embedder.asked == []
+        way.waits = False
+    assert embedder.asked

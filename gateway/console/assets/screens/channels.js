@@ -11,12 +11,14 @@ addWords({
     'channels.since': 'since {0}', 'channels.heard': 'last sign of life {0}', 'channels.asked': 'last message {0}', 'channels.elsewhere': 'another process listens', 'channels.never': 'no sign of life yet',
     'channels.limits': 'refused {0} time for its limits|refused {0} times for its limits', 'channels.edits': '{0} update of drafts|{0} updates of drafts',
     'channels.left': '{0} of {1} messages left within {2} s', 'channels.again': 'all again in {0} s', 'channels.limit': 'What the platform still lets it send now', 'channels.bot': 'all chats', 'channels.model': 'Model', 'channels.missing': 'What to do',
+    'channels.waiting': 'Not yet on their tapes', 'channels.wait': '{0} message waits to be placed, accepted {1}|{0} messages wait to be placed, the oldest accepted {1}',
   },
   zh: {
     'channels.title': '渠道', 'lamp.ready': '已连接', 'lamp.starting': '正在启动', 'lamp.waiting': '正在重新连接', 'lamp.unfit': '未配置', 'lamp.stopped': '已停止', 'lamp.deaf': '停滞',
     'channels.since': '自 {0}', 'channels.heard': '最近活动：{0}', 'channels.asked': '最近消息：{0}', 'channels.elsewhere': '由另一进程接收', 'channels.never': '尚无活动',
     'channels.limits': '因限额被拒 {0} 次', 'channels.edits': '草稿更新 {0} 次',
     'channels.left': '{2} 秒内还可发送 {0} / {1} 条', 'channels.again': '{0} 秒后全部恢复', 'channels.limit': '平台目前还允许发送的数量', 'channels.bot': '所有聊天', 'channels.model': '模型', 'channels.missing': '处理办法',
+    'channels.waiting': '尚未写入磁带', 'channels.wait': '{0} 条消息等待写入，最早的收到于{1}',
   },
 });
 
@@ -29,12 +31,15 @@ export const title = () => t('channels.title');
 export function mount(root) {
   const { root: place, note } = section(t('channels.title'), 'channels');
   const list = make('ul', { class: 'cards' });
+  const waits = make('section', { class: 'group', hidden: true });
   const model = make('section', { class: 'group' });
-  place.append(list, model);
+  place.append(list, waits, model);
   root.append(place);
 
-  function draw({ channels, model: used }) {
+  function draw({ channels, model: used, waiting }) {
     list.replaceChildren(...channels.map(cardOf));
+    waits.hidden = !waiting;
+    waits.replaceChildren(...(waiting ? [make('h2', {}, t('channels.waiting')), make('p', {}, t('channels.wait', waiting.messages, ago(waiting.seconds)))] : []));
     model.replaceChildren(make('h2', {}, t('channels.model')), make('p', {}, used.name), ...notes(used.notes));
   }
 

@@ -17,11 +17,13 @@ UPDATE card SET expires_at = :now WHERE choice IS NULL AND expires_at > :now
 UPDATE inbox SET held_as = 'waiting', why = :why WHERE id = :id
 
 -- name: resume_inbox
--- Let held messages go on: all, one, or those of one turn.
+-- Let held messages go on: all, one, or those of one turn. Of those that are not on their tapes,
+-- thousands may wait: their content is read when their turn comes.
 UPDATE inbox SET status = held_as, held_as = 'resumed', why = NULL
 WHERE status = 'held' AND (:id = 0 OR id = :id
     OR (turn_id = (SELECT turn_id FROM inbox WHERE id = :id) AND held_as = 'taken'))
-RETURNING id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,
+RETURNING id, account_id, session_id, entry_id, lane, turn_id,
+          CASE WHEN status <> 'accepted' THEN payload END AS payload, status, attempts, crashes,
           held_as
 
 -- name: resume_outbox

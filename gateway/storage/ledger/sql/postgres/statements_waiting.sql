@@ -45,6 +45,12 @@ WHERE id = ANY (id_list(:ids)) AND EXISTS (
            OR (said.status = 'accepted' AND (json_text(said.payload, '{addressed}') = 'true'
                                              OR json_text(said.payload, '{follows}') = 'true'))))
 
+-- name: waiting_before
+-- How many accepted messages stand before one in its session, which may not be known before it is placed.
+SELECT count(*) AS messages FROM inbox
+WHERE status IN ('accepted', 'waiting', 'taken') AND status = 'accepted' AND id < :id
+  AND (session_id = :session_id OR (account_id = :account_id AND chat_id = :chat_id))
+
 -- name: open_questions
 -- Every message on its tape that has not ended, oldest first.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,

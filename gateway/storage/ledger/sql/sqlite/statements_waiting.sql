@@ -47,6 +47,12 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND EXISTS (
            OR (said.status = 'accepted' AND json_valid(said.payload)
                AND (said.payload ->> '$.addressed' OR said.payload ->> '$.follows'))))
 
+-- name: waiting_before
+-- How many accepted messages stand before one in its session, which may not be known before it is placed.
+SELECT count(*) AS messages FROM inbox INDEXED BY inbox_open -- left to itself, SQLite reads every row
+WHERE status IN ('accepted', 'waiting', 'taken') AND status = 'accepted' AND id < :id
+  AND (session_id = :session_id OR (account_id = :account_id AND chat_id = :chat_id))
+
 -- name: open_questions
 -- Every message on its tape that has not ended, oldest first.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes,

@@ -193,9 +193,7 @@ class IntakePlanner:
             assignment = await self._lanes.place(row, session_id, tape, known, link)
         handle = self._services.tapes.tape(tape)
         fitted = await Quoting(handle, self._lanes, session_id, row, assignment, known).fitted()
-        if fitted.quote is not message.quote:
-            message = replace(message, quote=fitted.quote)
-        message, stale = await self._judge(message, session_id, assignment)
+        message, stale = await self._judge(fitted.put_in(message), session_id, assignment)
         if decision.allowed:
             message = await self._openings.once(message, session_id, assignment.lane)
         row = _saying(row, message, received_at)

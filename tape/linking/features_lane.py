@@ -90,7 +90,7 @@ def new_row(
     return (
         best[0],
         best[1],
-        sum(scores),
+        sum(scores, 0.0),
         totals[0],
         totals[1],
         sum(totals),

@@ -41,9 +41,17 @@ def relevance_rows(
         if name not in lanes:
             lanes[name] = tuple(map(float, view.of_lane(name)))
         after = since.get(name, 0.0)
-        common = (*lanes[name], *view.of_message(heard, after), *view.same_for_all)
-        gap, alone = (new.minute - heard.minute) / new.pace, 1.0 if heard.alone else 0.0
-        rows.append((*common, *view.with_agent(heard), gap, alone, *kind))
+        rows.append(
+            (
+                *lanes[name],
+                *view.of_message(heard, after),
+                *view.same_for_all,
+                *view.with_agent(heard),
+                (new.minute - heard.minute) / new.pace,
+                1.0 if heard.alone else 0.0,
+                *kind,
+            )
+        )
         since[name] = after + 1
     return rows
 
@@ -59,7 +67,7 @@ class _View:
         numbers = [heard.number for heard in judged.against]
         self.chances = dict(zip(numbers, judged.chances, strict=True))
         self.best_score = max(judged.scores, default=0.0)
-        self.total = sum(judged.scores)
+        self.total = sum(judged.scores, 0.0)
         best = judged.lanes[judged.scores.index(self.best_score)] if judged.lanes else None
         self.people = room.lanes[best.lane].authors if best else {}
         self.hops = _hops(room, best.best if best else None)

@@ -212,9 +212,9 @@ def dump(value: object) -> str:
 def _has_non_finite(value: object) -> bool:
     if isinstance(value, float):
         return not isfinite(value)
-    if isinstance(value, Mapping):
-        return any(_has_non_finite(inner) for inner in value.values())
-    return isinstance(value, (list, tuple)) and any(_has_non_finite(inner) for inner in value)
+    if isinstance(value, dict):  # as any mapping that orjson writes
+        return any(map(_has_non_finite, value.values()))
+    return isinstance(value, (list, tuple)) and any(map(_has_non_finite, value))
 
 
 def load(text: str | bytes) -> Any:

@@ -116,7 +116,9 @@ class TelegramChannel(Channel):
 
             async def take(updates: Sequence[Any], backlog: bool) -> None:
                 found = [self._parse(update, me) for update in updates]
-                messages = [replace(one, backlog=backlog) for one in found if one is not None]
+                messages = [one for one in found if one is not None]
+                if backlog:
+                    messages = [replace(one, backlog=True) for one in messages]
                 if messages:
                     await self.host.accept(messages)
 

@@ -144,7 +144,9 @@ _ADDRESS: Final = re.compile(r"(?<!\w)\w+\.\w{2,}/\S*")
 
 def _outside_code(text: str) -> str:
     # Some servers send no entities. A single pattern would backtrack at each letter of a long word.
-    rest = _CHUNK.sub(lambda one: " " if _URL.search(one[0]) else one[0], _CODE.sub(" ", text))
+    rest = _CODE.sub(" ", text)
+    if "://" in rest:
+        rest = _CHUNK.sub(lambda one: " " if _URL.search(one[0]) else one[0], rest)
     return _ADDRESS.sub(" ", rest)
 
 

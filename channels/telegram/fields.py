@@ -89,7 +89,7 @@ def name_of(user: Raw) -> str:
 def part(raw: Raw, name: str) -> Raw:
     """Return an object in a field, or an empty one if the field has none."""
     found = raw.get(name)
-    return found if isinstance(found, Mapping) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def parts(raw: Raw, name: str) -> Sequence[Raw]:

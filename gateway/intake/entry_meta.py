@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final, TypeVar
 
 from agent.taint import FILE, PAGE, QUOTE, TAINT
-from channels.message import Excerpt, InboundMessage, Media, Quote
+from channels.message import Author, Excerpt, InboundMessage, Media, Quote
 from gateway.access.access import Decision
 from gateway.access.pairing import VOID_CODE
 from gateway.storage.ledger.rows import InboxRow
@@ -15,6 +15,7 @@ from tape.entry import NewEntry, event
 from tape.excerpts import EXCERPTS, OMITTED
 
 Part = TypeVar("Part", Quote, Excerpt)
+Value = TypeVar("Value", InboundMessage, Author, Media, Quote, Excerpt)
 
 COMMAND: Final = "command"  # why a message asks the agent that is a command
 
@@ -156,12 +157,12 @@ def cleaned(message: InboundMessage, redact: Callable[[str], str] = str) -> Inbo
 
     def clean_part(part: Part) -> Part:
         files = tuple(_clean_media(media, redact) for media in part.media)
-        return replace(part, **_clean_texts(part, redact), media=files)
+        return _changed(part, **_clean_texts(part, redact), media=files)
 
-    return replace(
+    return _changed(
         message,
         **_clean_texts(message, redact),
-        sender=replace(message.sender, **_clean_texts(message.sender, redact)),
+        sender=_changed(message.sender, **_clean_texts(message.sender, redact)),
         mentions=tuple(clean(name) for name in message.mentions),
         media=tuple(_clean_media(media, redact) for media in message.media),
         quote=message.quote and clean_part(message.quote),
@@ -187,8 +188,14 @@ def _clean_texts(value: Any, redact: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
+def _changed(value: Value, **fields: Any) -> Value:
+    """Return a message, or a part of one, with other fields: itself, if these are the same."""
+    changes = {name: new for name, new in fields.items() if new != getattr(value, name)}
+    return replace(value, **changes) if changes else value
+
+
 def _clean_media(media: Media, redact: Callable[[str], str]) -> Media:
-    return replace(
+    return _changed(
         media,
         **_clean_texts(media, redact),
         size=_bounded(media.size),

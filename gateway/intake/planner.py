@@ -40,6 +40,7 @@ PROMPT_SECONDS: Final = 2.0
 CHANGED_SECONDS: Final = 60.0
 """Seconds after an edit or a deletion in which each message of its chat is compared with it."""
 
+NONE_EARLIER: Final = Versions()
 OVERTAKEN: Final = "an edit of it came first, and was taken in its place"
 
 MAX_ANSWERS: Final = 20  # maximum messages of a bot that are answered within WINDOW_SECONDS
@@ -74,9 +75,15 @@ class PlannedMessage:
     def written(self, entry_id: int) -> PlannedMessage:
         """Record the id of the message's entry, and return the updated plan."""
         self.assignment.stands_at(entry_id)
-        row = replace(self.row, entry_id=entry_id, status=self.status)
-        row = replace(row, original=None, replaces=None)
-        row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
+        row = replace(
+            self.row,
+            entry_id=entry_id,
+            status=self.status,
+            original=None,
+            replaces=None,
+            session_id=self.question.session_id,
+            lane=self.question.lane,
+        )
         return replace(self, row=row, question=replace(self.question, rows=(row,)))
 
 
@@ -175,7 +182,7 @@ class IntakePlanner:
         album = await earlier_parts(self._services, parts[0].original or parts[0], session_id)
         accepted, part = message, album.as_part(message) if album else message
         message = decided = await self._commands.decided(part, decision)
-        row = replace(parts[0], message=message, received_at=received_at)
+        row = _saying(parts[0], message, received_at)
         if message.thread_id and not row.replayed:  # a private one would be a chat of its own
             await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)
         tape = self._services.tapes.session_tape(session_id).name
@@ -186,11 +193,10 @@ class IntakePlanner:
             assignment = await self._lanes.place(row, session_id, tape, known, link)
         handle = self._services.tapes.tape(tape)
         fitted = await Quoting(handle, self._lanes, session_id, row, assignment, known).fitted()
-        message = replace(message, quote=fitted.quote)
-        message, stale = await self._judge(message, session_id, assignment)
+        message, stale = await self._judge(fitted.put_in(message), session_id, assignment)
         if decision.allowed:
             message = await self._openings.once(message, session_id, assignment.lane)
-        row = replace(row, message=message)
+        row = _saying(row, message, received_at)
         held = self._services.ledger.held.concerns(row)
         admitted, dropped = "", _overtaken(known_of[parts[0].id], message)
         if dropped:
@@ -256,7 +262,7 @@ class IntakePlanner:
 
     async def _earlier(self, row: InboxRow, known: BatchIndex) -> Versions:
         """Return the edit or the deletion of a message that came before it, if one did."""
-        return await versions_of(self._services, row) if row.id in known.changed else Versions()
+        return await versions_of(self._services, row) if row.id in known.changed else NONE_EARLIER
 
     def note_change(self, message: InboundMessage) -> None:
         """Remember for a while that an edit or deletion here may have come before its message."""
@@ -273,6 +279,13 @@ class IntakePlanner:
 
 def _chat_of(message: InboundMessage) -> tuple[str, str, str]:
     return message.channel, message.account, message.chat_id
+
+
+def _saying(row: InboxRow, message: InboundMessage, received_at: str) -> InboxRow:
+    """Return a row with what is said in it now, and when: nearly always the row itself."""
+    if row.message is message and row.received_at == received_at:
+        return row
+    return replace(row, message=message, received_at=received_at)
 
 
 def _overtaken(earlier: Versions, message: InboundMessage) -> str:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from agent.taint import author_of, taint_of
-from channels.message import Quote
+from channels.message import InboundMessage, Quote
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
 from gateway.intake.editing.revision import newest_of
 from gateway.storage.ledger.rows import InboxRow, KnownMessage
@@ -51,6 +51,10 @@ class FittedQuote:
     @property
     def is_gone(self) -> bool:
         return self.quote is GONE
+
+    def put_in(self, message: InboundMessage) -> InboundMessage:
+        """Return a message with this quote: itself, if it is the one that the message has."""
+        return message if self.quote is message.quote else replace(message, quote=self.quote)
 
 
 @dataclass(frozen=True, slots=True)

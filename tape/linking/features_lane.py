@@ -63,17 +63,17 @@ def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -
                 everything,
                 *overlap,
                 overlap[0] - (most[1] if overlap[0] == most[0] else most[0]),
-                lane.lane == own_lane,
-                lane.lane in theirs,
-                new.now - lane.best.number,
-                lane.best.author == new.author,
-                *_standing(new, room.lanes[lane.lane]),
-                len(lanes),
+                float(lane.lane == own_lane),
+                float(lane.lane in theirs),
+                float(new.now - lane.best.number),
+                float(lane.best.author == new.author),
+                *map(float, _standing(new, room.lanes[lane.lane])),
+                float(len(lanes)),
                 *new.message,
-                *_talk_with_agent(room, new, lane),
+                *map(float, _talk_with_agent(room, new, lane)),
                 *new.with_agent,
                 (new.minute - room.lanes[lane.lane].heard[-1].minute) / new.pace,
-                lane.lane == last_lane,
+                float(lane.lane == last_lane),
                 *new.kind,
                 *new.words,
             )
@@ -90,26 +90,26 @@ def new_row(
     return (
         best[0],
         best[1],
-        sum(scores),
+        sum(scores, 0.0),
         totals[0],
         totals[1],
         sum(totals),
         max((lane.highest for lane in lanes), default=0.0),
         max((chance for chance, _ in new.shared.values()), default=0.0),
-        len(lanes),
-        bool(new.named),
+        float(len(lanes)),
+        float(bool(new.named)),
         *new.message,
-        *_best_lane(room, new, lanes, scores),
+        *map(float, _best_lane(room, new, lanes, scores)),
         *new.with_agent,
         *new.kind,
         *new.words,
-        *_before(room, new, lanes, scores),
+        *map(float, _before(room, new, lanes, scores)),
     )
 
 
 def _before(
     room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]
-) -> Row:
+) -> tuple[float, ...]:
     """Return the features of what the author said before, and of what was said last."""
     chances = {lane.lane: score for lane, score in zip(lanes, scores, strict=True)}
     own, last = new.own, room.heard[-1] if room.heard else None

@@ -13,8 +13,9 @@ from tape.linking.standing import stands_alone
 from tape.linking.utterance import Utterance
 
 Row = tuple[float, ...]
+"""Features; each is a float, as the trees compare those four times as fast as ints and bools."""
 
-LONG_AGO: Final = 999
+LONG_AGO: Final = 999.0
 RECENT_MESSAGES: Final = 20  # number of last messages from which the pace of a room is computed
 UNKNOWN_WORD_WEIGHT: Final = 9.0  # weight of a word that the table of weights does not have
 
@@ -44,7 +45,7 @@ class MessageFeatures:
         self.own_to = _addressees(room, self.own) if self.own else frozenset()
         self.exchanges, self.exchanges_last = _exchanges(room, utterance.author)
         weighed = _weighed(room, text.words, weights)
-        self.total = sum(weighed.values())
+        self.total = sum(weighed.values(), 0.0)
         self.shared = _shared(room, weighed)
         self.named = _named(room, self, text.spoken)
         self.message = (
@@ -143,17 +144,17 @@ def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:
     return frozenset((*heard.mentions, parent.author))
 
 
-def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, int], dict[str, int]]:
+def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, float], dict[str, int]]:
     """Map people to their number of messages exchanged with an author, and to the last of these."""
-    counts: dict[str, int] = {}
+    counts: dict[str, float] = {}
     last: dict[str, int] = {}
     for heard in room.authors.get(author, ()):
         for person in _addressees(room, heard):
-            counts[person] = counts.get(person, 0) + 1
+            counts[person] = counts.get(person, 0.0) + 1
             last[person] = heard.number
     for heard in room.mentioning.get(author, ()):
         person = heard.author
-        counts[person] = counts.get(person, 0) + 1
+        counts[person] = counts.get(person, 0.0) + 1
         last[person] = max(last.get(person, 0), heard.number)
     return counts, last
 

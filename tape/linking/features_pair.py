@@ -41,62 +41,62 @@ def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:
 
 def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> list[Row]:
     """Return the features of a message and each candidate; candidates are given newest first."""
-    author, mentions, now, minute = (new.author, new.mentions, new.now, new.minute)
+    author, mentions, now, minute = new.author, new.mentions, float(new.now), float(new.minute)
     own, named, message, shared = new.own, new.named, new.message, new.shared
     exchanges, last = new.exchanges, new.exchanges_last
     own_lane = own.lane if own else None
     own_to, with_agent, answers = new.own_to, new.with_agent, room.answers
     kind, pace = new.kind, new.pace
-    by_author, by_lane, lanes = dict[str, int](), dict[str, int](), dict[str, Row]()
-    addressing = 0
+    by_author, by_lane, lanes = dict[str, float](), dict[str, float](), dict[str, Row]()
+    addressing = 0.0
     rows = []
     for heard in against:
         them, lane = heard.author, heard.lane
-        addresses = author in heard.mentions
+        addresses = 1.0 if author in heard.mentions else 0.0
         of_lane = lanes.get(lane)
         if of_lane is None:
-            of_lane = lanes[lane] = (*_of_lane(room, new, lane), *message)
+            of_lane = lanes[lane] = (*map(float, _of_lane(room, new, lane)), *message)
         common, heaviest = shared.get(heard.number, (0.0, 0.0))
         parent = room.by_key.get(heard.parent) if heard.parent else None
         rows.append(
             (
                 now - heard.number,
                 minute - heard.minute,
-                them == author,
-                them in mentions,
+                1.0 if them == author else 0.0,
+                1.0 if them in mentions else 0.0,
                 addresses,
                 addressing,
-                not mentions.isdisjoint(heard.mentions),
-                by_author.get(them, 0),
-                by_author.get(author, 0),
-                by_lane.get(lane, 0),
+                0.0 if mentions.isdisjoint(heard.mentions) else 1.0,
+                by_author.get(them, 0.0),
+                by_author.get(author, 0.0),
+                by_lane.get(lane, 0.0),
                 common,
                 heaviest,
-                heard.asks,
-                heard.length,
-                len(heard.mentions),
-                heard.opens,
-                heard.holds,
-                answers.get(heard.key, 0),
-                exchanges.get(them, 0),
+                1.0 if heard.asks else 0.0,
+                float(heard.length),
+                float(len(heard.mentions)),
+                float(heard.opens),
+                1.0 if heard.holds else 0.0,
+                float(answers.get(heard.key, 0)),
+                exchanges.get(them, 0.0),
                 now - last[them] if them in last else LONG_AGO,
-                parent is not None and parent.author == author,
-                parent is not None and parent.author in mentions,
-                them in own_to,
-                them in named,
-                lane == own_lane,
-                heard.parent is None,
-                heard.agent,
+                1.0 if parent is not None and parent.author == author else 0.0,
+                1.0 if parent is not None and parent.author in mentions else 0.0,
+                1.0 if them in own_to else 0.0,
+                1.0 if them in named else 0.0,
+                1.0 if lane == own_lane else 0.0,
+                1.0 if heard.parent is None else 0.0,
+                1.0 if heard.agent else 0.0,
                 *of_lane,
                 *_of_agent(room, new, heard),
                 *with_agent,
                 (minute - heard.minute) / pace,
-                heard.replied,
+                1.0 if heard.replied else 0.0,
                 *kind,
             )
         )
-        by_author[them] = by_author.get(them, 0) + 1
-        by_lane[lane] = by_lane.get(lane, 0) + 1
+        by_author[them] = by_author.get(them, 0.0) + 1
+        by_lane[lane] = by_lane.get(lane, 0.0) + 1
         addressing += addresses
     return rows
 
@@ -105,15 +105,15 @@ def _of_agent(room: LinkerRoom, new: MessageFeatures, heard: Heard) -> Row:
     """Return whether a candidate calls the agent, and whose answer it is."""
     asker = room.asker(heard) if heard.agent else None
     return (
-        heard.calls,
-        asker == new.author,
-        asker is not None and asker != new.author,
-        heard is new.answer,
-        heard.alone,
+        1.0 if heard.calls else 0.0,
+        1.0 if asker == new.author else 0.0,
+        1.0 if asker is not None and asker != new.author else 0.0,
+        1.0 if heard is new.answer else 0.0,
+        1.0 if heard.alone else 0.0,
     )
 
 
-def _of_lane(room: LinkerRoom, new: MessageFeatures, name: str) -> Row:
+def _of_lane(room: LinkerRoom, new: MessageFeatures, name: str) -> tuple[int, ...]:
     lane = room.lanes[name]
     authors, newest = lane.authors, lane.heard[-1]
     near = new.now - RECENT_MESSAGES

@@ -33,17 +33,25 @@ def relevance_rows(
     """Return the features of a lane's message and each message before it, newest first."""
     view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
-    since: dict[str, int] = {}
+    since: dict[str, float] = {}
     kind = new.kind[:4]
     rows: list[Row] = []
     for heard in reversed(room.heard):
         name = heard.lane
         if name not in lanes:
-            lanes[name] = view.of_lane(name)
-        after = since.get(name, 0)
-        common = (*lanes[name], *view.of_message(heard, after), *view.same_for_all)
-        gap = (new.minute - heard.minute) / new.pace
-        rows.append((*common, *view.with_agent(heard), gap, heard.alone, *kind))
+            lanes[name] = tuple(map(float, view.of_lane(name)))
+        after = since.get(name, 0.0)
+        rows.append(
+            (
+                *lanes[name],
+                *view.of_message(heard, after),
+                *view.same_for_all,
+                *view.with_agent(heard),
+                (new.minute - heard.minute) / new.pace,
+                1.0 if heard.alone else 0.0,
+                *kind,
+            )
+        )
         since[name] = after + 1
     return rows
 
@@ -59,7 +67,7 @@ class _View:
         numbers = [heard.number for heard in judged.against]
         self.chances = dict(zip(numbers, judged.chances, strict=True))
         self.best_score = max(judged.scores, default=0.0)
-        self.total = sum(judged.scores)
+        self.total = sum(judged.scores, 0.0)
         best = judged.lanes[judged.scores.index(self.best_score)] if judged.lanes else None
         self.people = room.lanes[best.lane].authors if best else {}
         self.hops = _hops(room, best.best if best else None)
@@ -69,7 +77,7 @@ class _View:
             self.total,
             judged.new,
             max(judged.chances, default=0.0),
-            len(judged.lanes),
+            float(len(judged.lanes)),
             *(new.message[at] for at in _OF_ASKED),
         )
 
@@ -98,30 +106,31 @@ class _View:
             new.now - lane.heard[-1].number,
         )
 
-    def of_message(self, heard: Heard, after: int) -> Row:
+    def of_message(self, heard: Heard, after: float) -> Row:
         """Return the features of one message; `after` counts the later messages in its lane."""
-        new, room, them = self.new, self.room, heard.author
+        new, people, them, to = self.new, self.people, heard.author, heard.mentions
+        author, mentions = new.author, new.mentions
         return (
-            new.now - heard.number,
-            new.minute - heard.minute,
+            float(new.now - heard.number),
+            float(new.minute - heard.minute),
             self.chances.get(heard.number, UNSEEN),
             after,
             self.hops.get(heard.key, LONG_AGO),
-            them == new.author,
-            them in new.mentions,
-            new.author in heard.mentions,
-            not new.mentions.isdisjoint(heard.mentions),
+            1.0 if them == author else 0.0,
+            1.0 if them in mentions else 0.0,
+            1.0 if author in to else 0.0,
+            0.0 if mentions.isdisjoint(to) else 1.0,
             new.shared.get(heard.number, (0.0, 0.0))[0],
-            self.people.get(them, 0),
-            sum(person in self.people for person in heard.mentions),
-            len(heard.mentions),
-            new.exchanges.get(them, 0),
-            room.lanes[heard.lane].authors.get(them, 0),
-            room.answers.get(heard.key, 0),
-            heard.parent is None,
-            heard.length,
-            heard.asks,
-            heard.replied,
+            float(people.get(them, 0)),
+            float(sum(person in people for person in to)) if to else 0.0,
+            float(len(to)),
+            new.exchanges.get(them, 0.0),
+            float(self.room.lanes[heard.lane].authors.get(them, 0)),
+            float(self.room.answers.get(heard.key, 0)),
+            1.0 if heard.parent is None else 0.0,
+            float(heard.length),
+            1.0 if heard.asks else 0.0,
+            1.0 if heard.replied else 0.0,
         )
 
     def with_agent(self, heard: Heard) -> Row:
@@ -129,20 +138,20 @@ class _View:
         new = self.new
         asker = self.room.asker(heard) if heard.agent else None
         return (
-            heard.agent,
-            heard.calls,
-            asker == new.author,
-            asker is not None and asker != new.author,
-            heard is new.answer,
-            new.answer is not None and heard.lane == new.answer.lane,
-            self.begins,
+            1.0 if heard.agent else 0.0,
+            1.0 if heard.calls else 0.0,
+            1.0 if asker == new.author else 0.0,
+            1.0 if asker is not None and asker != new.author else 0.0,
+            1.0 if heard is new.answer else 0.0,
+            1.0 if new.answer is not None and heard.lane == new.answer.lane else 0.0,
+            1.0 if self.begins else 0.0,
             *new.with_agent,
         )
 
 
-def _hops(room: LinkerRoom, heard: Heard | None) -> dict[str, int]:
-    hops: dict[str, int] = {}
+def _hops(room: LinkerRoom, heard: Heard | None) -> dict[str, float]:
+    hops: dict[str, float] = {}
     while heard is not None and heard.key not in hops:
-        hops[heard.key] = len(hops)
+        hops[heard.key] = float(len(hops))
         heard = room.by_key.get(heard.parent) if heard.parent else None
     return hops

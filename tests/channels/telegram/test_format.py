@@ -217,6 +217,38 @@ def test_a_name_alerts_nobody_in_a_group_and_is_left_alone_in_a_private_chat(tex
     assert plain(text, private=True) == [(text, [])]
 
 
+NO_ADDRESSES = (
+    "https://@someone",
+    "x://e.org/@someone",
+    "https://localhost/@someone",
+    "https://e.org/)@someone",
+    "https://e.org,@someone",
+    "https://e.org/«@someone",
+    "https://e.org/\u200b@someone",
+    "https://e.org:99999/@someone",
+    "https://teiegram.org/@someone",  # Telegram refuses to link it
+    "$HTTPS://e.org/@someone",  # a cashtag covers its beginning
+    "#看https://e.org/@someone",
+    f"https://{'a' * 64}.org/@someone",
+    "main.py:@someone",
+    "config.yaml/@someone",
+    "看youtube.com/@someone",
+    "`@`someone",
+    "`@some`one",
+    "[https://e.org/](https://x.org)@someone",
+)
+
+
+def test_e5_an_address_that_is_cut_by_code_hides_no_name() -> None:
+    assert GAP in render("https://e.org/`a/`@someone")[0]
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
+def test_e5_what_telegram_may_not_take_for_an_address_alerts_nobody(text: str) -> None:
+    assert f"@{GAP}some" in render(text)[0]
+    assert f"@{GAP}some" in plain(text)[0][0]
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -104,9 +104,10 @@ def _render(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
 def _files(text: str, marks: list[Span]) -> Iterator[Span]:
     """Yield the names of files as code, which Telegram does not link."""
     taken = sorted((one for one in marks if one.kind in (*_CODE, "link")), key=_outer_first)
+    bounds = {at for one in marks for at in (one.start, one.end)}
     for found in _FILE.finditer(text):
         name = Span("code", *found.span())
-        if not _inside(name, taken):
+        if bounds.isdisjoint(range(name.start + 1, name.end)) and not _inside(name, taken):
             yield name
 
 
@@ -178,6 +179,8 @@ def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
         for mark in marks
     ]
     kept = sorted((mark for mark in moved if mark.end > mark.start), key=_outer_first)
+    if any(mark.kind == "spoiler" for mark in kept):
+        kept = sorted(_hidden(kept), key=_outer_first)
     links = [mark for mark in kept if mark.kind == "link"]
     code = [mark for mark in kept if mark.kind in _CODE and not _inside(mark, links)]
     quotes = [mark for mark in kept if mark.kind == "quote"]
@@ -189,6 +192,45 @@ def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
                 fitted += _without(mark, code)
                 reached = mark.end
     return sorted(fitted, key=_outer_first)
+
+
+def _hidden(marks: list[Span]) -> Iterator[Span]:
+    """Yield spoilers that cover a link whole, and what of the other marks Telegram has with them.
+
+    Code is none of it: Telegram would show it. Nor is a style that a spoiler begins or ends in.
+    """
+    spoilers = _disjoint(mark for mark in marks if mark.kind == "spoiler")
+    cut = [one for one in marks if one.kind == "link" and _is_cut(one, spoilers)]
+    spoilers = _disjoint(sorted([*spoilers, *cut], key=_outer_first))
+    yield from spoilers
+    for mark in marks:
+        at = bisect_left(spoilers, mark.end, key=lambda one: one.start) - 1
+        in_one = at >= 0 and spoilers[at].end > mark.start
+        is_kept = not in_one if mark.kind in _CODE else not _is_cut(mark, spoilers)
+        if mark.kind != "spoiler" and is_kept:
+            yield mark
+
+
+def _disjoint(marks: Iterable[Span]) -> list[Span]:
+    """Return spoilers where some marks are; those that overlap become one."""
+    found: list[Span] = []
+    for mark in marks:
+        if found and mark.start < found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, mark.end))
+        else:
+            found.append(Span("spoiler", mark.start, mark.end))
+    return found
+
+
+def _is_cut(mark: Span, spoilers: list[Span]) -> bool:
+    """Return whether one of disjoint spoilers covers an end of a mark, and not the whole."""
+    for place in (mark.start, mark.end):
+        at = bisect_left(spoilers, place, key=lambda one: one.start) - 1
+        if at >= 0 and spoilers[at].end > place:
+            one = spoilers[at]
+            if one.start > mark.start or one.end < mark.end:
+                return True
+    return False
 
 
 def _outer_first(mark: Span) -> tuple[int, int]:

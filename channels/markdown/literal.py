@@ -40,7 +40,7 @@ _PIPE: Final = re.compile(r"(?<!\\)\|")
 _RULED: Final = re.compile(r"[-:| \t]+")
 _RULE: Final = re.compile(r":?-+:?")
 _MARGIN: Final = "> \t\r"
-_BESIDE: Final = re.compile(r"[^\x00-\x7f](?=[*_~])|(?<=[*_~])[^\x00-\x7f]")
+_RUNS: Final = re.compile(r"[*~]+")
 
 
 def literals(text: str, *, in_formulas: bool = True) -> list[int]:
@@ -76,14 +76,15 @@ def without_wide_stops(text: str) -> tuple[str, dict[int, str]]:
         return text, shown
     letters: dict[str, int] = {}
     chars = list(text)
-    for found in _BESIDE.finditer(text):
-        char = found[0]
-        if category(char)[0] == "P" and east_asian_width(char) in "WFA":
-            letter = letters.setdefault(char, STAND_INS.start + len(letters))
-            if letter in STAND_INS:
-                chars[found.start()] = chr(letter)
-                shown[letter] = char
-    return "".join(chars), shown
+    for found in _RUNS.finditer(text):
+        for at in (found.start() - 1, found.end()):
+            char = text[at : at + 1] if at >= 0 else ""
+            if char > "\x7f" and category(char)[0] == "P" and east_asian_width(char) in "WFA":
+                letter = letters.setdefault(char, STAND_INS.start + len(letters))
+                if letter in STAND_INS:
+                    chars[at] = chr(letter)
+                    shown[letter] = char
+    return ("".join(chars) if shown else text), shown
 
 
 def formulas(text: str) -> Iterator[tuple[int, int | None]]:

@@ -76,12 +76,11 @@ def neutral(markdown: str) -> str:
     unless the prefix ends inside what it depends on; see `settled`.
     """
     text = _cleaned(markdown)
-    return _drawn(text, len(text))
+    return _drawn(text, len(text), _pings(text), literals(text))
 
 
-def _drawn(text: str, stop: int) -> str:
+def _drawn(text: str, stop: int, pings: list[int], signs: list[int]) -> str:
     """Return the form of the text before a position, which what follows decides as well."""
-    pings, signs = _pings(text), literals(text)
     if not pings and not signs:
         return text[:stop]
     events = parse(text)
@@ -128,29 +127,30 @@ def settled(markdown: str) -> str:
     if len(bare) == len(markdown):
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
-    return _drawn(bare, _settled_end(bare)).lstrip()
+    pings, signs = _pings(bare), literals(bare)
+    return _drawn(bare, _settled_end(bare, pings, signs), pings, signs).lstrip()
 
 
-def _settled_end(text: str) -> int:
+def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:
     """Return how much of an unfinished text is settled."""
     holds = [len(text)]
     word = text[max(text.rfind(" "), text.rfind("\n")) + 1 :]
     if unsure := _UNSURE.search(word):
         holds.append(len(text) - len(word) + unsure.start())
-    holds += [start for start, end in formulas(text) if end is None]
+    if "\\" in text:
+        holds += [start for start, end in formulas(text) if end is None]
     line = text.rfind("\n") + 1
     above = text.rfind("\n", 0, max(0, line - 1)) + 1
     if not text[line:].strip(" \t>-:|") and "|" in text[above:line]:
         holds.append(above)  # it may be the head of a table
     if "|" in text[line:] and "`" in text[line:]:
         holds.append(text.index("`", line))
-    pings = _pings(text)
-    places = sorted({*pings, *literals(text)})
+    places = sorted({*pings, *signs})
     if places:
-        start = _open_block(text)
+        start, named = _open_block(text), set(pings)
         code, bracket = text.find("`", start), text.find("[", start)
         for at in places:
-            begun = [one for one in (code, bracket if at in pings else -1) if start <= one < at]
+            begun = [one for one in (code, bracket if at in named else -1) if start <= one < at]
             if at >= start and (begun or text[at] == "|"):
                 holds.append(at)
                 break

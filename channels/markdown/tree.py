@@ -74,7 +74,7 @@ def parse(text: str) -> list[MarkdownEvent]:
     if seen == source:
         return events
     return [
-        event if event.data is None else event._replace(data=_as_shown(event.data, shown))
+        event._replace(data=_as_shown(event.data, shown)) if _hides(event.data) else event
         for event in events
     ]
 
@@ -191,9 +191,15 @@ def _in_characters(events: list[MarkdownEvent], source: str) -> list[MarkdownEve
     ]
 
 
+def _hides(data: Any) -> bool:
+    if isinstance(data, str):
+        return _ANY_HIDDEN.search(data) is not None
+    return isinstance(data, dict)
+
+
 def _as_shown(data: Any, shown: dict[int, str]) -> Any:
     if isinstance(data, str):
-        return data.translate(shown) if _ANY_HIDDEN.search(data) else data
+        return data.translate(shown)
     if isinstance(data, dict):
         return {key: _as_shown(value, shown) for key, value in data.items()}
     return data

@@ -227,8 +227,8 @@ def hidden(text: str, entities: list[dict[str, Any]]) -> str:
     return raw.decode("utf-16-le")
 
 
-PARTS = ("||", "||", "||d4||", "x||y", " ", "a1", "b2", "README.md", "`", "**", "*", "\n", "\n\n")
-PARTS = (*PARTS, "- ", "> ", "|", "\\", "[", "](https://e.org/)", "\uff0c", "_", "$", "\\(", "\\)")
+WORDS = ("||", "||", "||d4||", "x||y", " ", "a1", "b2", "README.md", "\n", "\n\n", "\uff0c")
+PARTS = (*WORDS, *"`*|_$[", "**", "- ", "> ", "\\", "\\(", "\\)", "](https://e.org/)")
 
 
 @examples(300)

@@ -25,6 +25,7 @@ _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _MARKS: Final = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
 _MARKED: Final = "\\*_~|`["
+_ANY_MARK: Final = re.compile(r"[\\*_~|`]")
 _ZERO_WIDTH: Final = "\u200b"
 
 _Change = tuple[int, int, str]  # start and end of a change in the source, and its replacement
@@ -80,8 +81,14 @@ class _Rewriter:
     def _escape(self, events: list[MarkdownEvent]) -> None:
         """Escape what Discord would take for a mark: signs, names, paths and operators."""
         bars = [at + one for at in operators(events, self._text) for one in (0, 1)]
+        drawn = {
+            at
+            for event in events
+            if event.phase == "open" and event.name in ("Table", "Image")
+            for at in range(event.start, event.end)
+        }
         for at in unescaped(self._text, events, sorted({*literals(self._text), *bars})):
-            if self._text[at] in _MARKED:
+            if self._text[at] in _MARKED and at not in drawn:
                 self._change(at, at, "\\")
 
     def _block(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
@@ -113,7 +120,8 @@ class _Rewriter:
     def _image(self, event: MarkdownEvent) -> None:
         url = str(event.data["dest_url"])
         label = render_spans(self._text[event.start : event.end], linkable=lambda _url: True).text
-        self._change(event.start, event.end, f"{label} ({url})" if label != url else url)
+        shown = _ANY_MARK.sub(r"\\\g<0>", label)
+        self._change(event.start, event.end, f"{shown} ({url})" if label != url else url)
 
     def _heading(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         level = _level(event, self._text)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from channels.markdown.literal import literals
-from channels.markdown.spoilers import is_open
+from channels.markdown.spoilers import open_at, spoilers
 from channels.markdown.tree import parse
 
 _HALF_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
@@ -26,11 +26,27 @@ def close_open_marks(text: str) -> str:
         return text
     start = text.rfind("\n\n", 0, len(text.rstrip())) + 1
     head, tail = text[:start], _HALF_MARK.sub("", text[start:].rstrip())
-    tail = _HALF_LINK.sub(r"\1", tail)
-    if not is_open(events, text):
+    tail = _HALF_LINK.sub(_label, tail)
+    if "||" not in tail:
         return head + tail + _open_marks(tail)
-    tail = tail.removesuffix("|").rstrip()
-    return f"{head}{tail}{_open_marks(tail)}||"
+    begun = open_at(parse(head + tail), head + tail)
+    if begun is None:
+        return head + tail + _without_code(_open_marks(tail))
+    tail = tail.rstrip("|\\ \t\r\n")  # bars beside bars are none, nor are those behind a backslash
+    closed = f"{head}{tail}{_without_code(_open_marks(tail))}||"
+    if begun in spoilers(parse(closed), closed):
+        return closed
+    return close_open_marks(text[:begun])
+
+
+def _label(link: re.Match[str]) -> str:
+    """Return the label of a partial link; bars in it would stand beside others without it."""
+    return "" if "|" in link[1] else link[1]
+
+
+def _without_code(marks: str) -> str:
+    """Leave code open that may yet be a spoiler."""
+    return marks.replace("`", "")
 
 
 def add_paragraph(text: str, paragraph: str) -> str:

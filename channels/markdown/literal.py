@@ -33,14 +33,14 @@ _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\")
 _NAMED: Final = re.compile(r"\\[A-Za-z0-9]")
 _FORMULA: Final = re.compile(r"\\(?P<mark>[()\[\]\\])|\n[ \t]*\n")
-_CITED: Final = re.compile(r"[\d,\s]*[xX]?\s*")
+_CITED: Final = re.compile(r"[\d,\s]*(?:[xX]\s*)?")
 _ENDS: Final = {"(": ")", "[": "]"}
 _TICKS: Final = re.compile(r"`+")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _RULED: Final = re.compile(r"[-:| \t]+")
 _RULE: Final = re.compile(r":?-+:?")
 _MARGIN: Final = "> \t\r"
-_BESIDE: Final = re.compile(r"[^\x00-\x7f](?=[*_~])|(?<=[*_~])[^\x00-\x7f]")
+_RUNS: Final = re.compile(r"[*~]+")
 
 
 def literals(text: str, *, in_formulas: bool = True) -> list[int]:
@@ -76,14 +76,15 @@ def without_wide_stops(text: str) -> tuple[str, dict[int, str]]:
         return text, shown
     letters: dict[str, int] = {}
     chars = list(text)
-    for found in _BESIDE.finditer(text):
-        char = found[0]
-        if category(char)[0] == "P" and east_asian_width(char) in "WFA":
-            letter = letters.setdefault(char, STAND_INS.start + len(letters))
-            if letter in STAND_INS:
-                chars[found.start()] = chr(letter)
-                shown[letter] = char
-    return "".join(chars), shown
+    for found in _RUNS.finditer(text):
+        for at in (found.start() - 1, found.end()):
+            char = text[at : at + 1] if at >= 0 else ""
+            if char > "\x7f" and category(char)[0] == "P" and east_asian_width(char) in "WFA":
+                letter = letters.setdefault(char, STAND_INS.start + len(letters))
+                if letter in STAND_INS:
+                    chars[at] = chr(letter)
+                    shown[letter] = char
+    return ("".join(chars) if shown else text), shown
 
 
 def formulas(text: str) -> Iterator[tuple[int, int | None]]:
@@ -107,18 +108,22 @@ def _stars(text: str) -> Iterator[int]:
     """Yield the stars between ASCII letters, digits and brackets that are signs or in names."""
     opened, last = 0, 0
     for stars in _STARS.finditer(text):
-        if _BLANK.search(text, last, stars.start()):
+        start, end = stars.span()
+        if opened and _BLANK.search(text, last, start):
             opened = 0
-        last, length = stars.end(), len(stars[0])
-        before, after = text[max(0, stars.start() - 1) : stars.start()], text[last : last + 1]
+        last, length = end, end - start
+        before, after = text[start - 1 : start], text[end : end + 1]
         if before in _ASCII and after in _ASCII:
+            if length == 1:
+                yield start
+                continue
             begins = before.islower() and after.isupper()
-            is_mark = length > 1 and (opened == length or begins)
+            is_mark = opened == length or begins
         else:
             is_mark = bool(opened) or not (before in _AFTER and after in _BEFORE)
             is_mark = is_mark or before in _ASCII  # it may close what was opened words ago
         if not is_mark:
-            yield from range(*stars.span())
+            yield from range(start, end)
         elif not opened and after.strip():
             opened = length
         else:
@@ -165,6 +170,9 @@ def _columns(line: str) -> int:
 
 
 def _in_row(text: str, start: int, end: int, columns: int) -> Iterator[int]:
+    cells = text[start:end].lstrip(_MARGIN).rstrip().removeprefix("|").removesuffix("|").split("|")
+    if len(cells) <= columns and all(_is_whole(cell) for cell in cells):
+        return  # as nearly all rows
     code = set(_in_code(text, start, end))
     yield from code
     parts = [one.start() for one in _PIPE.finditer(text, start, end) if one.start() not in code]
@@ -173,6 +181,11 @@ def _in_row(text: str, start: int, end: int, columns: int) -> Iterator[int]:
     if parts and not text[parts[-1] + 1 : end].strip():
         del parts[-1]
     yield from parts[columns - 1 :]
+
+
+def _is_whole(cell: str) -> bool:
+    """Return whether no code goes on behind a cell; it may where this is not sure."""
+    return "`" not in cell or ("``" not in cell and cell.count("`") % 2 == 0)
 
 
 def _in_code(text: str, start: int, end: int) -> Iterator[int]:

@@ -37,11 +37,16 @@ def operators(events: Sequence[MarkdownEvent], source: str) -> list[int]:
     return [at for at, _opens, _closes in _bars(events, source) if at >= 0 and at not in pairs]
 
 
-def is_open(events: Sequence[MarkdownEvent], source: str) -> bool:
-    """Return whether an unfinished text ends in a spoiler."""
-    begun = False
+def open_at(events: Sequence[MarkdownEvent], source: str) -> int | None:
+    """Return where the spoiler begins that an unfinished text ends in, or None."""
+    begun: int | None = None
     for at, opens, closes in _bars(events, source):
-        begun = at >= 0 and (not closes if begun else opens)
+        if at < 0:
+            begun = None
+        elif begun is None:
+            begun = at if opens else None
+        elif closes:
+            begun = None
     return begun
 
 

@@ -35,6 +35,7 @@ _DEFINITION: Final = re.compile(
     r"^([ \t>*+\-\d.)]*\[(?:[^\[\]\\]|\\.){1,999})\](?=:)", re.MULTILINE
 )
 _HIDDEN: Final = dict(zip(MARKS, map(chr, (*range(1, 9), *range(0x0E, 0x17))), strict=True))
+_ANY_HIDDEN: Final = re.compile(r"[\x01-\x08\x0e-\x16\ufdd0-\ufdef]")
 _SHOWN: Final[dict[int, str]] = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
@@ -72,7 +73,10 @@ def parse(text: str) -> list[MarkdownEvent]:
     events = _read(found) if seen.isascii() else _in_characters(_read(found), seen)
     if seen == source:
         return events
-    return [event._replace(data=_as_shown(event.data, shown)) for event in events]
+    return [
+        event._replace(data=_as_shown(event.data, shown)) if _hides(event.data) else event
+        for event in events
+    ]
 
 
 def unescaped(
@@ -83,18 +87,27 @@ def unescaped(
     In code there is none, but for the pipes of a table, nor in what else it `knows` by an event's
     name. An address would change.
     """
-    code = {
-        at: event.name
+    if not places:
+        return []
+    code = [
+        event
         for event in events
-        if event.name in ("Code", "CodeBlock", *knows)
-        for at in range(event.start, event.end)
-    }
-    addresses = {at for found in _WHOLE.finditer(text) for at in range(*found.span())}
-    return [
-        at
-        for at in places
-        if at not in addresses and (at not in code or (code[at] == "Code" and text[at] == "|"))
+        if event.phase != "close" and event.name in ("Code", "CodeBlock", *knows)
     ]
+    addresses = [found.span() for found in _WHOLE.finditer(text)] if "://" in text else []
+    found: list[int] = []
+    at_code = at_address = 0
+    for at in places:
+        while at_code < len(code) and code[at_code].end <= at:
+            at_code += 1
+        while at_address < len(addresses) and addresses[at_address][1] <= at:
+            at_address += 1
+        if at_address < len(addresses) and addresses[at_address][0] <= at:
+            continue
+        is_code = at_code < len(code) and code[at_code].start <= at
+        if not is_code or (code[at_code].name == "Code" and text[at] == "|"):
+            found.append(at)
+    return found
 
 
 def _events(source: str) -> list[tuple[Any, Any]]:
@@ -176,6 +189,12 @@ def _in_characters(events: list[MarkdownEvent], source: str) -> list[MarkdownEve
         MarkdownEvent(phase, name, data, places[start], places[end])
         for phase, name, data, start, end in events
     ]
+
+
+def _hides(data: Any) -> bool:
+    if isinstance(data, str):
+        return _ANY_HIDDEN.search(data) is not None
+    return isinstance(data, dict)
 
 
 def _as_shown(data: Any, shown: dict[int, str]) -> Any:

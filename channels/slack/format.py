@@ -37,14 +37,23 @@ EMPTY: Final = "(The answer has no visible text.)"
 GAP: Final = "\u200b"  # an invisible character that breaks a mention
 
 _PING: Final = re.compile(
-    r"<(?=!(?:here|channel|everyone|group|subteam)|@[UWB]|@S)"
-    r"|(?<![\w.+-])@(?=(?:here|channel|everyone|group)(?![^\W_]))",
+    r"<(?=\\?(?:!(?:here|channel|everyone|group|subteam)|@[UWBS]))"
+    r"|(?<![A-Za-z0-9])@(?=(?:here|channel|everyone|group)(?![A-Za-z0-9]))",
     re.IGNORECASE,
 )
-_ADDRESS: Final = re.compile(r"\bhttps?://[^\s<>]+")
+_ADDRESS: Final = re.compile(
+    r"(?<![A-Za-z0-9])https?://(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?::\d+)?"
+    r"(?:[/?#](?:[\w.~%/?#=&+:;@-])*)?",
+    re.ASCII,
+)
+"""What is an address to any reader: what follows a bracket, a star or a comma may not be."""
+
 _APART: Final = re.compile(r"\n[ \t]*\n")
-_FENCE: Final = re.compile(r"```[^`\n]*\n?")
+_FENCE: Final = re.compile(r"`{3,}[^\n]*\n?")
 _SPAN: Final = re.compile(r"`[^`\n]+`")
+_PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+"""Code to a reader who pairs backticks, and knows neither escapes nor blocks, as Slack's mrkdwn."""
+
 _UNSURE: Final = re.compile(r"\\|__|[*_|`~]+\Z")
 """Where the form of a last word may change as it grows."""
 
@@ -67,18 +76,22 @@ def neutral(markdown: str) -> str:
     unless the prefix ends inside what it depends on; see `settled`.
     """
     text = _cleaned(markdown)
-    pings, signs = _pings(text), literals(text)
+    return _drawn(text, len(text), _pings(text), literals(text))
+
+
+def _drawn(text: str, stop: int, pings: list[int], signs: list[int]) -> str:
+    """Return the form of the text before a position, which what follows decides as well."""
     if not pings and not signs:
-        return text
+        return text[:stop]
     events = parse(text)
     quiet = _quiet_places(text, events) if pings else frozenset()
     changes = [(at, "\\") for at in unescaped(text, events, signs)]
     changes += [(at + 1, GAP) for at in pings if at not in quiet]
     parts, last = list[str](), 0
-    for at, inserted in sorted(changes):
+    for at, inserted in sorted(change for change in changes if change[0] < stop):
         parts += (text[last:at], inserted)
         last = at
-    return "".join([*parts, text[last:]])
+    return "".join([*parts, text[last:stop]])
 
 
 def _cleaned(markdown: str) -> str:
@@ -90,23 +103,22 @@ def _pings(text: str) -> list[int]:
 
 
 def _quiet_places(text: str, events: Sequence[MarkdownEvent]) -> frozenset[int]:
-    """Return the places of code, of the targets of links, and of addresses.
+    """Return the places of code and of addresses.
 
-    Where another parser may see an end before ours does, it is taken for the end.
+    Code counts only where a simpler reader sees it as well, and ends where the first sees an end.
     """
     places = {at for found in _ADDRESS.finditer(text) for at in range(*found.span())}
+    code = set[int]()
     for event in events:
         start, end = event.start, event.end
         if event.name == "CodeBlock" and event.phase == "open":
             begun = fence.end() if (fence := _FENCE.match(text, start)) is not None else end
             found = text.find("```", begun, end)
-            places.update(range(begun, found if found >= 0 else end))
+            code.update(range(begun, found if found >= 0 else end))
         elif event.name == "Code" and _SPAN.fullmatch(text, start, end):
-            places.update(range(start, end))
-        elif event.name in ("Link", "Image") and "\n" not in text[start:end]:
-            target = text.rfind("](", start, end)
-            places.update(range(target, end) if target >= 0 else ())
-    return frozenset(places)
+            code.update(range(start, end))
+    paired = {at for found in _PAIRED.finditer(text) for at in range(*found.span())}
+    return frozenset(places | code & paired)
 
 
 def settled(markdown: str) -> str:
@@ -115,29 +127,30 @@ def settled(markdown: str) -> str:
     if len(bare) == len(markdown):
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
-    return neutral(bare[: _settled_end(bare)]).lstrip()
+    pings, signs = _pings(bare), literals(bare)
+    return _drawn(bare, _settled_end(bare, pings, signs), pings, signs).lstrip()
 
 
-def _settled_end(text: str) -> int:
+def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:
     """Return how much of an unfinished text is settled."""
     holds = [len(text)]
     word = text[max(text.rfind(" "), text.rfind("\n")) + 1 :]
     if unsure := _UNSURE.search(word):
         holds.append(len(text) - len(word) + unsure.start())
-    holds += [start for start, end in formulas(text) if end is None]
+    if "\\" in text:
+        holds += [start for start, end in formulas(text) if end is None]
     line = text.rfind("\n") + 1
     above = text.rfind("\n", 0, max(0, line - 1)) + 1
     if not text[line:].strip(" \t>-:|") and "|" in text[above:line]:
         holds.append(above)  # it may be the head of a table
     if "|" in text[line:] and "`" in text[line:]:
         holds.append(text.index("`", line))
-    pings = _pings(text)
-    places = sorted({*pings, *literals(text)})
+    places = sorted({*pings, *signs})
     if places:
-        start = _open_block(text)
+        start, named = _open_block(text), set(pings)
         code, bracket = text.find("`", start), text.find("[", start)
         for at in places:
-            begun = [one for one in (code, bracket if at in pings else -1) if start <= one < at]
+            begun = [one for one in (code, bracket if at in named else -1) if start <= one < at]
             if at >= start and (begun or text[at] == "|"):
                 holds.append(at)
                 break

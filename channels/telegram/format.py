@@ -36,9 +36,21 @@ _CODE: Final = ("code", "pre")
 _STYLES: Final = ("bold", "italic", "strike", "spoiler")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 GAP: Final = "\u200b"  # an invisible character that breaks a mention
-_MENTION: Final = re.compile(r"(?<!\w)@(?=[a-z]\w{3,31}\b)", re.IGNORECASE | re.ASCII)
-_IN_ADDRESS: Final = re.compile(r"\S*://\S*|\W*(?:[\w-]+\.)+[A-Za-z]{2,}[/:?#]\S*", re.ASCII)
-_MAX_ADDRESS: Final = 300
+_MENTION: Final = re.compile(r"(?<!\w)@(?=([a-z]\w{3,31})\b)", re.IGNORECASE | re.ASCII)
+_HOST: Final = r"(?:[a-z0-9][a-z0-9-]{0,60}(?<!-)\.){1,6}"
+_ADDRESS: Final = re.compile(
+    r"(?<![^\s(<'\"\u3001\u3002\u300c\u300e\u3010\uff01\uff08\uff0c\uff1a\uff1b\uff1f])"
+    rf"(?:https?://(?!teiegram\.){_HOST}[a-z]{{2,20}}|(?=[a-z]){_HOST}(?:ai|app|au|be|br|ca|ch|cn|co"
+    r"|com|de|dev|edu|es|eu|fr|gg|gov|in|info|io|it|jp|kr|me|net|nl|org|ru|to|tv|uk|us|xyz))"
+    r"(?::[1-9]\d{0,3})?[/?#][\w.~%/?#=&+:;!$,@-]{0,300}",
+    re.IGNORECASE | re.ASCII,
+)
+"""What Telegram surely takes for an address, and finds no mention in.
+
+It is less than what Telegram links: an address with a bracket, or whose host may not exist, is left
+out. https://github.com/tdlib/td/blob/master/td/telegram/MessageEntity.cpp
+"""
+
 _FILE: Final = re.compile(
     r"(?<![\w./@:#-])(?:[\w-]+/)*[\w-][\w.-]*\.(?:am|as|cc|md|mk|ml|mm|mov|pl|pm|ps|py|rs|sc|sh|so|st"
     r"|sv|tf|zip)(?![\w/@-]|\.\w)",
@@ -92,19 +104,18 @@ def _render(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
 def _files(text: str, marks: list[Span]) -> Iterator[Span]:
     """Yield the names of files as code, which Telegram does not link."""
     taken = sorted((one for one in marks if one.kind in (*_CODE, "link")), key=_outer_first)
+    bounds = {at for one in marks for at in (one.start, one.end)}
     for found in _FILE.finditer(text):
         name = Span("code", *found.span())
-        if not _inside(name, taken):
+        if bounds.isdisjoint(range(name.start + 1, name.end)) and not _inside(name, taken):
             yield name
 
 
 def _quiet(text: str, marks: list[Span]) -> tuple[str, tuple[Span, ...]]:
     """Break each mention by an invisible character, except in code, where it alerts nobody."""
-    code = [mark for mark in marks if mark.kind in _CODE]
-    named = [Span("code", at.end(), at.end(), "") for at in _MENTION.finditer(text)]
-    cuts = [
-        one.start for one in named if not _inside(one, code) and not _is_in_address(text, one.start)
-    ]
+    named = [Span("code", *found.span(1)) for found in _MENTION.finditer(text)]
+    quiet = sorted(_quiet_places(text, marks), key=_outer_first) if named else []
+    cuts = [one.start for one in named if not _inside(one._replace(start=one.start - 1), quiet)]
     if not cuts:
         return text, tuple(marks)
     pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, None], strict=True)]
@@ -118,11 +129,13 @@ def _quiet(text: str, marks: list[Span]) -> tuple[str, tuple[Span, ...]]:
     return GAP.join(pieces), tuple(moved)
 
 
-def _is_in_address(text: str, end: int) -> bool:
-    """Return whether a name is a part of a web address, where Telegram finds no mention."""
-    before = text[max(0, end - _MAX_ADDRESS) : end]
-    begun = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
-    return _IN_ADDRESS.fullmatch(begun) is not None
+def _quiet_places(text: str, marks: list[Span]) -> Iterator[Span]:
+    """Yield where Telegram finds no mention: code, and addresses that no mark cuts."""
+    yield from (mark for mark in marks if mark.kind in _CODE)
+    bounds = {at for one in marks if one.kind in (*_CODE, "link") for at in (one.start, one.end)}
+    for found in _ADDRESS.finditer(text):
+        if bounds.isdisjoint(range(found.start() + 1, found.end())):
+            yield Span("code", *found.span())
 
 
 def render(markdown: str, *, private: bool = False) -> Rendered:
@@ -166,6 +179,8 @@ def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
         for mark in marks
     ]
     kept = sorted((mark for mark in moved if mark.end > mark.start), key=_outer_first)
+    if any(mark.kind == "spoiler" for mark in kept):
+        kept = sorted(_hidden(kept), key=_outer_first)
     links = [mark for mark in kept if mark.kind == "link"]
     code = [mark for mark in kept if mark.kind in _CODE and not _inside(mark, links)]
     quotes = [mark for mark in kept if mark.kind == "quote"]
@@ -177,6 +192,45 @@ def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
                 fitted += _without(mark, code)
                 reached = mark.end
     return sorted(fitted, key=_outer_first)
+
+
+def _hidden(marks: list[Span]) -> Iterator[Span]:
+    """Yield spoilers that cover a link whole, and what of the other marks Telegram has with them.
+
+    Code is none of it: Telegram would show it. Nor is a style that a spoiler begins or ends in.
+    """
+    spoilers = _disjoint(mark for mark in marks if mark.kind == "spoiler")
+    cut = [one for one in marks if one.kind == "link" and _is_cut(one, spoilers)]
+    spoilers = _disjoint(sorted([*spoilers, *cut], key=_outer_first))
+    yield from spoilers
+    for mark in marks:
+        at = bisect_left(spoilers, mark.end, key=lambda one: one.start) - 1
+        in_one = at >= 0 and spoilers[at].end > mark.start
+        is_kept = not in_one if mark.kind in _CODE else not _is_cut(mark, spoilers)
+        if mark.kind != "spoiler" and is_kept:
+            yield mark
+
+
+def _disjoint(marks: Iterable[Span]) -> list[Span]:
+    """Return spoilers where some marks are; those that overlap become one."""
+    found: list[Span] = []
+    for mark in marks:
+        if found and mark.start < found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, mark.end))
+        else:
+            found.append(Span("spoiler", mark.start, mark.end))
+    return found
+
+
+def _is_cut(mark: Span, spoilers: list[Span]) -> bool:
+    """Return whether one of disjoint spoilers covers an end of a mark, and not the whole."""
+    for place in (mark.start, mark.end):
+        at = bisect_left(spoilers, place, key=lambda one: one.start) - 1
+        if at >= 0 and spoilers[at].end > place:
+            one = spoilers[at]
+            if one.start > mark.start or one.end < mark.end:
+                return True
+    return False
 
 
 def _outer_first(mark: Span) -> tuple[int, int]:

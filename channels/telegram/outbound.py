@@ -127,7 +127,7 @@ class TelegramSender:
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a draft in a private chat; a draft is not a message."""
-        rendered = await _partial(text, private=True)
+        rendered = await _partial(text, _is_private(chat))
         if not is_visible(rendered[0]):
             return
         shown, entities = rendered
@@ -226,8 +226,8 @@ class TelegramSender:
 
 
 def _is_private(chat: str) -> bool:
-    """Return whether only one person reads a chat; the ids of groups and channels are negative."""
-    return not chat.startswith("-")
+    """Return whether only one person reads a chat: groups have other ids, and channels names."""
+    return chat.isdecimal()
 
 
 async def _partial(text: str, private: bool) -> Rendered:

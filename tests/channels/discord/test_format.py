@@ -72,6 +72,11 @@ def test_markdown_that_discord_renders_stays_unchanged(markdown: str) -> None:
         ("a\n\n    indented\n    code\n\nb", "a\n\n```\nindented\ncode\n```\n\nb"),
         ("````\n```\nx\n```\n````", "```\n`\u200b``\nx\n`\u200b``\n```"),
         ("a\x00b\ud800c\r\nd", "abc\nd"),
+        ("__x__ | b\n---|---\n2*3 | 4", "```\n__x__ | b\n------+--\n2*3   | 4\n```"),
+        ("- __x__ | b\n  ---|---\n  1 | 2", "- ```\n__x__ | b\n------+--\n1     | 2\n```"),
+        ("![__x__ 2*3](https://e.org/a_b.png)", "\\_\\_x\\_\\_ 2\\*3 (https://e.org/a_b.png)"),
+        ("#### __x__ 2*3", "**\\_\\_x\\_\\_ 2\\*3**"),
+        ("a `x||y` b||c", "a `x||y` b\\|\\|c"),
     ],
 )
 def test_markdown_that_discord_does_not_render_is_replaced(markdown: str, shown: str) -> None:

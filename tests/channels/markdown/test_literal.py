@@ -7,6 +7,7 @@ Each rule has texts that must be drawn, with what carries the mark, and texts th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -461,3 +462,18 @@ def test_a_rule_goes_by_words_and_not_by_what_stands_behind() -> None:
     for text in (*lines(STARS_KEPT), *lines(DUNDER_KEPT)):
         found = literals(text)
         assert literals(f"{text} and *more* `code`")[: len(found)] == found
+
+
+@pytest.mark.parametrize("text", ["，_重要_，", "（_a_）", "，*重要*，", "。~~重要~~。"])
+def test_each_mark_opens_and_closes_beside_wide_punctuation(text: str) -> None:
+    assert len(render_spans(text, linkable=bool).marks) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\\[" + " " * 10_000 + "y\\]", "\\[ 1, " * 1500, "a*" * 5000, "__a" * 3000, "a\\*" * 3000],
+)
+def test_the_time_of_the_rules_grows_no_faster_than_the_text(text: str) -> None:
+    begun = time.process_time()
+    literals(text)
+    assert time.process_time() - begun < 0.2  # the first took 0.4 when it was squared

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from channels.markdown import close_open_marks
 from channels.markdown.split import split
 from channels.slack.format import EMPTY, LIMIT, MAX_BLOCKS, neutral, plain, render, settled, size
 from tests.channels.markdown.samples import markdowns
+from tests.channels.slack.readers import mentions
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message
+from tests.kit.examples import examples
 
 MAX_CHARACTERS = 12_000  # that Slack accepts in one message
 
@@ -98,6 +101,64 @@ CODE = (
 @given(st.lists(st.sampled_from(CODE)))
 def test_e5_no_combination_with_code_and_links_pings_anybody(parts: list[str]) -> None:
     assert alerts(render("".join(parts))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[profile](<@U1>)",
+        "[a](<!here>)",
+        '[a](https://e.org "<!here>")',
+        "_@here_",
+        "通知@here",
+        "@everyone你好",
+        "<\\!here>",
+        "<https://e.org|@here>",
+        "https://@here",
+        "(https://e.org)@here",
+        "https://e.org,@channel",
+        "````<!here>",
+        "````\n```\n<!here>\n````",
+        "~~~\n<!here>\n~~~",
+        "    <!here>",
+        "`` <!here> ``",
+        "C:\\a\\` `<!here>`",
+        "a ` b `<!here>`",
+    ],
+)
+def test_e5_what_some_reader_takes_for_a_mention_is_broken(text: str) -> None:
+    assert mentions(render(text)) == []
+    assert mentions(plain(text)) == []
+    assert mentions(render(plain(text))) == []
+
+
+HOSTILE = (
+    *CODE,
+    "````",
+    "~~~",
+    "> ",
+    "- ",
+    "    ",
+    "|",
+    "|---|\n",
+    "\\",
+    "\\(",
+    "\\)",
+    "<",
+    ">",
+    "&",
+)
+
+
+@examples(300)
+@given(st.lists(st.sampled_from(HOSTILE), max_size=14), st.integers(0, 60))
+def test_e5_no_reader_finds_a_mention_at_any_moment(parts: list[str], at: int) -> None:
+    whole = "".join(parts)
+    begun = whole[:at]
+    for shown in (render(whole), settled(begun), render(close_open_marks(begun)), plain(whole)):
+        assert mentions(shown) == []
+    if render(whole) != EMPTY:
+        assert render(whole).startswith(settled(begun))
 
 
 @given(st.lists(st.sampled_from((*CODE, "__x__", "|", "\\", "\\("))), st.integers(0, 60))

@@ -217,6 +217,79 @@ def test_a_name_alerts_nobody_in_a_group_and_is_left_alone_in_a_private_chat(tex
     assert plain(text, private=True) == [(text, [])]
 
 
+def hidden(text: str, entities: list[dict[str, Any]]) -> str:
+    """Return what a reader sees who taps no spoiler."""
+    raw = bytearray(text.encode("utf-16-le"))
+    for one in entities:
+        if one["type"] == "spoiler":
+            start, length = 2 * one["offset"], one["length"]
+            raw[start : start + 2 * length] = "#".encode("utf-16-le") * length
+    return raw.decode("utf-16-le")
+
+
+WORDS = ("||", "||", "||d4||", "x||y", " ", "a1", "b2", "README.md", "\n", "\n\n", "\uff0c")
+PARTS = (*WORDS, *"`*|_$[", "**", "- ", "> ", "\\", "\\(", "\\)", "](https://e.org/)")
+
+
+@examples(300)
+@given(st.lists(st.sampled_from(PARTS), max_size=10))
+def test_nothing_stands_outside_its_spoiler_while_an_answer_grows(parts: list[str]) -> None:
+    whole = "".join(parts)
+    text, entities = render(whole)
+    check(text, entities)
+    words = re.compile(r"[a-z]\d|README")
+    if "```" not in whole:  # whose language is not shown
+        assert has_in_order(words.findall(text), words.findall(whole))
+    seen = words.findall(hidden(text, entities))
+    for end in range(len(whole)):
+        begun = render_partial(whole[:end])
+        check(*begun)
+        assert has_in_order(seen, words.findall(hidden(*begun)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["||secret.md||", "||`secret`||", "[||secret](https://e.org) it||", "||a **secret|| b** c"],
+)
+def test_a_spoiler_hides_names_of_files_code_and_links(text: str) -> None:
+    shown, entities = render(text)
+    check(shown, entities)
+    assert "secret" in shown
+    assert "secret" not in hidden(shown, entities)
+
+
+NO_ADDRESSES = (
+    "https://@someone",
+    "x://e.org/@someone",
+    "https://localhost/@someone",
+    "https://e.org/)@someone",
+    "https://e.org,@someone",
+    "https://e.org/«@someone",
+    "https://e.org/\u200b@someone",
+    "https://e.org:99999/@someone",
+    "https://teiegram.org/@someone",  # Telegram refuses to link it
+    "$HTTPS://e.org/@someone",  # a cashtag covers its beginning
+    "#看https://e.org/@someone",
+    f"https://{'a' * 64}.org/@someone",
+    "main.py:@someone",
+    "config.yaml/@someone",
+    "看youtube.com/@someone",
+    "`@`someone",
+    "`@some`one",
+    "[https://e.org/](https://x.org)@someone",
+)
+
+
+def test_e5_an_address_that_is_cut_by_code_hides_no_name() -> None:
+    assert GAP in render("https://e.org/`a/`@someone")[0]
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
+def test_e5_what_telegram_may_not_take_for_an_address_alerts_nobody(text: str) -> None:
+    assert f"@{GAP}some" in render(text)[0]
+    assert f"@{GAP}some" in plain(text)[0][0]
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
@@ -131,6 +132,18 @@ async def test_a_showing_that_reads_so_already_costs_no_request_but_a_final_asks
     assert len(bot.fake.calls) == calls
     assert await bot.says("whole", edits=place) == place
     assert "not modified" in bot.fake.calls[-1].description
+
+
+@pytest.mark.parametrize(
+    ("chat", "shown"), [("7", "@someone"), ("-100", "@\u200bsomeone"), ("@news", "@\u200bsomeone")]
+)
+async def test_e5_a_name_is_left_alone_only_where_one_person_reads(
+    bot: Bot, chat: str, shown: str
+) -> None:
+    bot.fake.user(7, "Ada")
+    with suppress(SendRefused):  # the channel has no bot
+        await bot.sender.deliver(OutboundMessage("telegram", chat, "@someone"))
+    assert bot.fake.calls[-1].params["text"] == shown
 
 
 @pytest.mark.parametrize("text", ["**", "```", "\u200b", "> "])

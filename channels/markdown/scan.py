@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
 from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, chain, combines
+from channels.markdown.spoilers import spoilers
 from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
@@ -34,6 +36,10 @@ def plan(text: str) -> Plan:
     return _Planner(text).plan(events if depth <= MAX_DEPTH else ())
 
 
+def _spoiler(start: int, parent: Frame | None) -> Frame:
+    return Frame("span", start, parent, "||", "||")
+
+
 class _Planner:
     def __init__(self, text: str) -> None:
         self._text = text
@@ -50,10 +56,14 @@ class _Planner:
         self._rows = 0
         self._code = False
         self._last = 0
+        self._bars: deque[int] = deque()
+        self._spoiler: Frame | None = None
 
     def plan(self, events: Sequence[MarkdownEvent]) -> Plan:
         if not events:
             self._flat()
+        if "||" in self._text:
+            self._bars.extend(spoilers(events, self._text))
         for event in events:
             if event.phase == "leaf":
                 self._leaf(event)
@@ -165,6 +175,9 @@ class _Planner:
         self._frame = self._stack.pop()
         if event.name in _SPANS:
             self._close_span(event, frame)
+            if self._spoiler is not None and self._spoiler not in chain(self._frame):
+                # It began inside the span, and goes on behind it.
+                self._spoiler = self._frame = _spoiler(self._spoiler.start, self._frame)
             return
         if event.name in ("BlockQuote", "Item"):
             self._depth -= 1
@@ -214,12 +227,36 @@ class _Planner:
             return
         self._begin_inline(event)
         if event.name == "Text":
-            whole = len(event.data) != event.end - event.start
-            level = self._level(Level.WORD)
-            self._plan.leaves.append(Leaf(event.start, event.end, self._frame, level, whole))
+            self._words(event)
         else:
             self._formula_or_code(event)
         self._last = event.end
+
+    def _words(self, event: MarkdownEvent) -> None:
+        whole = len(event.data) != event.end - event.start
+        start = event.start
+        while self._bars and self._bars[0] < event.end:
+            at = self._bars.popleft()
+            self._run(start, at, whole)
+            self._turn_spoiler(at)
+            start = at + 2
+        self._run(start, event.end, whole)
+
+    def _run(self, start: int, end: int, whole: bool) -> None:
+        if start < end:
+            level = self._level(Level.WORD)
+            self._plan.leaves.append(Leaf(start, end, self._frame, level, whole))
+
+    def _turn_spoiler(self, at: int) -> None:
+        """Begin a spoiler at two bars, or end the one that has begun."""
+        if self._spoiler is None:
+            self._spoiler = self._frame = _spoiler(at, self._frame)
+            self._spans += 1
+            return
+        if self._frame is self._spoiler:
+            self._frame = self._spoiler.parent
+        self._spoiler = None
+        self._spans -= 1
 
     def _begin_inline(self, event: MarkdownEvent) -> None:
         escaped = event.name == "Text" and self._text[event.start - 1 : event.start] == "\\"

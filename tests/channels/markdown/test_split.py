@@ -9,7 +9,7 @@ import regex  # type: ignore[import-untyped]
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from channels.markdown.render import to_text
+from channels.markdown.render import render_spans, to_text
 from channels.markdown.split import cut, first, split
 from channels.markdown.tree import parse
 from tests.channels.markdown.samples import (
@@ -315,3 +315,29 @@ def test_text_that_is_nested_deeper_than_anybody_reads_is_cut_like_plain_text() 
 @given(markdowns | st.text(), limits)
 def test_the_first_piece_is_the_same_alone(text: str, limit: int) -> None:
     assert [first(text, limit, len)][: bool(text.strip())] == split(text, limit, len)[:1]
+
+
+LONG = "secret " * 60 + "end"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"It was ||{LONG}|| and no more.",
+        f"||a **{LONG}** {LONG}|| f",
+        f"**a ||{LONG}** {LONG}|| f",
+        f"> - ||{'秘密。' * 160}|| f",
+        f"||{'secret' * 80}|| f",
+        f"||[{LONG}](https://e.org) {LONG}||, f",
+        f"a ||{LONG}\n{LONG}|| f",
+        f"||{LONG}|| a ||{LONG}||",
+    ],
+)
+def test_a_spoiler_is_hidden_in_every_piece(text: str) -> None:
+    pieces = split(text, 100, len)
+    assert len(pieces) > 3
+    for piece in pieces:
+        shown, marks = render_spans(piece, linkable=lambda _url: True)
+        hidden = {at for one in marks if one.kind == "spoiler" for at in range(one.start, one.end)}
+        seen = "".join(" " if at in hidden else char for at, char in enumerate(shown))
+        assert not any(word in seen for word in ("secret", "end", "秘", "密")), piece

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from agent.loop import OVERFLOW_NOTICED, OVERFLOW_REPORTED
 from channels.message import Media, Reactions, ShownMessage
 from gateway.context.images import images_of
 from gateway.context.reactions import reactions_in
@@ -77,7 +78,8 @@ async def shown_image(tape: Tape, number: int, place: int) -> Media | None:
 
 def _splice(anchor: Entry, names: Mapping[int, Entry]) -> dict[str, Any]:
     older = names.get(anchor.meta.get("rewind", 0))
-    kind = {RESET: "reset", REWIND: "rewind"}.get(anchor.name or "", "checkpoint")
+    other = "aside" if anchor.name in (OVERFLOW_NOTICED, OVERFLOW_REPORTED) else "checkpoint"
+    kind = {RESET: "reset", REWIND: "rewind"}.get(anchor.name or "", other)
     title = older.name if older else "" if kind != "checkpoint" else anchor.name
     return {"id": anchor.id, "kind": kind, "title": title, "date": anchor.date}
 

@@ -8,6 +8,7 @@ const MAX_COLUMNS = 4;
 const WORDS = {
   reset: () => t('Started over: earlier messages stay on the tape, out of sight'),
   rewind: ({ title }) => (title ? t('Went back to {0}', title) : t('Went back to an earlier checkpoint')),
+  aside: () => t('Earlier messages were set aside to make room'),
   checkpoint: ({ title }) => t('Checkpoint: {0}', title),
 };
 

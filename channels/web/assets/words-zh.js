@@ -93,6 +93,7 @@ export const words = {
   Yesterday: '昨天',
   'Conversation {0}': '对话 {0}',
   'Checkpoint: {0}': '检查点：{0}',
+  'Earlier messages were set aside to make room': '较早的消息已放到一边，以腾出空间',
   'Started over: earlier messages stay on the tape, out of sight': '重新开始：之前的消息留在磁带上，但不再显示给模型',
   'Went back to {0}': '回到 {0}',
   'Went back to an earlier checkpoint': '回到更早的检查点',

@@ -39,7 +39,7 @@ TEXTS = st.lists(st.sampled_from((*PINGS, "a", " ", "\n", "@", "<", "!", "here",
 
 def alerts(text: str) -> list[str]:
     """Return whom a text alerts, by markup or by plain words."""
-    message = Message("1.1", "C1", True, {"text": text}, settings={"parse": "full"})
+    message = Message("1.1", "C1", True, {"text": text}, markdown=True, settings={"parse": "full"})
     return pings(message)
 
 

@@ -244,6 +244,7 @@ async def test_a_status_lasts_two_minutes_or_until_the_next_message(
     [
         ({"text": "@here <@W1> &lt;!here&gt;"}, ["<@W1>"]),
         ({"text": "<!here|here> `<!channel>`"}, ["<!here>", "<!channel>"]),
+        ({"markdown_text": "<!here> `<!channel>`\n```\n<!here>\n```"}, ["<!here>"]),
         ({"text": "@everyone", "link_names": True}, ["<!everyone>"]),
         ({"text": "mail@here.org @channel", "parse": "full"}, ["<!channel>"]),
         ({"markdown_text": "**<!subteam^S1>** @here"}, ["<!subteam^S1>"]),

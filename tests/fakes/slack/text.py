@@ -94,11 +94,16 @@ def mentions(text: str, user_id: str) -> bool:
 def pings(message: Message) -> list[str]:
     """Return whom a message of the bot alerts, as marks like `<!here>` or `<@U1>`.
 
-    Nobody is alerted from code or from an address. Where Slack does not say whether a form alerts,
-    it is taken to. https://docs.slack.dev/messaging/formatting-message-text/
+    Code and addresses of standard Markdown alert nobody. Where Slack does not say whether a form
+    alerts, as with marks in the code of other texts, it is taken to.
+    https://docs.slack.dev/messaging/formatting-message-text/
     """
     words = message.settings.get("parse") == "full" or _true(message.settings.get("link_names"))
-    found = [mark for text in message.history or [message.text] for mark in _marks(text, words)]
+    markdown = message.markdown or message.stream is not None
+    texts = [
+        _QUIET.sub(" ", text) if markdown else text for text in message.history or [message.text]
+    ]
+    found = [mark for text in texts for mark in _marks(text, words)]
     return found + [mark for block in message.blocks for mark in _of_block(block)]
 
 
@@ -107,14 +112,13 @@ def _true(value: object) -> bool:
 
 
 def _marks(text: str, words: bool) -> list[str]:
-    text = _QUIET.sub(" ", text)
     found = [f"<{mark}>" for mark in _MARKUP.findall(text)]
     return found + ([f"<!{name}>" for name in _PLAIN.findall(text)] if words else [])
 
 
 def _of_block(block: JsonObject) -> list[str]:
     if block.get("type") == "markdown":
-        return _marks(str(block.get("text", "")), words=False)
+        return _marks(_QUIET.sub(" ", str(block.get("text", ""))), words=False)
     return [mark for node in _nodes(block) for mark in _of_node(node)]
 
 

@@ -18,7 +18,7 @@ TALKS: Final = 3
 MENTIONS: Final = 0.2
 REPLIES: Final = 0.15
 _FIRST_CHAT: Final = -1_005_000_000_000
-_FIRST_PERSON: Final = 100_000
+_FIRST_PERSON: Final = 1_000_000  # nobody may have the bot's number: it does not hear itself
 
 
 @dataclass(slots=True)

@@ -18,6 +18,22 @@ _PARTS: Final = frozenset({"Paragraph", "Heading", "Item", "CodeBlock", "Table"}
 
 def spoilers(events: Sequence[MarkdownEvent], source: str) -> list[int]:
     """Return where the bars of spoilers are in a source, in order: each second one is an end."""
+    return _paired(events, source)[0]
+
+
+def open_at(events: Sequence[MarkdownEvent], source: str) -> int | None:
+    """Return where the spoiler begins that an unfinished text ends in, or None."""
+    return _paired(events, source)[1]
+
+
+def operators(events: Sequence[MarkdownEvent], source: str) -> list[int]:
+    """Return where bars are in a source that neither begin nor end a spoiler."""
+    pairs = set(spoilers(events, source))
+    return [at for at, _opens, _closes in _bars(events, source) if at >= 0 and at not in pairs]
+
+
+def _paired(events: Sequence[MarkdownEvent], source: str) -> tuple[list[int], int | None]:
+    """Return the bars that are pairs, and those at which the last spoiler begins without an end."""
     found: list[int] = []
     begun: int | None = None
     for at, opens, closes in _bars(events, source):
@@ -28,26 +44,7 @@ def spoilers(events: Sequence[MarkdownEvent], source: str) -> list[int]:
         elif closes:
             found += (begun, at)
             begun = None
-    return found
-
-
-def operators(events: Sequence[MarkdownEvent], source: str) -> list[int]:
-    """Return where bars are in a source that neither begin nor end a spoiler."""
-    pairs = set(spoilers(events, source))
-    return [at for at, _opens, _closes in _bars(events, source) if at >= 0 and at not in pairs]
-
-
-def open_at(events: Sequence[MarkdownEvent], source: str) -> int | None:
-    """Return where the spoiler begins that an unfinished text ends in, or None."""
-    begun: int | None = None
-    for at, opens, closes in _bars(events, source):
-        if at < 0:
-            begun = None
-        elif begun is None:
-            begun = at if opens else None
-        elif closes:
-            begun = None
-    return begun
+    return found, begun
 
 
 def _bars(events: Sequence[MarkdownEvent], source: str) -> Iterator[tuple[int, bool, bool]]:

@@ -33,6 +33,15 @@ async def erase(group: GroupChat, **what: Any) -> None:
     await erased(group.gateway)
 
 
+async def erase_first(group: GroupChat, what: str, entries: list[Entry]) -> None:
+    """Erase all of Ann, or the first message, as `what` says."""
+    if what == "person":
+        await erase(group, what=what, channel="plain", person=ANN.id)
+        return
+    number = next(entry.id for entry in entries if entry.meta.get("message_id") == "1")
+    await erase(group, what=what, tape=group.tape.name, entries=(number,))
+
+
 def of_bob(entries: list[Entry]) -> Entry:
     (found,) = [entry for entry in entries if entry.meta.get("author") == BOB.id]
     return found
@@ -116,11 +125,7 @@ async def test_a_forward_goes_whole_also_if_nobody_is_known_to_have_written_it(
         other = replace(other, forwarded=Quote("Eve", "9"))
         first = said(1, SECRET, addressed=False)
         entries = await group.hear_each(first, forward, reply, other)
-        number = next(entry.id for entry in entries if entry.meta.get("message_id") == "1")
-        if what == "person":
-            await erase(group, what=what, channel="plain", person=ANN.id)
-        else:
-            await erase(group, what=what, tape=group.tape.name, entries=(number,))
+        await erase_first(group, what, entries)
         left = [entry.text for entry in await group.tape.find(author=BOB.id)]
         assert [text.partition("] ")[2] for text in left] == ["so?", "a plum\n[photo]"]
     assert holding(tmp_path, *MARKS) == []
@@ -162,11 +167,7 @@ async def test_a_quote_of_a_forward_goes_with_the_label_that_names_who_wrote_it(
         between = said(3, "unrelated", BOB, addressed=False)
         first = said(1, "plums help", addressed=False)
         entries = await group.hear_each(first, forward, between, near, unseen)
-        number = next(entry.id for entry in entries if entry.meta.get("message_id") == "1")
-        if what == "person":
-            await erase(group, what=what, channel="plain", person=ANN.id)
-        else:
-            await erase(group, what=what, tape=group.tape.name, entries=(number,))
+        await erase_first(group, what, entries)
         left = [entry.text for entry in await group.tape.find(author=BOB.id)]
         assert [text.partition("] ")[2] for text in left] == ["unrelated", "so?", "or?"]
     assert holding(tmp_path, "plums help", *((ANN.name,) if what == "person" else ())) == []

@@ -29,7 +29,7 @@ class Torn(PlainChannel):
         """What the platform does; fails once if it is `broken`."""
         if self.broken:
             self.broken = False
-            raise RuntimeError("nobody knows")
+            raise RuntimeError("the wait for parts cannot be read")
         return replace(PlainChannel.traits, join_wait=0.01)
 
 

@@ -226,7 +226,7 @@ class Chat:
 
     def _grow(self, message: Message, text: str) -> None:
         if text:
-            message.json["text"] = message.text + text
+            message.json["text"] = rules.drawn_markdown(message.text + text)
             message.history.append(message.text)
             message.edits += 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -187,6 +188,20 @@ def checked_markdown(text: str) -> str:
     """Return Markdown that is not too long; raises Refusal."""
     if len(text) > MAX_MARKDOWN:
         raise Refusal("msg_too_long")
+    return drawn_markdown(text)
+
+
+def drawn_markdown(text: str) -> str:
+    """Return Markdown of which Slack makes no more blocks than a message may have.
+
+    One piece becomes several: each heading, list, table, code and paragraph. Of tables there may be
+    one: https://docs.slack.dev/reference/block-kit/blocks/table-block. Raises Refusal.
+    """
+    outside = _FENCED.sub("```\n", text)
+    if sum(1 for piece in _BLANK_LINE.split(outside) if piece.strip()) > MAX_BLOCKS:
+        raise _bad_block("", f"no more than {MAX_BLOCKS} items allowed")
+    if len(_TABLE.findall(outside)) > 1:
+        raise Refusal("invalid_attachments")
     return text
 
 
@@ -216,6 +231,9 @@ def _length(value: Any) -> int:
     return (len(text) if isinstance(text, str) else 0) + sum(map(_length, value.values()))
 
 
+_FENCED: Final = re.compile(r"^[ \t>]*```.*?(?:^[ \t>]*```|\Z)", re.DOTALL | re.MULTILINE)
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
+_TABLE: Final = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$", re.MULTILINE)
 _BLOCKS: Final = frozenset(
     {
         "actions",
@@ -259,6 +277,7 @@ def _check_block(block: JsonObject, place: str) -> None:
         case "markdown":
             if not isinstance(block.get("text"), str) or not block["text"]:
                 raise _bad_block(f"{place}/text", "missing required field: text")
+            drawn_markdown(block["text"])
         case "context" | "actions" | "rich_text" | "context_actions":
             most = {"context": 10, "actions": 25, "context_actions": 5}.get(str(kind), 1_000)
             elements = block.get("elements")

@@ -35,6 +35,12 @@ async def test_a_long_text_is_cut_with_a_warning_and_long_markdown_refused(
     assert posted["response_metadata"]["warnings"] == ["message_truncated"]
     call = web.chat_postMessage(channel=room.id, markdown_text="x" * 12_001)
     assert await error_of(call) == "msg_too_long"
+    call = web.chat_postMessage(channel=room.id, markdown_text="x\n\n" * 51)
+    assert await error_of(call) == "invalid_blocks"
+    table = "| a |\n|---|\n| 1 |\n\n"
+    call = web.chat_postMessage(channel=room.id, markdown_text=f"{table}and\n\n{table}")
+    assert await error_of(call) == "invalid_attachments"
+    await web.chat_postMessage(channel=room.id, markdown_text=f"{table}```\n{table}\n```")
     call = web.chat_postMessage(channel=room.id, markdown_text="x", text="y")
     assert await error_of(call) == "markdown_text_conflict"
     ts = posted["ts"]

@@ -24,7 +24,7 @@ _TRIMMED: Final = " \n\t\r\v\f"
 _FOUND: Final = re.compile(
     r"(?P<email>(?<![\w.+-])[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})"
     r"|(?P<url>https?://[^\s<>\"]*[^\s<>\".,;:!?)'\]]"
-    r"|(?<![\w.@/-])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|me)\b(?:/[^\s<>\"]*[^\s<>\".,;:!?)])?)"
+    r"|(?<![\w.@/-])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|me|am|cc|md|pl|py|rs|sh)\b(?:/[^\s<>\"]*[^\s<>\".,;:!?)])?)"
     r"|(?<![\w@/])(?P<mention>@[A-Za-z][A-Za-z0-9_]{2,31})(?!\w)"
     r"|(?<![\w/@.])(?P<bot_command>/[A-Za-z0-9_]{1,64}(?:@[A-Za-z][A-Za-z0-9_]{2,31})?)(?![\w/])"
 )

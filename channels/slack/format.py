@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from channels.markdown.literal import formulas, literals
 from channels.markdown.render import is_visible, to_text
+from channels.markdown.split import first
 from channels.markdown.tree import MarkdownEvent, parse, unescaped
 from channels.message import Button
 from channels.slack.mrkdwn import escape
@@ -129,6 +130,11 @@ def settled(markdown: str) -> str:
         bare = bare[: begun.start()] if begun else bare
     pings, signs = _pings(bare), literals(bare)
     return _drawn(bare, _settled_end(bare, pings, signs), pings, signs).lstrip()
+
+
+def begun(markdown: str) -> str:
+    """Return what the first message of an unfinished text can have of it."""
+    return markdown if size(markdown) <= LIMIT else first(markdown, LIMIT, size)
 
 
 def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:

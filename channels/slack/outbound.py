@@ -17,7 +17,7 @@ from channels.markdown.render import is_visible
 from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.slack.api import Refused
-from channels.slack.format import MAX_EDIT, blocks, plain, plain_blocks, render, settled
+from channels.slack.format import MAX_EDIT, begun, blocks, plain, plain_blocks, render, settled
 from channels.slack.history import History, HistoryMatch
 from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
 from channels.slack.threads import metadata, named, thread_for, thread_of
@@ -100,6 +100,7 @@ class SlackSender:
         return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
+        text = begun(text)
         drawn = settled(text)
         if not is_visible(drawn):
             return draft.platform_id

@@ -124,6 +124,27 @@ async def test_d5_partial_text_is_a_stream_that_becomes_the_answer(room: Room) -
     assert started["recipient_team_id"] == room.ada.team_id
 
 
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
+SECTIONS = "\n\n".join(f"### Step {number}\n\n- do {number}\n- check it" for number in range(35))
+
+
+@pytest.mark.parametrize("text", [SECTIONS, f"{TABLE}\n\nand then\n\n{TABLE}\n\nend"])
+@pytest.mark.parametrize("room", [{}, {"streams": False}], indirect=True)
+async def test_slack_refuses_nothing_of_an_answer_with_many_blocks_or_tables(
+    room: Room, text: str
+) -> None:
+    ts: str | None = None
+    for end in range(5, len(text), 40):
+        ts = await room.show(text[:end], ts)
+    first, *rest = room.app.channel.split(text)
+    assert rest
+    await room.deliver(first, edits=ts)
+    for number, piece in enumerate(rest, 1):
+        await room.deliver(piece, idem=f"t-1:0.{number}", piece=number, reply_to=None)
+    assert room.texts() == [first, *rest]
+    assert len(room.messages[0].history) > 2
+
+
 async def test_text_that_starts_over_ends_the_stream_and_edits_the_same_message(room: Room) -> None:
     ts = await room.show("A first try")
     assert await room.show("Another", ts) == ts

@@ -76,19 +76,21 @@ class WaitingMessages:
         self.lines.add(key, row.id, urgent=urgent, old=row.replayed, again=again)
 
     def add_unread(
-        self, key: str, ids: Iterable[int], urgent: Collection[int], *, old: bool
+        self, key: str, ids: Sequence[int], urgent: Collection[int], *, old: bool
     ) -> None:
-        """Add rows of which nothing is known but their ids, and which of them are urgent.
+        """Add rows of which nothing is known but their ids, in order, and which are urgent.
 
         What is in memory of them is forgotten: they may be of another session now.
         """
-        for number in ids:
-            self._unread.add(number)
-            self._kept.pop(number, None)
-            self._joined.pop(number, None)
-            if old:
-                self._old.add(number)
-            self.lines.add(key, number, urgent=number in urgent, old=old)
+        self._unread.update(ids)
+        if self._kept or self._joined:
+            for number in ids:
+                self._kept.pop(number, None)
+                self._joined.pop(number, None)
+        if old:
+            self._old.update(ids)
+        first = [number for number in ids if number in urgent] if urgent else ()
+        self.lines.add_all(key, ids, first, old=old)
 
     def forget(self) -> None:
         """Keep no content in memory: words were erased, maybe of these messages as well."""

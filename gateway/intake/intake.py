@@ -192,17 +192,18 @@ class Intake:
 
         `lost` are the sessions that an earlier process has worked on.
         """
-        by_session: dict[str, dict[int, bool]] = {}
+        by_session: dict[str, dict[int, UnreadRow]] = {}
         for row in rows:
-            by_session.setdefault(row.session_id, {})[row.id] = row.urgent
+            by_session.setdefault(row.session_id, {})[row.id] = row
         for session_id, own in by_session.items():
             ids = self._under_way.enter(session_id, sorted(own))
-            urgent = [number for number in ids if own[number]]
+            urgent = {number for number in ids if own[number].urgent}
             key = self.keys.of(session_id)
             ahead = self._line.ids_of(session_id)
             if ids and ahead:
                 self._waiting.lines.hold(key, ahead)
-            self._waiting.add_unread(key, ids, set(urgent), old=session_id in lost)
+            self._waiting.add_unread(key, ids, urgent, old=session_id in lost)
+            self._waiting.note_unsure(key, [number for number in ids if own[number].unsure])
         self._note_urgent()
 
     def again(self, row: InboxRow) -> None:

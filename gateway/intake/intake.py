@@ -40,6 +40,10 @@ from gateway.storage.waiting import UnreadRow, WaitingChat, goes_first
 from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
+"""Maximum messages that are taken together."""
+
+MIN_BATCH: Final = 8
+"""The same where questions keep interrupting talk."""
 
 URGENT_SECONDS: Final = 0.02
 """Seconds after which urgent messages that are planned are written, and the others come later."""
@@ -84,6 +88,7 @@ class Intake:
         self._left_over = LeftOver(services, *places, self._merge)
         self._placed = 0
         self.watch = WaitingWatch(services, lambda: self._placed)
+        self._most = MAX_BATCH
         self._is_placing, self._rested = False, anyio.Event()
 
     async def accept(
@@ -293,7 +298,7 @@ class Intake:
             await self._waiting.lines.filled()
             self._is_placing = True
             try:
-                ready, urgent = await self._waiting.take(MAX_BATCH)
+                ready, urgent = await self._waiting.take(self._most)
                 for key, number in ready.ended:
                     self._under_way.leave(None, number)
                     self._under_way.leave(key, number)
@@ -353,6 +358,8 @@ class Intake:
                     self._leaves(parts)
             for parts in reversed(later):
                 self._put_back(parts)
+            if not urgent:  # what is put back was taken in vain
+                self._most = max(MIN_BATCH, len(ours) - len(later)) if later else MAX_BATCH
 
     def _leaves(self, parts: Parts) -> None:
         self._placed += len(parts)

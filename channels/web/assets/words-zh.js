@@ -147,6 +147,8 @@ export const words = {
   'in part estimated': '部分为估算',
   Cost: '费用',
   'cost {0}': '费用 {0}',
+  'price unknown': '价格未知',
+  'at least {0}': '至少 {0}',
   'about {0}': '约 {0}',
 
   // the name

@@ -80,8 +80,12 @@ export const short = (value) => format('short', (l) => new Intl.NumberFormat(l, 
 let currency = 'USD';
 export const setCurrency = (name) => { currency = name; };
 
-// Money in the currency of the prices.
-export const money = (value) => amount(value, currency, locale());
+// Money in the currency of the prices. What is `unpriced` has no known price, which is not 0.
+export const money = (value, unpriced = false) => {
+  if (unpriced && value === null) return t('price-unknown');
+  const known = amount(value, currency, locale());
+  return unpriced ? t('price-at-least', known) : known;
+};
 
 addWords({
   en: {
@@ -94,7 +98,7 @@ addWords({
     'signed-out.token': 'Sign in with the access token', 'signed-out.used': 'This link opened nothing.',
     'read.brand': 'read only', 'read.ended': 'This link has ended', 'read.ask': 'Ask the person who gave it to you for another one.',
     'read.busy': 'Too many are opening links just now', 'read.closed': 'This tape is no longer open to you', 'read.again': 'Open your link once more. If it no longer works, ask the person who gave it to you for another one.',
-    stop: '.', 'again': 'Try again', close: 'Close', private: 'private', 'all-chats': 'All chats', 'to-tape': 'Back to the timeline',
+    stop: '.', 'again': 'Try again', close: 'Close', private: 'private', 'all-chats': 'All chats', 'to-tape': 'Back to the timeline', 'price-unknown': 'price unknown', 'price-at-least': 'at least {0}',
   },
   zh: {
     console: '控制台', navigation: '页面', skip: '跳到内容', leave: '退出',
@@ -106,6 +110,6 @@ addWords({
     'signed-out.token': '用访问令牌登录', 'signed-out.used': '此链接未能打开控制台。',
     'read.brand': '只读', 'read.ended': '此链接已失效', 'read.ask': '请向给您链接的人索取新的链接。',
     'read.busy': '现在打开链接的人太多', 'read.closed': '您已无法继续阅读此磁带', 'read.again': '请重新打开您的链接。如果链接已失效，请向给您链接的人索取新的链接。',
-    stop: '。', 'again': '重试', close: '关闭', private: '私聊', 'all-chats': '所有聊天', 'to-tape': '返回磁带',
+    stop: '。', 'again': '重试', close: '关闭', private: '私聊', 'all-chats': '所有聊天', 'to-tape': '返回磁带', 'price-unknown': '价格未知', 'price-at-least': '至少 {0}',
   },
 });

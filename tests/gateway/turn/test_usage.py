@@ -51,14 +51,14 @@ async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(
     assert row["cost"] == pytest.approx((110 * 1.0 + 190 * 0.1 + 30 * 4.0) / 1e6)
 
 
-async def test_without_prices_tokens_count_and_cost_nothing(
+async def test_without_prices_tokens_count_and_what_they_cost_is_unknown(
     gateway: Gateway, model: FakeOpenAI
 ) -> None:
     model.enqueue(DONE)
     async with visit(gateway.url, "Alice") as (alice,):
         await alice.answer(await alice.say("one"))
     (row,) = await used(gateway, "model")
-    assert (row["key"], row["cost"]) == ("model", 0)
+    assert (row["key"], row["cost"], row["unpriced"]) == ("model", None, 1)
 
 
 async def test_what_a_failed_turn_used_counts(model: FakeOpenAI, gateway: Gateway) -> None:

@@ -117,7 +117,7 @@ function strip(chat, agent) {
     chat.spark ? spark(chat.spark, t('deck.spark', chat.spark.reduce((sum, one) => sum + one, 0))) : null,
     make('p', { class: 'strip-used' },
       make('span', {}, odometer(short(chat.tokens), t('deck.tokens', number(chat.tokens))), ' ', make('span', { class: 'unit', 'aria-hidden': 'true' }, t('deck.unit'))),
-      make('span', { class: 'cost' }, t('deck.cost', money(chat.cost)))));
+      make('span', { class: 'cost' }, chat.unpriced && chat.cost === null ? money(null, true) : t('deck.cost', money(chat.cost, chat.unpriced)))));
 }
 
 function last({ last: said, private: isPrivate }, agent) {

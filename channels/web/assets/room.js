@@ -1,7 +1,7 @@
 // The room: connects the transcript and the composer to the gateway.
 
 import {
-  Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
+  Outbox, Stream, ask as call, base, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
   returnFromLogin,
 } from './link.js';
 import { Faces } from './faces.js';
@@ -63,7 +63,7 @@ const transcript = new Transcript({
     handlers.reactions(await call(`/api/rooms/${encodeURIComponent(room)}/reactions`, { answer: id, value }));
   },
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
-  imageOf: (id, number) => `/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
+  imageOf: (id, number) => `${base}/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
@@ -71,7 +71,7 @@ const transcript = new Transcript({
   onChange: refresh,
 });
 
-setUpBodies($('track'), announce, (id, number) => `/api/rooms/${encodeURIComponent(room)}/answers/${encodeURIComponent(id)}/images/${number}`);
+setUpBodies($('track'), announce, (id, number) => `${base}/api/rooms/${encodeURIComponent(room)}/answers/${encodeURIComponent(id)}/images/${number}`);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {

@@ -89,7 +89,7 @@ export const money = (value, unpriced = false) => {
 
 addWords({
   en: {
-    console: 'console', navigation: 'Screens', skip: 'Skip to the screen', leave: 'Sign out',
+    console: 'console', navigation: 'Screens', skip: 'Skip to the screen', leave: 'Sign out', back: 'Back to the room', scrolls: 'More columns: scroll sideways',
     palette: 'Go to… (Ctrl-K)', 'palette.label': 'Go to a screen or a chat', 'palette.none': 'Nothing of that name.',
     unreachable: 'The gateway cannot be reached. Try again in a moment.', refused: 'The gateway refused this (status {0}).',
     'live.away': 'not live: reconnecting', 'live.unsure': 'not live: asking your platform what you may see', 'later.title': 'Not just now', 'later.again': 'This page tries again by itself.', 'no-screen': 'There is no such screen.', loading: 'Loading…',
@@ -101,7 +101,7 @@ addWords({
     stop: '.', 'again': 'Try again', close: 'Close', private: 'private', 'all-chats': 'All chats', 'to-tape': 'Back to the timeline', 'price-unknown': 'price unknown', 'price-at-least': 'at least {0}',
   },
   zh: {
-    console: '控制台', navigation: '页面', skip: '跳到内容', leave: '退出',
+    console: '控制台', navigation: '页面', skip: '跳到内容', leave: '退出', back: '返回聊天室', scrolls: '还有更多列：请横向滚动',
     palette: '前往…（Ctrl-K）', 'palette.label': '前往某个页面或聊天', 'palette.none': '没有这个名称。',
     unreachable: '无法连接网关，请稍后再试。', refused: '网关拒绝了请求（状态 {0}）。',
     'live.away': '未实时更新：正在重新连接', 'live.unsure': '未实时更新：正在向您的平台询问您可查看的内容', 'later.title': '暂时无法打开', 'later.again': '此页面会自动重试。', 'no-screen': '没有这个页面。', loading: '正在载入…',

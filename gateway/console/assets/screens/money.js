@@ -46,12 +46,12 @@ export function mount(root) {
     const { total: sum } = found;
     const input = sum.input + sum.cached;
     const tokens = input + sum.output;
-    total.replaceChildren(make('span', {}, odometer(short(tokens), t('money.tokens', number(tokens))), ' ', make('span', { class: 'unit', 'aria-hidden': 'true' }, t('money.unit'))), make('strong', {}, t('money.total', number(sum.turns), money(sum.cost, sum.unpriced)),
+    total.replaceChildren(make('span', {}, odometer(short(tokens), t('money.tokens', number(tokens))), ' ', make('span', { class: 'unit', 'aria-hidden': 'true' }, t('money.unit'))), make('strong', {}, t('money.total', number(sum.turns), money(sum.cost, sum.unpriced))),
       input ? make('span', { class: 'row-about' }, t('money.share', Math.round((sum.cached / input) * 100))) : '',
       sum.estimated ? make('span', { class: 'row-about' }, t('money.estimated')) : '');
     if (!found.rows.length) { rows.replaceChildren(make('p', { class: 'empty' }, t('money.none'))); return; }
     const most = Math.max(...found.rows.map((row) => row.cost ?? 0), 1e-9);
-    const columns = [[t(`money.${found.by}`)], ...['turns', 'calls', 'input', 'cached', 'output', 'cost'].map((name) => [t(`money.${name}`), 'number']), ['', 'bar']];
+    const columns = [[t(`money.${found.by}`)], ...['turns', 'calls', 'input', 'cached', 'output', 'cost'].map((name) => [t(`money.${name}`), 'number']), ['', 'bar share']];
     rows.replaceChildren(table(t('money.title'), columns, found.rows.map((row) => [
       make('bdi', {}, row.name || row.key || t('money.erased')), number(row.turns), number(row.calls), number(row.input), number(row.cached), number(row.output),
       `${row.estimated && row.cost !== null ? '≈ ' : ''}${money(row.cost, row.unpriced)}`, make('meter', { min: 0, max: most, value: row.cost ?? 0, 'aria-label': money(row.cost, row.unpriced) }),

@@ -60,7 +60,7 @@ def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
         path = page_of(found.person if is_guest else "")
         response = JSONResponse({"room": found.room, "path": path})
         if found.cookie and is_guest:
-            # The second one tells the login who comes back, for an invitation to another room.
+            # By the second one, the login knows who comes back with an invitation to another room.
             for place in (path.rstrip("/"), LOGIN):
                 _set_cookie(gate, request, response, found.cookie, GUEST_COOKIE, place)
         elif found.cookie:

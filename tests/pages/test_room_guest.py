@@ -10,7 +10,7 @@ from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.browser import browsing, enter, marks, say
 from tests.kit.gateways import settled
-from tests.pages.entering import invitation
+from tests.pages.entering import guest_page, invitation
 
 pytestmark = marks
 
@@ -81,6 +81,26 @@ async def test_what_a_guest_s_window_asks_for_is_below_its_own_path(
         await expect(owner.locator("#name-text")).to_have_text("Ann")
         await guest.reload()
         await expect(guest.locator("#name-text")).to_have_text("Gus")
+
+
+async def test_a_guest_elsewhere_is_led_to_their_page_from_every_address(
+    gateway: Gateway, chromium: Browser
+) -> None:
+    async with browsing(chromium) as opened:
+        owner = await enter(await opened.new_context(), gateway.url, "Ann")
+        guest = await guest_page(opened)
+        await guest.goto(await invitation(owner))
+        await guest.get_by_role("textbox", name="Your name").fill("Gus")
+        await guest.keyboard.press("Enter")
+        await expect(guest.get_by_text("connected", exact=True)).to_be_visible()
+        place = guest.url
+        for address in ("", "?room=lobby", "?room=attic"):
+            await guest.goto(f"{gateway.url}{address}")
+            await expect(guest.get_by_text("connected", exact=True)).to_be_visible()
+            assert guest.url == place, address
+        # Another one's address leads nowhere.
+        await guest.goto(f"{gateway.url}g/w-000000000000/?room=lobby")
+        await expect(guest.get_by_role("textbox", name="Token")).to_be_visible()
 
 
 @pytest.mark.parametrize("room", ["lobby", "the kitchen"])

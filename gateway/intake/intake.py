@@ -40,6 +40,10 @@ from gateway.storage.waiting import UnreadRow, WaitingChat, goes_first
 from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
+"""Maximum messages that are taken together."""
+
+MIN_BATCH: Final = 8
+"""The same where questions keep interrupting talk."""
 
 URGENT_SECONDS: Final = 0.02
 """Seconds after which urgent messages that are planned are written, and the others come later."""
@@ -84,6 +88,7 @@ class Intake:
         self._left_over = LeftOver(services, *places, self._merge)
         self._placed = 0
         self.watch = WaitingWatch(services, lambda: self._placed)
+        self._most = MAX_BATCH
         self._is_placing, self._rested = False, anyio.Event()
 
     async def accept(
@@ -192,17 +197,18 @@ class Intake:
 
         `lost` are the sessions that an earlier process has worked on.
         """
-        by_session: dict[str, dict[int, bool]] = {}
+        by_session: dict[str, dict[int, UnreadRow]] = {}
         for row in rows:
-            by_session.setdefault(row.session_id, {})[row.id] = row.urgent
+            by_session.setdefault(row.session_id, {})[row.id] = row
         for session_id, own in by_session.items():
             ids = self._under_way.enter(session_id, sorted(own))
-            urgent = [number for number in ids if own[number]]
+            urgent = {number for number in ids if own[number].urgent}
             key = self.keys.of(session_id)
             ahead = self._line.ids_of(session_id)
             if ids and ahead:
                 self._waiting.lines.hold(key, ahead)
-            self._waiting.add_unread(key, ids, set(urgent), old=session_id in lost)
+            self._waiting.add_unread(key, ids, urgent, old=session_id in lost)
+            self._waiting.note_unsure(key, [number for number in ids if own[number].unsure])
         self._note_urgent()
 
     def again(self, row: InboxRow) -> None:
@@ -292,7 +298,7 @@ class Intake:
             await self._waiting.lines.filled()
             self._is_placing = True
             try:
-                ready, urgent = await self._waiting.take(MAX_BATCH)
+                ready, urgent = await self._waiting.take(self._most)
                 for key, number in ready.ended:
                     self._under_way.leave(None, number)
                     self._under_way.leave(key, number)
@@ -352,6 +358,8 @@ class Intake:
                     self._leaves(parts)
             for parts in reversed(later):
                 self._put_back(parts)
+            if not urgent:  # what is put back was taken in vain
+                self._most = max(MIN_BATCH, len(ours) - len(later)) if later else MAX_BATCH
 
     def _leaves(self, parts: Parts) -> None:
         self._placed += len(parts)

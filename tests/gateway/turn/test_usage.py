@@ -206,6 +206,27 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(
     assert "'day', 'chat', 'person', 'model', 'turn'" in " ".join(err.split())
 
 
+async def test_usage_tells_an_unknown_price_apart_from_what_costs_nothing(
+    gateway: Gateway, tmp_path: Path
+) -> None:
+    unit, ledger = Unit(), gateway.services.ledger
+    for model, cost in (("dear", 1.5), ("free", 0.0), ("strange", None)):
+        used = TurnUsage("t-1", model, "2999-01-01", "c:1", "c:7", "Al", 1, 2, 0, 1, cost)
+        ledger.usage.record(unit, used)
+    await ledger.store.commit(unit)
+    code, out, _err = await run_tapeway(make_environ(tmp_path), "usage", "--by", "model")
+    assert code == 0
+    header, *lines = [line.split() for line in out.splitlines()]
+    assert header[-2:] == ["cost", "unpriced"]
+    shown = {line[0]: line[5:] for line in lines}
+    assert shown == {
+        "dear": ["1.50"],
+        "free": [],
+        "strange": ["unknown", "1"],
+        "total": ["1.50", "1"],
+    }
+
+
 async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(
     gateway: Gateway, model: FakeOpenAI, tmp_path: Path
 ) -> None:

@@ -55,7 +55,9 @@ def drawing(tree: Path) -> Iterator[Draws]:
     given, found = process.stdin, process.stdout
 
     def draw(target: str, text: str, deltas: int) -> dict[str, float]:
-        print(json.dumps({"target": target, "text": text, "deltas": deltas}), file=given, flush=True)
+        print(
+            json.dumps({"target": target, "text": text, "deltas": deltas}), file=given, flush=True
+        )
         took: dict[str, float] = json.loads(found.readline())
         return took
 

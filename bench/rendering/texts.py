@@ -54,7 +54,9 @@ static int weigh_{n}(const struct leaf *leaf, int **into, size_t count)
 Call `weigh_{n}(leaf, &into, 2**{n})`, and free what it made.
 
 """
-_ROW: Final = "| {n} | Assam number {n} | **{n}** g of `leaf` | 3*{n} minutes | good, and a bit sharp |\n"
+_ROW: Final = (
+    "| {n} | Assam number {n} | **{n}** g of `leaf` | 3*{n} minutes | good, and a bit sharp |\n"
+)
 _TABLE: Final = """These are the teas of the house, with what each of them needs:
 
 | No | Tea | Leaves | Time | How it is |
@@ -77,9 +79,44 @@ ANSWERS: Final[Mapping[str, str]] = {
 }
 
 SHAPES: Final = (
-    *("- - - ", "[a]", "[a](", "[", "![", "![a](b", "[a][", "[[a]", "<", "<a", "<a>", "<!--", "<b>\n"),
-    *(">", "> - > - a\n", "|a|b|\n|-|-|\n", "```\n", "~~~\n> ", "[a]: b\n", "*a **b ", "_a __b ", "**"),
-    *("[a](https://a.example/b?c=d) ", "1. a\n", "a ", "a", "`", "` `` ``` ", "\\", "\\(", "\\[a", "$"),
+    *(
+        "- - - ",
+        "[a]",
+        "[a](",
+        "[",
+        "![",
+        "![a](b",
+        "[a][",
+        "[[a]",
+        "<",
+        "<a",
+        "<a>",
+        "<!--",
+        "<b>\n",
+    ),
+    *(
+        ">",
+        "> - > - a\n",
+        "|a|b|\n|-|-|\n",
+        "```\n",
+        "~~~\n> ",
+        "[a]: b\n",
+        "*a **b ",
+        "_a __b ",
+        "**",
+    ),
+    *(
+        "[a](https://a.example/b?c=d) ",
+        "1. a\n",
+        "a ",
+        "a",
+        "`",
+        "` `` ``` ",
+        "\\",
+        "\\(",
+        "\\[a",
+        "$",
+    ),
     *("$a", "||a", "|| ||", "&amp;", "@here <!channel> ", "# a\n", "\uff1a**\uff0c", "~a~~b "),
 )
 """Forty pieces of text; repeated, each is the worst for some step of drawing."""

@@ -1,0 +1,194 @@
+"""Parses each block of an answer that grows once.
+
+A block has ended where the next one stands behind a blank line and its first line is complete:
+nothing that follows changes what is before. Nothing reaches over a blank line but lists, code and
+HTML, and what these take in is no block beside them; links are not defined elsewhere in a text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+from threading import Lock
+from typing import Final, NamedTuple
+
+from channels.markdown.literal import without_wide_stops
+from channels.markdown.segment import MarkdownEvent, Segment, read_segment
+
+MAX_TEXTS: Final = 32
+"""Maximum texts whose parse is kept whole."""
+
+MAX_GROWING: Final = 256
+"""Maximum answers of which the blocks that have ended are kept."""
+
+MAX_EVENTS: Final = 40_000
+"""Maximum events that are kept of the texts, and the same of the blocks: some megabytes."""
+
+_KEY: Final = 64
+"""How many characters of a text say which answer it may be; a shorter one is parsed whole."""
+
+
+class Parsed(NamedTuple):
+    """What is known of a text.
+
+    events  its events, in source order
+    signs   the positions of what looks like a mark and is none, some of them inside code
+    """
+
+    events: list[MarkdownEvent]
+    signs: list[int]
+
+
+class _Cut(NamedTuple):
+    """Where a block has ended and the next one begins.
+
+    place          where that one begins
+    known          how much of the text says so
+    events, signs  how many there are before it
+    letters        which letters stand for wide punctuation there
+    """
+
+    place: int
+    known: int
+    events: int
+    signs: int
+    letters: dict[str, int]
+
+
+_START: Final = _Cut(0, 0, 0, 0, {})
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The blocks of an answer that have ended: `text` is what the last cut knows."""
+
+    text: str = ""
+    cuts: list[_Cut] = field(default_factory=list)
+    events: list[MarkdownEvent] = field(default_factory=list)
+    signs: list[int] = field(default_factory=list)
+
+    def last_in(self, text: str) -> _Cut:
+        """Return the last cut that a text has as well."""
+        at = bisect_right(self.cuts, _common(self.text, text), key=attrgetter("known"))
+        return self.cuts[at - 1] if at else _START
+
+    def end(self, text: str, cut: _Cut, segment: Segment) -> None:
+        """Add the blocks that have ended behind a cut."""
+        more = list(_cuts(text, cut, segment))
+        if not more or (self.cuts and self.cuts[-1].known >= more[-1].known):
+            return
+        del self.cuts[bisect_right(self.cuts, cut.place, key=attrgetter("place")) :]
+        del self.events[cut.events :]
+        del self.signs[cut.signs :]
+        last = more[-1]
+        self.cuts += more
+        self.events += segment.events[: last.events - cut.events]
+        self.signs += segment.signs[: last.signs - cut.signs]
+        self.text = text[: last.known]
+
+
+class Parses:
+    """What is kept of the texts that were parsed last, for any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._texts: OrderedDict[str, Parsed] = OrderedDict()
+        self._growing: OrderedDict[str, _Growing] = OrderedDict()
+        self._kept = self._ended = 0  # events
+
+    def of(self, text: str) -> Parsed:
+        """Return what is known of a text; nobody may change it."""
+        with self._lock:
+            if (known := self._texts.get(text)) is not None:
+                self._texts.move_to_end(text)
+                return known
+            growing = self._growing.get(text[:_KEY])
+            cut = growing.last_in(text) if growing is not None else _START
+            events = growing.events[: cut.events] if growing is not None else []
+            signs = growing.signs[: cut.signs] if growing is not None else []
+        segment = read_segment(text, cut.place, dict(cut.letters))
+        if cut.place and not segment.whole:
+            cut, events, signs = _START, [], []
+            segment = read_segment(text, 0, {})
+        found = Parsed(events + segment.events, signs + segment.signs)
+        with self._lock:
+            self._keep(text, found)
+            if segment.whole and len(text) > _KEY:
+                self._end(text, cut, segment)
+        return found
+
+    def _keep(self, text: str, found: Parsed) -> None:
+        if text not in self._texts:
+            self._kept += len(found.events)
+        self._texts[text] = found
+        while len(self._texts) > MAX_TEXTS or (self._kept > MAX_EVENTS and len(self._texts) > 1):
+            _text, oldest = self._texts.popitem(last=False)
+            self._kept -= len(oldest.events)
+
+    def _end(self, text: str, cut: _Cut, segment: Segment) -> None:
+        growing = self._growing.get(text[:_KEY]) or _Growing()
+        before = len(growing.events)
+        if cut.place and cut not in growing.cuts:
+            return  # another thread has taken it away
+        growing.end(text, cut, segment)
+        if not growing.cuts:
+            return
+        self._ended += len(growing.events) - before
+        self._growing[text[:_KEY]] = growing
+        self._growing.move_to_end(text[:_KEY])
+        while len(self._growing) > MAX_GROWING or self._ended > MAX_EVENTS:
+            _key, oldest = self._growing.popitem(last=False)
+            self._ended -= len(oldest.events)
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with that are the same."""
+    if other.startswith(one):
+        return len(one)
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _cuts(text: str, cut: _Cut, segment: Segment) -> Iterator[_Cut]:
+    """Yield where blocks have ended in what was read behind a cut."""
+    depth = signs = 0
+    last, letters = cut.place, cut.letters
+    for number, event in enumerate(segment.events):
+        if event.phase == "close":
+            depth -= 1
+            continue
+        if not depth and (known := _ended_at(text, event.start, last, segment.hold)):
+            while signs < len(segment.signs) and segment.signs[signs] < event.start:
+                signs += 1
+            letters = _letters(text[last : event.start], letters)
+            last = event.start
+            yield _Cut(last, known, cut.events + number, cut.signs + signs, letters)
+        depth += event.phase == "open"
+
+
+def _ended_at(text: str, place: int, last: int, hold: int) -> int:
+    """Return how much of a text says that what stands before a block has ended; 0 if none does."""
+    if not last < place <= hold or text[place - 1] != "\n" or text[place] in " \t\r\n":
+        return 0
+    before = text.rfind("\n", 0, place - 1)
+    if before < 0 or text[before + 1 : place - 1].strip(" \t"):
+        return 0
+    return text.find("\n", place) + 1
+
+
+def _letters(part: str, letters: dict[str, int]) -> dict[str, int]:
+    """Return the letters that stand for wide punctuation behind a part of a text."""
+    if part.isascii():
+        return letters
+    more = dict(letters)
+    without_wide_stops(part, more)
+    return more

@@ -34,7 +34,6 @@ _DEFINITION: Final = re.compile(
     r"^([ \t>*+\-\d.)]*\[(?:[^\[\]\\\n]|\\.|\\?\n(?![ \t]*\n)){1,999})\](?=:)", re.MULTILINE
 )
 _HIDDEN: Final = dict(zip(MARKS, map(chr, (*range(1, 9), *range(0x0E, 0x17))), strict=True))
-_ANY_HIDDEN: Final = re.compile(r"[\x01-\x08\x0e-\x16\ufdd0-\ufdef]")
 _SHOWN: Final[dict[int, str]] = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
@@ -42,6 +41,7 @@ _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 
 _BLANK_LINE: Final = re.compile(rb"\n[ \t]*\r?\n")
 _HTML_ROUNDS: Final = 3
+_new: Final = tuple.__new__
 
 
 class MarkdownEvent(NamedTuple):
@@ -162,19 +162,19 @@ def _placed(
     places = None if source.isascii() else _in_characters(found, source)
     events: list[MarkdownEvent] = []
     for payload, at in found:
-        phase: Literal["open", "close", "leaf"] = "leaf"
-        name, data = payload, None
-        if not isinstance(payload, str):
-            ((name, data),) = payload.items()
-            if name in ("Start", "End"):
+        phase, name, data = "leaf", payload, None
+        if payload.__class__ is dict:
+            [(name, data)] = payload.items()
+            if name == "Start" or name == "End":
                 phase = "open" if name == "Start" else "close"
-                name, data = (data, None) if isinstance(data, str) else next(iter(data.items()))
+                [(name, data)] = data.items() if data.__class__ is dict else [(data, None)]
         start, end = at["start"], at["end"]
         if places is not None:
             start, end = places[start], places[end]
-        if shown is not None and data is not None and _hides(data):
+        if shown is not None and data is not None:
             data = _as_shown(data, shown)
-        events.append(MarkdownEvent(phase, name, data, start + base, end + base))
+        # `MarkdownEvent(...)` would take as long again as the rest of this loop.
+        events.append(_new(MarkdownEvent, (phase, name, data, start + base, end + base)))
     return events
 
 
@@ -190,15 +190,9 @@ def _in_characters(found: list[tuple[Any, Any]], source: str) -> dict[int, int]:
     return places
 
 
-def _hides(data: Any) -> bool:
-    if isinstance(data, str):
-        return _ANY_HIDDEN.search(data) is not None
-    return isinstance(data, dict)
-
-
 def _as_shown(data: Any, shown: dict[int, str]) -> Any:
     if isinstance(data, str):
-        return data.translate(shown)
+        return data if data.isprintable() else data.translate(shown)
     if isinstance(data, dict):
         return {key: _as_shown(value, shown) for key, value in data.items()}
     return data

@@ -31,15 +31,34 @@ _KEY: Final = 64
 """How many characters of a text say which answer it may be; a shorter one is parsed whole."""
 
 
+class Block(NamedTuple):
+    """A part of a text that the rest changes nothing in: its positions, and those of its events."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
 class Parsed(NamedTuple):
     """What is known of a text.
 
     events  its events, in source order
     signs   the positions of what looks like a mark and is none, some of them inside code
+    cuts    where blocks have ended
     """
 
     events: list[MarkdownEvent]
     signs: list[int]
+    cuts: list[_Cut]
+
+    def blocks(self, text: str) -> Iterator[Block]:
+        """Yield the parts of the text; all but the last have ended."""
+        start = first = 0
+        for cut in self.cuts:
+            yield Block(start, cut.place, first, cut.events)
+            start, first = cut.place, cut.events
+        yield Block(start, len(text), first, len(self.events))
 
 
 class _Cut(NamedTuple):
@@ -75,9 +94,12 @@ class _Growing:
         at = bisect_right(self.cuts, _common(self.text, text), key=attrgetter("known"))
         return self.cuts[at - 1] if at else _START
 
-    def end(self, text: str, cut: _Cut, segment: Segment) -> None:
+    def cuts_to(self, cut: _Cut) -> list[_Cut]:
+        """Return the cuts up to one, with that one."""
+        return self.cuts[: bisect_right(self.cuts, cut.place, key=attrgetter("place"))]
+
+    def end(self, text: str, cut: _Cut, segment: Segment, more: list[_Cut]) -> None:
         """Add the blocks that have ended behind a cut."""
-        more = list(_cuts(text, cut, segment))
         if not more or (self.cuts and self.cuts[-1].known >= more[-1].known):
             return
         del self.cuts[bisect_right(self.cuts, cut.place, key=attrgetter("place")) :]
@@ -109,15 +131,17 @@ class Parses:
             cut = growing.last_in(text) if growing is not None else _START
             events = growing.events[: cut.events] if growing is not None else []
             signs = growing.signs[: cut.signs] if growing is not None else []
+            cuts = growing.cuts_to(cut) if growing is not None else []
         segment = read_segment(text, cut.place, dict(cut.letters))
         if cut.place and not segment.whole:
-            cut, events, signs = _START, [], []
+            cut, events, signs, cuts = _START, [], [], []
             segment = read_segment(text, 0, {})
-        found = Parsed(events + segment.events, signs + segment.signs)
+        more = list(_cuts(text, cut, segment)) if segment.whole else []
+        found = Parsed(events + segment.events, signs + segment.signs, cuts + more)
         with self._lock:
             self._keep(text, found)
-            if segment.whole and len(text) > _KEY:
-                self._end(text, cut, segment)
+            if more and len(text) > _KEY:
+                self._end(text, cut, segment, more)
         return found
 
     def _keep(self, text: str, found: Parsed) -> None:
@@ -128,12 +152,12 @@ class Parses:
             _text, oldest = self._texts.popitem(last=False)
             self._kept -= len(oldest.events)
 
-    def _end(self, text: str, cut: _Cut, segment: Segment) -> None:
+    def _end(self, text: str, cut: _Cut, segment: Segment, more: list[_Cut]) -> None:
         growing = self._growing.get(text[:_KEY]) or _Growing()
         before = len(growing.events)
         if cut.place and cut not in growing.cuts:
             return  # another thread has taken it away
-        growing.end(text, cut, segment)
+        growing.end(text, cut, segment, more)
         if not growing.cuts:
             return
         self._ended += len(growing.events) - before

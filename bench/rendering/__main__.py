@@ -1,6 +1,6 @@
 """What it costs to draw an answer that grows: `python -m bench.rendering --help`.
 
-An answer of 4 KB comes in 200 deltas, twenty a second, and each target draws what it has of it at
+An answer of 4 KB comes in 200 deltas, in ten seconds, and each target draws what it has of it at
 its own interval. The answers begin with a number, so that none is remembered. Printed is the CPU
 an answer takes, in ms, the median of the rounds; with --base also the same of another checkout,
 measured in turns with this one, and the median of the ratios. Then forty hostile texts of 10 KB:
@@ -55,9 +55,8 @@ def drawing(tree: Path) -> Iterator[Draws]:
     given, found = process.stdin, process.stdout
 
     def draw(target: str, text: str, deltas: int) -> dict[str, float]:
-        print(
-            json.dumps({"target": target, "text": text, "deltas": deltas}), file=given, flush=True
-        )
+        task = {"target": target, "text": text, "deltas": deltas}
+        print(json.dumps(task), file=given, flush=True)
         took: dict[str, float] = json.loads(found.readline())
         return took
 
@@ -110,7 +109,10 @@ def hostile_figures(draw: Draws, targets: list[str]) -> Iterator[Figure]:
     for target in targets:
         progress(f"{target}: hostile texts")
         draw(target, ANSWERS["English"], HOSTILE_DELTAS)
-        took = [min(_longest(draw, target, text) for _ in range(2)) for text in hostile()]
+        took = [
+            min(_longest(draw, target, f"{number}\n\n{text}") for number in range(2))
+            for text in hostile()
+        ]
         worst = max(range(len(took)), key=took.__getitem__)
         name = f"{target}: longest on the loop of {len(took)} texts ({SHAPES[worst]!r})"
         yield Figure(name, took[worst] * 1e3, "ms", LOOP_BAR)

@@ -1,7 +1,7 @@
 """Draws answers as the targets do, in a process of its own, and says what that took.
 
-It is run as a file, over the packages of any checkout, and needs nothing else of this one. Each line
-of input is a task in JSON, and each line of output what was found.
+It is run as a file, over the packages of any checkout, and needs nothing else of this one. Each
+line of input is a task in JSON, and each line of output what was found.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-DELTAS_PER_SECOND: Final = 20.0
+SECONDS: Final = 10.0  # that an answer takes to come
 THREADED: Final = 500
-"""Characters of a partial text from which Telegram and Discord draw it outside of the event loop."""
+"""Characters of a partial text from which the platforms draw it beside the event loop."""
+
+PAGE: Final = 2_000  # the same of the page, for any text
+INLINE: Final = 4_000  # the same of cutting an answer into pieces
 
 COLUMNS: Final = 100
 
@@ -24,7 +27,7 @@ Target = Callable[[list[str]], Iterator[Call]]
 
 def shown(partials: list[str], seconds: float) -> list[str]:
     """Return the partial texts that a target shows that edits after each so many seconds."""
-    step = max(1, round(seconds * DELTAS_PER_SECOND))
+    step = max(1, round(seconds * len(partials) / SECONDS))
     return partials[step - 1 : -1 : step]
 
 
@@ -49,7 +52,7 @@ def slack(partials: list[str]) -> Iterator[Call]:
 
     begun = getattr(form, "begun", lambda text: text)  # older trees know no longest text
     for text in shown(partials, 1.2):
-        yield lambda text=text: form.settled(begun(text)), True  # type: ignore[misc]
+        yield lambda text=text: form.settled(begun(text)), len(text) < THREADED  # type: ignore[misc]
     yield from _pieces(partials[-1], form.LIMIT, form.size, form.render)
 
 
@@ -57,7 +60,7 @@ def page(partials: list[str]) -> Iterator[Call]:
     from channels.web.format import to_html
 
     for text in [*shown(partials, 0.06), partials[-1]]:
-        yield lambda text=text: to_html(text), True  # type: ignore[misc]
+        yield lambda text=text: to_html(text), len(text) <= PAGE  # type: ignore[misc]
 
 
 def terminal(partials: list[str]) -> Iterator[Call]:
@@ -92,7 +95,7 @@ def _pieces(
     from channels.markdown.split import split
 
     found: list[str] = []
-    yield lambda: found.extend(split(text, limit, size)), len(text) < limit
+    yield lambda: found.extend(split(text, limit, size)), len(text) < INLINE
     for piece in found:
         yield lambda piece=piece: render(piece), True  # type: ignore[misc]
 

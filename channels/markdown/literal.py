@@ -66,6 +66,11 @@ def literals(text: str, *, in_formulas: bool = True) -> list[int]:
     return sorted(found)
 
 
+def may_have_literals(text: str) -> bool:
+    """Return whether to look for literals in a text at all."""
+    return "*" in text or "__" in text or "\\" in text or ("|" in text and "-" in text)
+
+
 def without_wide_stops(
     text: str, letters: dict[str, int] | None = None
 ) -> tuple[str, dict[int, str]]:

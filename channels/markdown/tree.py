@@ -43,7 +43,10 @@ def unescaped(
         for event in events
         if event.phase != "close" and event.name in ("Code", "CodeBlock", *knows)
     ]
-    addresses = [found.span() for found in _WHOLE.finditer(text)] if "://" in text else []
+    addresses: list[tuple[int, int]] = []
+    if events and "://" in text:
+        part = _WHOLE.finditer(text, events[0].start, max(events[-1].end, places[-1] + 1))
+        addresses = [found.span() for found in part]
     found: list[int] = []
     at_code = at_address = 0
     for at in places:

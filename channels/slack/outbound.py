@@ -6,9 +6,12 @@ Every message has its key as metadata, so that it can be found again. Links are 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
+
+import anyio.to_thread
 
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
@@ -28,6 +31,10 @@ NO_BLOCKS: Final = frozenset(("invalid_blocks", "invalid_blocks_format", "msg_bl
 NO_MARKDOWN: Final = frozenset(("no_text", "invalid_arguments", "markdown_text_conflict"))
 STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
 MAX_NEW: Final = 5_000
+MAX_INLINE_RENDER: Final = 500
+"""Maximum characters of partial text that are rendered on the event loop, not in a thread."""
+
+Drawn = TypeVar("Drawn")
 
 
 class SenderSink(Protocol):  # implemented by the channel
@@ -100,15 +107,14 @@ class SlackSender:
         return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
-        text = begun(text)
-        drawn = settled(text)
+        text, drawn = await _apart(_begun_and_settled, text)
         if not is_visible(drawn):
             return draft.platform_id
         ts = draft.platform_id
         if ts is None:
             ts = await self._begun(message, draft) if draft.again else None
             if ts is None:
-                return await self._begin(message, _partial(message, draft, text), drawn)
+                return await self._begin(message, await _partial(message, draft, text), drawn)
         if self._streams.is_open(message):
             try:
                 if await self._streams.append(message, drawn):
@@ -117,7 +123,8 @@ class SlackSender:
                 if over.stopped:
                     self._sink.stop_pressed(message, ts)
                     return ts
-        workspace, content = self._workspaces.of(message.account), _partial(message, draft, text)
+        workspace = self._workspaces.of(message.account)
+        content = await _partial(message, draft, text)
         # If few edits are left, they are kept for answers.
         if await workspace.api.limits.allows("chat.update", Priority.EDIT):
             with suppress(SendDelayed):  # the answer itself will show the rest
@@ -259,9 +266,26 @@ def _whole(message: OutboundMessage) -> _Content:
     return _Content(render(message.text), metadata(message.idem, named(message)), buttons)
 
 
-def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
+async def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
     question = message.ext_id.rpartition("/")[2]
-    return _Content(render(close_open_marks(text)), metadata(draft.idem, question, draft=True))
+    drawn = await _apart(_closed, text)
+    return _Content(drawn, metadata(draft.idem, question, draft=True))
+
+
+async def _apart(draw: Callable[[str], Drawn], text: str) -> Drawn:
+    """Draw a text; one that may take long, beside the event loop."""
+    if len(text) < MAX_INLINE_RENDER:
+        return draw(text)
+    return await anyio.to_thread.run_sync(draw, text)
+
+
+def _begun_and_settled(text: str) -> tuple[str, str]:
+    text = begun(text)
+    return text, settled(text)
+
+
+def _closed(text: str) -> str:
+    return render(close_open_marks(text))
 
 
 async def _write(workspace: Workspace, method: str, content: _Content, **given: Any) -> Any:

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from channels.markdown.literal import without_wide_stops
+from channels.markdown.rows import Rows, rows_of
 from channels.markdown.segment import MarkdownEvent, Segment, read_segment
 
 MAX_TEXTS: Final = 32
@@ -80,6 +81,22 @@ class _Cut(NamedTuple):
 _START: Final = _Cut(0, 0, 0, 0, {})
 
 
+class _Ended(NamedTuple):
+    """What was read of a text behind a cut, and where blocks have ended in it."""
+
+    text: str
+    cut: _Cut
+    segment: Segment
+    more: list[_Cut]
+
+    def rows(self) -> Rows | None:
+        """Return the rows of the table that the text ends in, if it is to be kept."""
+        place, letters = self.cut.place, self.cut.letters
+        return rows_of(
+            self.text, place, self.segment, lambda last: _letters(self.text[place:last], letters)
+        )
+
+
 @dataclass(slots=True)
 class _Growing:
     """The blocks of an answer that have ended: `text` is what the last cut knows."""
@@ -88,6 +105,19 @@ class _Growing:
     cuts: list[_Cut] = field(default_factory=list)
     events: list[MarkdownEvent] = field(default_factory=list)
     signs: list[int] = field(default_factory=list)
+    rows: Rows | None = None
+
+    @property
+    def size(self) -> int:
+        """How many events are kept."""
+        return len(self.events) + (len(self.rows.events) if self.rows is not None else 0)
+
+    def rows_in(self, text: str, cut: _Cut) -> Rows | None:
+        """Return the rows behind a cut that a text has as well."""
+        rows = self.rows
+        if rows is None or rows.since != cut.place or not text.startswith(rows.text):
+            return None
+        return rows
 
     def last_in(self, text: str) -> _Cut:
         """Return the last cut that a text has as well."""
@@ -98,9 +128,15 @@ class _Growing:
         """Return the cuts up to one, with that one."""
         return self.cuts[: bisect_right(self.cuts, cut.place, key=attrgetter("place"))]
 
-    def end(self, text: str, cut: _Cut, segment: Segment, more: list[_Cut]) -> None:
-        """Add the blocks that have ended behind a cut."""
-        if not more or (self.cuts and self.cuts[-1].known >= more[-1].known):
+    def end(self, ended: _Ended) -> None:
+        """Add the blocks that have ended behind a cut, or the rows of the table that goes on."""
+        cut, more, segment = ended.cut, ended.more, ended.segment
+        if not more:
+            rows = ended.rows()
+            if rows is not None and not (self.rows and self.rows.text.startswith(rows.text)):
+                self.rows = rows
+            return
+        if self.cuts and self.cuts[-1].known >= more[-1].known:
             return
         del self.cuts[bisect_right(self.cuts, cut.place, key=attrgetter("place")) :]
         del self.events[cut.events :]
@@ -109,7 +145,7 @@ class _Growing:
         self.cuts += more
         self.events += segment.events[: last.events - cut.events]
         self.signs += segment.signs[: last.signs - cut.signs]
-        self.text = text[: last.known]
+        self.text, self.rows = ended.text[: last.known], None
 
 
 class Parses:
@@ -132,16 +168,20 @@ class Parses:
             events = growing.events[: cut.events] if growing is not None else []
             signs = growing.signs[: cut.signs] if growing is not None else []
             cuts = growing.cuts_to(cut) if growing is not None else []
-        segment = read_segment(text, cut.place, dict(cut.letters))
+            rows = growing.rows_in(text, cut) if growing is not None else None
+        segment = rows.read(text) if rows is not None else None
+        if segment is None:
+            segment = read_segment(text, cut.place, dict(cut.letters))
         if cut.place and not segment.whole:
             cut, events, signs, cuts = _START, [], [], []
             segment = read_segment(text, 0, {})
         more = list(_cuts(text, cut, segment)) if segment.whole else []
         found = Parsed(events + segment.events, signs + segment.signs, cuts + more)
+        ended = _Ended(text, cut, segment, more)
         with self._lock:
             self._keep(text, found)
-            if more and len(text) > _KEY:
-                self._end(text, cut, segment, more)
+            if len(text) > _KEY and segment.whole:
+                self._end(ended)
         return found
 
     def _keep(self, text: str, found: Parsed) -> None:
@@ -152,20 +192,21 @@ class Parses:
             _text, oldest = self._texts.popitem(last=False)
             self._kept -= len(oldest.events)
 
-    def _end(self, text: str, cut: _Cut, segment: Segment, more: list[_Cut]) -> None:
-        growing = self._growing.get(text[:_KEY]) or _Growing()
-        before = len(growing.events)
-        if cut.place and cut not in growing.cuts:
+    def _end(self, ended: _Ended) -> None:
+        key = ended.text[:_KEY]
+        growing = self._growing.get(key) or _Growing()
+        before = growing.size
+        if ended.cut.place and ended.cut not in growing.cuts:
             return  # another thread has taken it away
-        growing.end(text, cut, segment, more)
-        if not growing.cuts:
+        growing.end(ended)
+        if not growing.size:
             return
-        self._ended += len(growing.events) - before
-        self._growing[text[:_KEY]] = growing
-        self._growing.move_to_end(text[:_KEY])
+        self._ended += growing.size - before
+        self._growing[key] = growing
+        self._growing.move_to_end(key)
         while len(self._growing) > MAX_GROWING or self._ended > MAX_EVENTS:
             _key, oldest = self._growing.popitem(last=False)
-            self._ended -= len(oldest.events)
+            self._ended -= oldest.size
 
 
 def _common(one: str, other: str) -> int:

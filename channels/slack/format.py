@@ -136,6 +136,8 @@ def _cleaned(markdown: str) -> str:
 
 
 def _pings(text: str) -> list[int]:
+    if "<" not in text and "@" not in text:
+        return []
     return [found.start() for found in _PING.finditer(text)]
 
 
@@ -203,7 +205,8 @@ def _settled_end(text: str, pings: list[int]) -> int:
 def _open_block(text: str) -> int:
     """Return where the last block begins, which may go on; a fence that is open stays code."""
     depth, start, end = 0, 0, 0
-    for event in parse(text):
+    known = parsed(text)
+    for event in known.events[known.cuts[-1].events if known.cuts else 0 :]:
         if event.phase == "open" and not depth:
             is_fence = event.name == "CodeBlock" and isinstance(event.data, dict)
             start, end = event.start, event.end if is_fence else -1
@@ -244,7 +247,7 @@ def size(markdown: str) -> int:
     It is more than LIMIT for what Slack would make too many blocks of, or more than one table.
     """
     text = neutral(markdown)
-    units = len(text) + sum(char > "\uffff" for char in text)
+    units = len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
     if text.count("\n") < MAX_BLOCKS and text.count("|") < 2:
         return units
     count, tables = _count_blocks(markdown)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 SECONDS: Final = 10.0  # that an answer takes to come
 THREADED: Final = 500
-"""Characters of a partial text from which the platforms draw it beside the event loop."""
+"""Maximum characters of a text that platforms draw on the event loop, not beside it."""
 
 PAGE: Final = 2_000  # the same of the page, for any text
 INLINE: Final = 4_000  # the same of cutting an answer into pieces
@@ -35,7 +35,7 @@ def telegram(partials: list[str]) -> Iterator[Call]:
     from channels.telegram import format as form
 
     for text in shown(partials, 0.7):
-        yield lambda text=text: form.render_partial(text), len(text) < THREADED  # type: ignore[misc]
+        yield lambda text=text: form.render_partial(text), len(text) <= THREADED  # type: ignore[misc]
     yield from _pieces(partials[-1], form.LIMIT, form.size, form.render)
 
 
@@ -43,7 +43,7 @@ def discord(partials: list[str]) -> Iterator[Call]:
     from channels.discord import format as form
 
     for text in shown(partials, 1.1):
-        yield lambda text=text: form.render_partial(text), len(text) < THREADED  # type: ignore[misc]
+        yield lambda text=text: form.render_partial(text), len(text) <= THREADED  # type: ignore[misc]
     yield from _pieces(partials[-1], form.LIMIT, form.size, form.render)
 
 
@@ -52,7 +52,7 @@ def slack(partials: list[str]) -> Iterator[Call]:
 
     begun = getattr(form, "begun", lambda text: text)  # older trees know no longest text
     for text in shown(partials, 1.2):
-        yield lambda text=text: form.settled(begun(text)), len(text) < THREADED  # type: ignore[misc]
+        yield lambda text=text: form.settled(begun(text)), len(text) <= THREADED  # type: ignore[misc]
     yield from _pieces(partials[-1], form.LIMIT, form.size, form.render)
 
 
@@ -97,7 +97,7 @@ def _pieces(
     found: list[str] = []
     yield lambda: found.extend(split(text, limit, size)), len(text) < INLINE
     for piece in found:
-        yield lambda piece=piece: render(piece), True  # type: ignore[misc]
+        yield lambda piece=piece: render(piece), len(piece) <= THREADED  # type: ignore[misc]
 
 
 def drawn(target: str, text: str, deltas: int) -> dict[str, float]:

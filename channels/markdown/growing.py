@@ -19,13 +19,13 @@ from channels.markdown.literal import without_wide_stops
 from channels.markdown.rows import Rows, rows_of
 from channels.markdown.segment import MarkdownEvent, Segment, read_segment
 
-MAX_TEXTS: Final = 32
+MAX_TEXTS: Final = 8
 """Maximum texts whose parse is kept whole."""
 
 MAX_GROWING: Final = 256
 """Maximum answers of which the blocks that have ended are kept."""
 
-MAX_EVENTS: Final = 40_000
+MAX_EVENTS: Final = 20_000
 """Maximum events that are kept of the texts, and the same of the blocks: some megabytes."""
 
 _KEY: Final = 64
@@ -175,13 +175,16 @@ class Parses:
         if cut.place and not segment.whole:
             cut, events, signs, cuts = _START, [], [], []
             segment = read_segment(text, 0, {})
-        more = list(_cuts(text, cut, segment)) if segment.whole else []
-        found = Parsed(events + segment.events, signs + segment.signs, cuts + more)
-        ended = _Ended(text, cut, segment, more)
+        more = _cuts(text, cut, segment)
+        if cut.place:
+            found = Parsed(events + segment.events, signs + segment.signs, cuts + more)
+        else:
+            found = Parsed(segment.events, segment.signs, more)
+        is_table = bool(segment.events) and segment.events[-1].name == "Table"
         with self._lock:
             self._keep(text, found)
-            if len(text) > _KEY and segment.whole:
-                self._end(ended)
+            if (more or is_table) and len(text) > _KEY:
+                self._end(_Ended(text, cut, segment, more))
         return found
 
     def _keep(self, text: str, found: Parsed) -> None:
@@ -223,8 +226,11 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def _cuts(text: str, cut: _Cut, segment: Segment) -> Iterator[_Cut]:
-    """Yield where blocks have ended in what was read behind a cut."""
+def _cuts(text: str, cut: _Cut, segment: Segment) -> list[_Cut]:
+    """Return where blocks have ended in what was read behind a cut."""
+    cuts: list[_Cut] = []
+    if not segment.whole or text.find("\n\n", cut.place) < 0:
+        return cuts
     depth = signs = 0
     last, letters = cut.place, cut.letters
     for number, event in enumerate(segment.events):
@@ -236,18 +242,16 @@ def _cuts(text: str, cut: _Cut, segment: Segment) -> Iterator[_Cut]:
                 signs += 1
             letters = _letters(text[last : event.start], letters)
             last = event.start
-            yield _Cut(last, known, cut.events + number, cut.signs + signs, letters)
+            cuts.append(_Cut(last, known, cut.events + number, cut.signs + signs, letters))
         depth += event.phase == "open"
+    return cuts
 
 
 def _ended_at(text: str, place: int, last: int, hold: int) -> int:
     """Return how much of a text says that what stands before a block has ended; 0 if none does."""
-    if not last < place <= hold or text[place - 1] != "\n" or text[place] in " \t\r\n":
+    if not last < place <= hold or text[place] in " \t\r":
         return 0
-    before = text.rfind("\n", 0, place - 1)
-    if before < 0 or text[before + 1 : place - 1].strip(" \t"):
-        return 0
-    return text.find("\n", place) + 1
+    return text.find("\n", place) + 1 if text.startswith("\n\n", place - 2) else 0
 
 
 def _letters(part: str, letters: dict[str, int]) -> dict[str, int]:

@@ -6,13 +6,11 @@ Every message has its key as metadata, so that it can be found again. Links are 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
-import anyio.to_thread
-
+from channels.apart import apart
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
@@ -31,10 +29,6 @@ NO_BLOCKS: Final = frozenset(("invalid_blocks", "invalid_blocks_format", "msg_bl
 NO_MARKDOWN: Final = frozenset(("no_text", "invalid_arguments", "markdown_text_conflict"))
 STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
 MAX_NEW: Final = 5_000
-MAX_INLINE_RENDER: Final = 500
-"""Maximum characters of partial text that are rendered on the event loop, not in a thread."""
-
-Drawn = TypeVar("Drawn")
 
 
 class SenderSink(Protocol):  # implemented by the channel
@@ -85,7 +79,7 @@ class SlackSender:
             found = await self.find(message)
             if found:
                 return found
-        workspace, content = self._workspaces.of(message.account), _whole(message)
+        workspace, content = self._workspaces.of(message.account), await _whole(message)
         if message.edits:
             ts = message.edits
             await self._become(workspace, message, ts, content)
@@ -101,13 +95,13 @@ class SlackSender:
             return []
         if not found.whole:
             try:
-                await self._edit(workspace, message.chat_id, found.ts, _whole(message))
+                await self._edit(workspace, message.chat_id, found.ts, await _whole(message))
             except DraftGone:
                 return []
         return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
-        text, drawn = await _apart(_begun_and_settled, text)
+        text, drawn = await apart(_begun_and_settled, text)
         if not is_visible(drawn):
             return draft.platform_id
         ts = draft.platform_id
@@ -149,7 +143,7 @@ class SlackSender:
                 return False
             message, ts = found
             workspace = self._workspaces.of(message.account)
-            await self._edit(workspace, message.chat_id, ts, _whole(message))
+            await self._edit(workspace, message.chat_id, ts, await _whole(message))
             return True
         await self._edit(*self._last)
         return True
@@ -259,24 +253,19 @@ class SlackSender:
         return await self._history.find(workspace, message, streams)
 
 
-def _whole(message: OutboundMessage) -> _Content:
+async def _whole(message: OutboundMessage) -> _Content:
     # An edit of a question removes its buttons, which Slack keeps if it gets no new blocks.
     may_have = bool(message.buttons) or (bool(message.edits) and message.kind == "notice")
     buttons = message.buttons if may_have else None
-    return _Content(render(message.text), metadata(message.idem, named(message)), buttons)
+    return _Content(
+        await apart(render, message.text), metadata(message.idem, named(message)), buttons
+    )
 
 
 async def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
     question = message.ext_id.rpartition("/")[2]
-    drawn = await _apart(_closed, text)
+    drawn = await apart(_closed, text)
     return _Content(drawn, metadata(draft.idem, question, draft=True))
-
-
-async def _apart(draw: Callable[[str], Drawn], text: str) -> Drawn:
-    """Draw a text; one that may take long, beside the event loop."""
-    if len(text) < MAX_INLINE_RENDER:
-        return draw(text)
-    return await anyio.to_thread.run_sync(draw, text)
 
 
 def _begun_and_settled(text: str) -> tuple[str, str]:

@@ -75,6 +75,8 @@ def _wrapped(line: str, styles: Sequence[str], columns: int) -> list[str]:
 
 
 def _painted(text: str, styles: Sequence[str]) -> str:
+    if not any(styles):  # as most lines
+        return text
     parts = groupby(zip(text, styles, strict=True), key=lambda one: one[1])
     runs = [("".join(char for char, _style in run), style) for style, run in parts]
     return "".join(f"\x1b[{style.strip(';')}m{run}\x1b[0m" if style else run for run, style in runs)

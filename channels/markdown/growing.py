@@ -157,6 +157,13 @@ class Parses:
         self._growing: OrderedDict[str, _Growing] = OrderedDict()
         self._kept = self._ended = 0  # events
 
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._texts.clear()
+            self._growing.clear()
+            self._kept = self._ended = 0
+
     def of(self, text: str) -> Parsed:
         """Return what is known of a text; nobody may change it."""
         with self._lock:

@@ -38,3 +38,9 @@ class Kept(Generic[Key, Value]):
             while self._size > self._most:
                 _key, (_value, freed) = self._values.popitem(last=False)
                 self._size -= freed
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._values.clear()
+            self._size = 0

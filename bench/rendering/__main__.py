@@ -104,14 +104,14 @@ def answer_figures(draws: list[Draws], targets: list[str], rounds: int) -> Itera
             yield Figure(f"{target}: ratio of the four", sum(ratios) / len(ratios), "x", RATIO_BAR)
 
 
-def hostile_figures(draw: Draws, targets: list[str]) -> Iterator[Figure]:
+def hostile_figures(draw: Draws, targets: list[str], texts: list[str]) -> Iterator[Figure]:
     """Yield the longest that a hostile text holds the event loop, for each target that has one."""
     for target in targets:
         progress(f"{target}: hostile texts")
         draw(target, ANSWERS["English"], HOSTILE_DELTAS)
         took = [
             min(_longest(draw, target, f"{number}\n\n{text}") for number in range(2))
-            for text in hostile()
+            for text in texts
         ]
         worst = max(range(len(took)), key=took.__getitem__)
         name = f"{target}: longest on the loop of {len(took)} texts ({SHAPES[worst]!r})"
@@ -133,7 +133,7 @@ def main() -> None:
     with drawing(HERE) as own, drawing(given.base or HERE) as base:
         draws = [own, base] if given.base else [own]
         figures = list(answer_figures(draws, given.only, given.rounds))
-        figures += hostile_figures(own, given.only)
+        figures += hostile_figures(own, given.only, hostile())
     report(figures, given.json)
 
 

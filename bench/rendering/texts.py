@@ -1,5 +1,6 @@
 """The answers that `bench.rendering` draws: four of 4 KB, and forty of 10 KB that mean harm."""
 
+# ruff: noqa: RUF001
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -11,8 +12,8 @@ HOSTILE_SIZE: Final = 10_000
 
 _ENGLISH: Final = """## Step {n}: warm the pot
 
-Pour a little water into the pot, and *wait* until it is warm. **Do not hurry**: a cold pot takes the
-heat from the leaves, and step {n} would be for nothing. See [the notes](https://tea.example/n/{n}).
+Pour a little water into the pot, and *wait* until it is warm. **Do not hurry**: a cold pot takes
+the heat from the leaves, and step {n} would be for nothing. See [the notes](https://tea.example/n/{n}).
 
 - Take two spoons of leaves, or `spoons = cups + 1` if there are many of you.
 - Let them stand for {n} minutes; 3*{n} are too many, and snake_case_names stay as they are.

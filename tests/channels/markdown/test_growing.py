@@ -78,6 +78,10 @@ CHANGED = (
     "".join(
         f"a\uff1a**{mark}b{mark}**\uff0cc\n\n" for mark in "\u3001\u3002\u3008\u3009\u300a\u300b"
     ),
+    "".join(
+        f"a{stop}**b**c\n\n" for stop in map(chr, (*range(0x3008, 0x3012), *range(0xFF01, 0xFF40)))
+    ),
+    "1. a\n\n2. b\n\n10. c\n\n- d\n\n-e\n\n- f\n\n> g\n\n>h\n",
     "```\n\n@here\n\n`a` @here ```\n\n@channel\n\n` @here `\n\n",
 )
 """Texts in which something far below may change what stands above, or seems to."""
@@ -114,7 +118,7 @@ def forget() -> None:
 
 @pytest.mark.parametrize("text", CHANGED)
 def test_a_text_whose_end_changes_its_beginning_is_drawn_alike_at_each_step(text: str) -> None:
-    grows_as_whole(text, 3)
+    grows_as_whole(text, 1 if len(text) < 100 else 7)
 
 
 @given(markdowns | mixed | tables, st.integers(5, 40))

@@ -28,11 +28,11 @@ MAX_GROWING: Final = 256
 MAX_EVENTS: Final = 20_000
 """Maximum events that are kept of the texts, and the same of the blocks: some megabytes."""
 
-_KEY: Final = 64
+KEY: Final = 64
 """How many characters of a text say which answer it may be; a shorter one is parsed whole."""
 
 
-class Block(NamedTuple):
+class BlockRange(NamedTuple):
     """A part of a text that the rest changes nothing in: its positions, and those of its events."""
 
     start: int
@@ -53,13 +53,13 @@ class Parsed(NamedTuple):
     signs: list[int]
     cuts: list[_Cut]
 
-    def blocks(self, text: str) -> Iterator[Block]:
+    def blocks(self, text: str) -> Iterator[BlockRange]:
         """Yield the parts of the text; all but the last have ended."""
         start = first = 0
         for cut in self.cuts:
-            yield Block(start, cut.place, first, cut.events)
+            yield BlockRange(start, cut.place, first, cut.events)
             start, first = cut.place, cut.events
-        yield Block(start, len(text), first, len(self.events))
+        yield BlockRange(start, len(text), first, len(self.events))
 
 
 class _Cut(NamedTuple):
@@ -157,6 +157,10 @@ class Parses:
         self._growing: OrderedDict[str, _Growing] = OrderedDict()
         self._kept = self._ended = 0  # events
 
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Return how many texts and events of these are kept, and how many answers and events."""
+        return len(self._texts), self._kept, len(self._growing), self._ended
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
@@ -170,7 +174,7 @@ class Parses:
             if (known := self._texts.get(text)) is not None:
                 self._texts.move_to_end(text)
                 return known
-            growing = self._growing.get(text[:_KEY])
+            growing = self._growing.get(text[:KEY])
             cut = growing.last_in(text) if growing is not None else _START
             events = growing.events[: cut.events] if growing is not None else []
             signs = growing.signs[: cut.signs] if growing is not None else []
@@ -190,7 +194,7 @@ class Parses:
         is_table = bool(segment.events) and segment.events[-1].name == "Table"
         with self._lock:
             self._keep(text, found)
-            if (more or is_table) and len(text) > _KEY:
+            if (more or is_table) and len(text) > KEY:
                 self._end(_Ended(text, cut, segment, more))
         return found
 
@@ -203,7 +207,7 @@ class Parses:
             self._kept -= len(oldest.events)
 
     def _end(self, ended: _Ended) -> None:
-        key = ended.text[:_KEY]
+        key = ended.text[:KEY]
         growing = self._growing.get(key) or _Growing()
         before = growing.size
         if ended.cut.place and ended.cut not in growing.cuts:

@@ -15,17 +15,17 @@ from channels.markdown.segment import ADDRESS, WIDE_STOPS, MarkdownEvent
 __all__ = ["ADDRESS", "WIDE_STOPS", "MarkdownEvent", "Parsed", "parse", "parsed", "unescaped"]
 
 _WHOLE: Final = re.compile(r"\bhttps?://\S+")
-_PARSES: Final = Parses()
+PARSES: Final = Parses()
 
 
 def parse(text: str) -> list[MarkdownEvent]:
     """Return the events of a Markdown text, in source order; others have the same list."""
-    return _PARSES.of(text).events
+    return PARSES.of(text).events
 
 
 def parsed(text: str) -> Parsed:
     """Return all that is known of a Markdown text; nobody may change it."""
-    return _PARSES.of(text)
+    return PARSES.of(text)
 
 
 def unescaped(

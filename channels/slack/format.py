@@ -62,7 +62,7 @@ _UNSURE: Final = re.compile(r"\\|__|[*_|`~]+\Z")
 
 _BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
 _MAX_BEGUN: Final = 10
-_BLOCKS: Final = Kept[str, str](500_000)
+BLOCKS: Final = Kept[str, str](500_000)
 """The forms of blocks, up to so many characters with those of the blocks."""
 
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -108,14 +108,14 @@ def _escaped(text: str, stop: int, known: Parsed) -> str:
         source = text[block.start : min(block.end, stop)]
         if first == last:
             parts.append(source)
-        elif block.end > stop or (drawn := _BLOCKS.get(source)) is None:
+        elif block.end > stop or (drawn := BLOCKS.get(source)) is None:
             events = known.events[block.first : block.last]
             places = unescaped(text, events, known.signs[first:last])
             end = min(block.end, stop)
             drawn = _changed(text, block.start, end, [(at, "\\") for at in places])
             parts.append(drawn)
             if block.end <= stop:
-                _BLOCKS.put(source, drawn, len(source) + len(drawn))
+                BLOCKS.put(source, drawn, len(source) + len(drawn))
         else:
             parts.append(drawn)
         if block.end >= stop:

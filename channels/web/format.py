@@ -19,7 +19,7 @@ from channels.web.drawing import draw
 MAX_KEPT: Final = 1_000_000
 """Maximum characters of blocks whose HTML is kept, and of that HTML."""
 
-_BLOCKS: Final = Kept[tuple[str, int], tuple[str, list[str]]](MAX_KEPT)
+BLOCKS: Final = Kept[tuple[str, int], tuple[str, list[str]]](MAX_KEPT)
 
 
 @lru_cache(maxsize=512)
@@ -40,10 +40,10 @@ def _drawn(text: str) -> tuple[str, list[str]]:
     parts, images = list[str](), list[str]()
     for block in known.blocks(text):
         key = (text[block.start : block.end], len(images))
-        found = _BLOCKS.get(key)
+        found = BLOCKS.get(key)
         if found is None:
             found = draw(known.events[block.first : block.last], text, len(images))
-            _BLOCKS.put(key, found, len(key[0]) + len(found[0]))
+            BLOCKS.put(key, found, len(key[0]) + len(found[0]))
         parts.append(found[0])
         images += found[1]
     return "".join(parts), images

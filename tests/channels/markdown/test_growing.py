@@ -89,7 +89,7 @@ CHANGED = (
 
 @pytest.fixture(autouse=True)
 def _short_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing, "_KEY", 8)
+    monkeypatch.setattr(growing, "KEY", 8)
 
 
 numbers = count()
@@ -109,10 +109,10 @@ def grows_as_whole(text: str, step: int) -> None:
 
 def forget() -> None:
     """Forget all that was parsed or drawn."""
-    tree._PARSES.clear()
-    page._BLOCKS.clear()
-    slack._BLOCKS.clear()
-    for cached in (page.to_html, page.linked_images, telegram._render, discord.render):
+    tree.PARSES.clear()
+    page.BLOCKS.clear()
+    slack.BLOCKS.clear()
+    for cached in (page.to_html, page.linked_images, telegram.drawn, discord.render):
         cached.cache_clear()
 
 
@@ -182,10 +182,10 @@ def test_what_is_kept_of_texts_has_a_bound() -> None:
     parses = Parses()
     for number in range(3 * MAX_GROWING):
         parses.of(f"{number} " + "a *b* c\n\n" * 60)
-        assert len(parses._texts) <= MAX_TEXTS
-        assert len(parses._growing) <= MAX_GROWING
-        assert sum(one.size for one in parses._growing.values()) == parses._ended <= MAX_EVENTS
-    kept = sum(len(one.events) for one in parses._texts.values())
-    assert kept == parses._kept <= MAX_EVENTS
+        texts, kept, answers, ended = parses.sizes()
+        assert texts <= MAX_TEXTS
+        assert answers <= MAX_GROWING
+        assert max(kept, ended) <= MAX_EVENTS
+    assert min(texts, kept, answers, ended) > 0
     parses.of("*a* " * MAX_EVENTS)
-    assert len(parses._texts) == 1
+    assert parses.sizes()[0] == 1

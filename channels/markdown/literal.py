@@ -34,6 +34,14 @@ _DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\")
 _NAMED: Final = re.compile(r"\\[A-Za-z0-9]")
 _FORMULA: Final = re.compile(r"\\(?P<mark>[()\[\]\\])|\n[ \t]*\n")
 _CITED: Final = re.compile(r"[\d,\s]*(?:[xX]\s*)?")
+_DOLLARS: Final = re.compile(r"(?<![\\$])\$+")
+_IN_DOLLARS: Final = re.compile(
+    r"\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,500}\$\$"
+    r"|\$(?P<single>[^\s$`](?:[^$`\n]{0,200}[^\s$`])?)\$(?![\w$])"
+)
+_PRICE: Final = re.compile(r"(?:[^\W_]|[.,;:!?'\" -]){2,}")
+"""What stands between two signs of dollars without being a formula, as in "$5 or 10$"."""
+
 _ENDS: Final = {"(": ")", "[": "]"}
 _TICKS: Final = re.compile(r"`+")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
@@ -61,6 +69,8 @@ def literals(text: str, *, in_formulas: bool = True) -> list[int]:
                 whole = range(start, end)
                 found.difference_update(whole)
                 found.update(at for at in whole if in_formulas and text[at] in MARKS)
+    if "$" in text:
+        found.update(_dollars(text))
     if "|" in text and "-" in text:
         found.update(_pipes(text))
     return sorted(found)
@@ -124,10 +134,28 @@ def _stars(text: str) -> Iterator[int]:
             is_mark = is_mark or before in _ASCII  # it may close what was opened words ago
         if not is_mark:
             yield from range(start, end)
-        elif not opened and after.strip():
+        elif not opened and after.strip() and not (before in _ASCII and after == "("):
             opened = length
         else:
             opened = 0
+
+
+def _dollars(text: str) -> Iterator[int]:
+    """Yield the signs of dollars that begin or end no formula, but are money or a variable's.
+
+    A formula in two signs has no blank behind the first and before the last, and no code; a formula
+    in four may have more lines. Another parser takes all between `$5` and `$HOME` for one.
+    """
+    ends = 0
+    for found in _DOLLARS.finditer(text):
+        start, end = found.span()
+        if start < ends:
+            continue
+        formula = _IN_DOLLARS.match(text, start)
+        if formula is not None and not _PRICE.fullmatch(formula["single"] or ""):
+            ends = formula.end()
+        else:
+            yield from range(start, end)
 
 
 def _backslashes(text: str) -> Iterator[int]:

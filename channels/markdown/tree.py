@@ -8,7 +8,7 @@ bare addresses are kept as text: chats do not show them, and all text must be ke
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 import pyromark
@@ -94,7 +94,7 @@ def unescaped(
         for event in events
         if event.phase != "close" and event.name in ("Code", "CodeBlock", *knows)
     ]
-    addresses = [found.span() for found in _WHOLE.finditer(text)] if "://" in text else []
+    addresses = list(_addresses(text, events)) if "://" in text else []
     found: list[int] = []
     at_code = at_address = 0
     for at in places:
@@ -108,6 +108,17 @@ def unescaped(
         if not is_code or (code[at_code].name == "Code" and text[at] == "|"):
             found.append(at)
     return found
+
+
+def _addresses(text: str, events: list[MarkdownEvent]) -> Iterator[tuple[int, int]]:
+    """Yield where addresses are; the target of a link ends with it, the others at a blank."""
+    links = [one for one in events if one.phase == "open" and one.name in ("Link", "Image")]
+    at = end = 0
+    for found in _WHOLE.finditer(text):
+        while at < len(links) and links[at].start <= found.start():
+            end = max(end, links[at].end)
+            at += 1
+        yield found.start(), min(found.end(), end) if end > found.start() else found.end()
 
 
 def _events(source: str) -> list[tuple[Any, Any]]:

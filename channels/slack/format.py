@@ -58,6 +58,8 @@ _PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _UNSURE: Final = re.compile(r"\\|__|[*_|`~]+\Z")
 """Where the form of a last word may change as it grows."""
 
+_NOTE: Final = re.compile(r"^[ \t>*+\-\d.)]*\[(?=\^[^\[\]\n]{1,200}\]:)", re.MULTILINE)
+_NOTE_BEGUN: Final = re.compile(r"[ \t>*+\-\d.)]*\[(?:\^[^\[\]\n]{0,200}\]?)?\Z")
 _BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
 _MAX_BEGUN: Final = 10
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -77,7 +79,7 @@ def neutral(markdown: str) -> str:
     unless the prefix ends inside what it depends on; see `settled`.
     """
     text = _cleaned(markdown)
-    return _drawn(text, len(text), _pings(text), literals(text))
+    return _drawn(text, len(text), _pings(text), _signs(text))
 
 
 def _drawn(text: str, stop: int, pings: list[int], signs: list[int]) -> str:
@@ -101,6 +103,17 @@ def _cleaned(markdown: str) -> str:
 
 def _pings(text: str) -> list[int]:
     return [found.start() for found in _PING.finditer(text)]
+
+
+def _signs(text: str) -> list[int]:
+    """Return the places of what Slack would take for a mark, and is none; it has no formulas.
+
+    It would take the words of a footnote for the target of a link, and hide them.
+    """
+    signs = [at for at in literals(text) if text[at] != "$"]
+    if "[^" not in text:
+        return signs
+    return sorted({*signs, *(found.end() - 1 for found in _NOTE.finditer(text))})
 
 
 def _quiet_places(text: str, events: Sequence[MarkdownEvent]) -> frozenset[int]:
@@ -128,7 +141,7 @@ def settled(markdown: str) -> str:
     if len(bare) == len(markdown):
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
-    pings, signs = _pings(bare), literals(bare)
+    pings, signs = _pings(bare), _signs(bare)
     return _drawn(bare, _settled_end(bare, pings, signs), pings, signs).lstrip()
 
 
@@ -146,6 +159,8 @@ def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:
     if "\\" in text:
         holds += [start for start, end in formulas(text) if end is None]
     line = text.rfind("\n") + 1
+    if _NOTE_BEGUN.match(text, line):
+        holds.append(line)
     above = text.rfind("\n", 0, max(0, line - 1)) + 1
     if not text[line:].strip(" \t>-:|") and "|" in text[above:line]:
         holds.append(above)  # it may be the head of a table

@@ -21,6 +21,8 @@ STAND_INS: Final = range(0xFDD0, 0xFDF0)
 """Code points that Unicode keeps free of characters."""
 
 _STARS: Final = re.compile(r"\*+")
+_PARTED: Final = re.compile(r"\n[ \t]*\n")
+_OPENING: Final = " \t\n\r([{\"'"
 _BLANK: Final = re.compile(r"\s")
 _WORD: Final = re.compile(r"\S+")
 _ASCII: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
@@ -39,7 +41,9 @@ _IN_DOLLARS: Final = re.compile(
     r"\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,500}\$\$"
     r"|\$(?P<single>[^\s$`](?:[^$`\n]{0,200}[^\s$`])?)\$(?![\w$])"
 )
-_PRICE: Final = re.compile(r"(?:[^\W_]|[.,;:!?'\" -]){2,}")
+_PRICE: Final = re.compile(
+    r"(?:[^\W_]|[.,;:!?'\" -]){2,}|\d(?!.*(?:\\[A-Za-z]|[\^_={}]))(?=[^ ]* )(?=.*?[^\W\d_]{2}).*"
+)
 """What stands between two signs of dollars without being a formula, as in "$5 or 10$"."""
 
 _ENDS: Final = {"(": ")", "[": "]"}
@@ -104,7 +108,7 @@ def formulas(text: str) -> Iterator[tuple[int, int | None]]:
         mark = found["mark"]
         if mark is None:
             start = -1
-        elif start < 0 and mark in _ENDS:
+        elif start < 0 and mark in _ENDS and text[found.start() - 1 : found.start()] not in _ASCII:
             start, end = found.start(), _ENDS[mark]
         elif start >= 0 and mark == end:
             if end == ")" or not _CITED.fullmatch(text, start + 2, found.start()):
@@ -117,10 +121,13 @@ def formulas(text: str) -> Iterator[tuple[int, int | None]]:
 def _stars(text: str) -> Iterator[int]:
     """Yield the stars between ASCII letters, digits and brackets that are signs or in names."""
     opened, last = 0, 0
+    waiting: set[int] = set()  # the lengths of marks that were opened words ago
     for stars in _STARS.finditer(text):
         start, end = stars.span()
         if opened and _BLANK.search(text, last, start):
             opened = 0
+        if waiting and _PARTED.search(text, last, start):
+            waiting.clear()
         last, length = end, end - start
         before, after = text[start - 1 : start], text[end : end + 1]
         if before in _ASCII and after in _ASCII:
@@ -131,7 +138,11 @@ def _stars(text: str) -> Iterator[int]:
             is_mark = opened == length or begins
         else:
             is_mark = bool(opened) or not (before in _AFTER and after in _BEFORE)
-            is_mark = is_mark or before in _ASCII  # it may close what was opened words ago
+            is_mark = is_mark or (before in _ASCII and length in waiting)
+            if after.strip() and not before.strip(_OPENING):
+                waiting.add(length)
+            elif is_mark and before.strip():
+                waiting.discard(length)
         if not is_mark:
             yield from range(start, end)
         elif not opened and after.strip() and not (before in _ASCII and after == "("):
@@ -151,7 +162,8 @@ def _dollars(text: str) -> Iterator[int]:
         start, end = found.span()
         if start < ends:
             continue
-        formula = _IN_DOLLARS.match(text, start)
+        is_behind = text[max(0, start - 1) : start] in _ASCII  # `US$3` and `5$`
+        formula = None if is_behind else _IN_DOLLARS.match(text, start)
         if formula is not None and not _PRICE.fullmatch(formula["single"] or ""):
             ends = formula.end()
         else:

@@ -25,10 +25,10 @@ WIDE_STOPS: Final = r"\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
 """Chinese and Japanese punctuation, for use in a regex character class."""
 
 _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
-ADDRESS: Final = re.compile(rf"\bhttps?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
+ADDRESS: Final = re.compile(rf"(?<![A-Za-z0-9])https?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
 """A bare web address, without any Chinese punctuation around it."""
 
-_WHOLE: Final = re.compile(r"\bhttps?://\S+")
+_WHOLE: Final = re.compile(r"(?<![A-Za-z0-9])https?://\S+")
 _BARE: Final = re.compile(rf"(?<!\]\()(?<!<)(?:{ADDRESS.pattern})")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0e-\x16\ud800-\udfff\ufdd0-\ufdef]")
 _DEFINITION: Final = re.compile(
@@ -133,7 +133,8 @@ def _without_addresses(source: str) -> str:
         return source
 
     def hidden(found: re.Match[str]) -> str:
-        kept = found[0].rstrip("_~")
+        is_whole = source[found.end() : found.end() + 1] == "("
+        kept = found[0] if is_whole else found[0].rstrip("_~")
         return kept.translate(_HIDE) + found[0][len(kept) :]
 
     return _BARE.sub(hidden, source)

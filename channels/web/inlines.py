@@ -59,8 +59,8 @@ def _without_punctuation(text: str) -> str:
 
 
 def _formula(state: Any, silent: bool) -> bool:
-    if state.src[state.pos] not in "\\$":
-        return False
+    if state.src[state.pos] not in "\\$" or state.src[state.pos - 1 : state.pos] == "\\":
+        return False  # what an escaped backslash stands before, as in a path
     found = _FORMULA.match(state.src, state.pos, state.posMax)
     if found is None or (found["single"] and _PRICE.fullmatch(found["single"])):
         return False

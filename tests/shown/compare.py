@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -13,6 +14,10 @@ MAX_STATES: Final = 400_000
 
 MAX_REPEATED: Final = 80
 """Maximum runs that a later message may repeat: the head of a table, the number of an item."""
+
+
+_NUMBER: Final = re.compile(r"\d+")
+_QUOTED: Final = re.compile(r"\n(?:> )+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +85,11 @@ class _Comparison:
             yield state._replace(run=state.run + 1)
         if state.seen == len(self.shown):
             return
-        is_ordinal = not state.cut and not state.used and run.whys & {"ordinal", "label"}
-        if is_ordinal and self.shown[state.seen].isdigit():
-            yield _State(state.run + 1, 0, state.seen + 1, 0, -1)
         if state.used and not state.cut and not self._joins(state, run):
             return
+        if not state.cut and run.whys & {"ordinal", "label"}:
+            number = _NUMBER.match(self.shown[state.seen], state.used)
+            yield from self._matched(state, number[0]) if number else ()
         for form in (*run.others, run.text):
             yield from self._matched(state, form)
 
@@ -155,8 +160,10 @@ def missing(text: str, shown: Shown, kept: tuple[str, ...] = ()) -> str | None:
         )
         if not compared.holds():
             return _near(source, compared.furthest)
-    seen = " ".join(shown.text.split())
-    return next((f"{one!r} as it is written" for one in kept if one not in seen), None)
+    texts = [shown.text, _QUOTED.sub("\n", shown.text)] if shown.wraps else [shown.text]
+    seen = [gap.join(text.split()) for text in texts for gap in (" ", "")[: 1 + shown.wraps]]
+    lost = (one for one in kept if not any(one in text for text in seen))
+    return next((f"{one!r} as it is written" for one in lost), None)
 
 
 def _near(source: Source, at: int) -> str:

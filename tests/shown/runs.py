@@ -31,6 +31,7 @@ _TARGET: Final = re.compile(
     r"\]\([ \t]*\n?[ \t]*(?:<(?P<angled>[^<>\n]*)>|(?P<bare>(?:[^\s()<>]|\([^\s()]*\))*))"
     r"(?P<title>\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ \t]*\n?[ \t]*\)"
 )
+_ANGLED: Final = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]+:[^\s<>]*>")
 _NAMED: Final = re.compile(r"\]\[(?P<name>[^\[\]\n]{1,200})\]")
 _DEFINED: Final = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+)?\[(?P<name>[^\^\[\]\n][^\[\]\n]*)\]:[ \t]*\n?[ \t>]*"
@@ -45,6 +46,9 @@ _FORMULA: Final = re.compile(
 )
 _MARKS: Final = re.compile(r"\*+|_+|~+|\|+|`+|.", re.S)
 _COMMAND: Final = re.compile(r"\\(?:begin|end)\{[^{}]*\}|\\[A-Za-z]+|\\.")
+
+
+_UNALIKE: Final = ("Mn", "Mc", "Cf")
 
 
 class Run(NamedTuple):
@@ -72,8 +76,7 @@ def bare(text: str) -> str:
     """Return a text without accents and invisible characters, which no two programs write alike."""
     if text.isascii():
         return text
-    kept = (char for char in text if unicodedata.category(char)[0] != "M")
-    return "".join(char for char in kept if unicodedata.category(char) != "Cf")
+    return "".join(char for char in text if unicodedata.category(char) not in _UNALIKE)
 
 
 def letters(text: str) -> str:
@@ -139,6 +142,8 @@ class _Reader:
             self.allow((found.end("name"), found.end()), "address", target)
             if found["title"]:
                 self.allow(found.span("title"), "title")
+        for found in _ANGLED.finditer(self.text):
+            self.marks.update((found.start(), found.end() - 1))
         for found in _NOTE.finditer(self.text):
             self.allow(found.span("name"), "label")
             self.marks.update(range(*found.span()))
@@ -167,8 +172,9 @@ def read(text: str) -> Source:
         others: tuple[str, ...] = ()
         if "reference" in whys:
             amp = text.rfind("&", 0, start)
-            shown = unescape(text[amp : text.find(";", amp) + 1])
-            others = tuple(run for run, _start, _end in runs_of(bare(shown)))
+            others = words_in([unescape(text[amp : text.find(";", amp) + 1])])
+        elif "command" in whys:
+            others = words_in([_letter(run)])
         runs.append(Run(run, start, end, whys, reader.targets.get(start, ""), others))
     return Source(text, runs, reader.marks, reader.formulas)
 
@@ -208,6 +214,16 @@ def _is_drawn(text: str, start: int, end: int) -> bool:
     return marks[0] == "`"
 
 
-def words_in(texts: Sequence[str]) -> list[str]:
+def words_in(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the runs of some texts, one after the other."""
-    return [run for text in texts for run, _start, _end in runs_of(bare(text))]
+    return tuple(run for text in texts for run, _start, _end in runs_of(bare(text)))
+
+
+def _letter(command: str) -> str:
+    """Return the Greek letter that a command of TeX is the name of, or nothing."""
+    size = "SMALL" if command.islower() else "CAPITAL"
+    name = command.upper().replace("LAMBDA", "LAMDA")
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name}")
+    except KeyError:
+        return ""

@@ -47,6 +47,7 @@ def shown(lines: list[str], folds: list[Fold]) -> str:
     screen = Screen()
     text = "\r\n".join(lines)
     # The emulator ends at the first character without a width that it cannot combine.
+    text = text.replace("\u20e3", " ")  # the frame of a key, which parts two words
     text = "".join(char for char in text if char.isascii() or not _is_lost(char))
     pyte.Stream(screen).feed(text)
     seen = screen.text()

@@ -46,7 +46,8 @@ class _Writer:
         text = gap.join(parts) + "".join(f"\n\n{one}" for one in self._ends)
         if self.chosen.random() < 0.02:
             text = text.replace("\n", "\r\n")
-        return Written(text, tuple(dict.fromkeys(self._kept)))
+        # A line right below a table is a row of it, whose pipes part cells.
+        return Written(text, tuple(dict.fromkeys(self._kept)) if gap == "\n\n" else ())
 
     # -- within a line
 
@@ -81,7 +82,7 @@ class _Writer:
             return f"`` {code} ``" if "`" in code or mark == "``" else f"`{code}`"
         inside = self.words(4)
         if self.chosen.random() < 0.2:
-            more = (self.link, self.code) if "_" in mark else (self.signed, self.link, self.code)
+            more = (self.signed, self.link, self.code) if mark in ("**", "~~") else (self.link, self.code)
             inside += f" {self.chosen.choice(more)()}"
         if mark == "||":
             return f"||{inside}||"

@@ -16,7 +16,7 @@ from typing import Final
 _ESCAPED: Final = re.compile(r"\\([^0-9A-Za-z\s])")
 _CODE_BLOCK: Final = re.compile(r"```(?:[\w+\-.#]+\n)?\n*(?P<code>[^\n].*?)\n*```", re.S | re.A)
 _CODE: Final = re.compile(r"(?P<ticks>`+)(?P<code>.*?[^`])(?P=ticks)(?!`)", re.S)
-_QUOTE: Final = re.compile(r" *> ")
+_QUOTE: Final = re.compile(r"(?:(?<=\n)|\A) *> ")
 _LONG_QUOTE: Final = re.compile(r" *>>> ")
 _HEADING: Final = re.compile(r" *#{1,3}[ \t]+(?=\S)")
 _SMALL: Final = re.compile(r" *-#[ \t]+(?=\S)")

@@ -19,7 +19,7 @@ _FENCE: Final = re.compile(r"(?P<lead> {0,3})(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]+|$)")
 _CLOSING: Final = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_QUOTE: Final = re.compile(r" {0,3}> ?")
+_QUOTE: Final = re.compile(r"^ {0,3}> ?")
 _ITEM: Final = re.compile(r"(?P<lead> {0,3})(?P<mark>[-+*]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|$)")
 _RULED: Final = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _DEFINED: Final = re.compile(

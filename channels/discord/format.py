@@ -22,6 +22,7 @@ _LEVEL: Final = re.compile(r"\D*(\d)")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _MARKS: Final = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
+_CLOSED: Final = re.compile(r"\n[ \t>]*```\Z")  # Discord shows no code before its end
 _ANY_MARK: Final = re.compile(r"[\\*_~|`]")
 _ZERO_WIDTH: Final = "\u200b"
 
@@ -144,11 +145,11 @@ class _Rewriter:
             self._change(stop, end, bold)
 
     def _code(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
-        """Fence code that is indented or whose fence Discord does not know."""
+        """Fence code that is indented, or whose fence has no end or is not known to Discord."""
         source = self._text[event.start : event.end]
         plain = source.startswith("```") and not source.startswith("````")
         code = "".join(str(one.data or "") for one in inside if one.phase == "leaf")
-        if plain and "```" not in code and code.strip():
+        if plain and "```" not in code and code.strip() and _CLOSED.search(source.rstrip()):
             return
         info = event.data["Fenced"].strip() if isinstance(event.data, dict) else ""
         if not code.strip():  # Discord would take the end of an empty block for its code

@@ -16,6 +16,7 @@ _FORMULA: Final = re.compile(
     r"|\$(?P<single>[^\s$](?:[^$\n]{0,200}[^\s$])?)\$(?![\w$])",
     re.DOTALL,
 )
+_LABEL: Final = re.compile(r"\[(?:[^\[\]\\]|\\.){1,999}\](?=:)")
 _PRICE: Final = re.compile(r"(?:[^\W_]|[.,;:!?'\" -]){2,}")
 """What stands between two dollar signs without being a formula, as in "$5 or 10$"."""
 
@@ -73,6 +74,15 @@ def _formula(state: Any, silent: bool) -> bool:
 
 
 def _reference(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Leave a footnote's text where it is; Markdown takes its first word for a link's target."""
+    """Leave where it is what would be hidden: a footnote's text, and the target of no link.
+
+    Markdown takes the first word of a footnote for a link's target.
+    """
     begin = state.bMarks[start] + state.tShift[start]
-    return not state.src.startswith("[^", begin) and reference(state, start, end, silent)
+    label = _LABEL.match(state.src, begin)
+    if label is None or label[0].startswith("[^"):
+        return False
+    folded = state.env.setdefault("folded", state.src.casefold())
+    name = label[0].casefold()
+    is_used = folded.count(name) > folded.count(f"{name}:")
+    return is_used and bool(reference(state, start, end, silent))

@@ -27,8 +27,8 @@ _HTML: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <script type="module">
 import { showBody } from './markup.js';
 const body = document.querySelector('.body');
-// What stands there in other words: buttons, and the boxes and numbers that a style draws.
-const FURNITURE = '.copy, .note-back, .show-image small';
+// What is no word of the text: buttons, and the host of an image, whose address is a target.
+const FURNITURE = '.copy, .note-back, .show-image small, .far-image a';
 const text = (html, copied) => {
   body.replaceChildren();
   showBody(body, html);

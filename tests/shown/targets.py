@@ -47,7 +47,7 @@ def on_slack(text: str) -> Shown:
 
 def on_terminal(text: str) -> Shown:
     """Return what people see in a terminal."""
-    return Shown((terminal.shown(*terminal.drawn(text)),), wraps=True)
+    return Shown((terminal.drawn(text),), wraps=True)
 
 
 def _shown(messages: list[tuple[str, list[str]]]) -> Shown:

@@ -11,16 +11,17 @@ import wcwidth
 from gateway.cli.chat.answer import Fold, MessageText
 
 COLUMNS: Final = 80
+WIDE: Final = 100_000
 LINES: Final = 6_000
 
 
 class Screen(pyte.Screen):
     """A screen that notes which of its lines go on in the next, since they were full."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: int) -> None:
         self.wrapped: set[int] = set()
         self._draws = False
-        super().__init__(COLUMNS, LINES)
+        super().__init__(columns, LINES)
 
     def draw(self, data: str) -> None:
         self._draws = True
@@ -42,9 +43,9 @@ class Screen(pyte.Screen):
         return "".join(parts)
 
 
-def shown(lines: list[str], folds: list[Fold]) -> str:
+def shown(lines: list[str], folds: list[Fold], columns: int = COLUMNS) -> str:
     """Return what people see of lines, and of the code that is folded, once they unfold it."""
-    screen = Screen()
+    screen = Screen(columns)
     text = "\r\n".join(lines)
     # The emulator ends at the first character without a width that it cannot combine.
     text = text.replace("\u20e3", " ")  # the frame of a key, which parts two words
@@ -70,18 +71,28 @@ def _unfolded(text: str, folds: list[Fold]) -> str:
     return "\n".join(lines)
 
 
-def drawn(text: str) -> tuple[list[str], list[Fold]]:
-    """Return the lines of a text as the terminal chat prints them, and what it folds."""
+def drawn(text: str) -> str:
+    """Return what people see of a text that the terminal chat prints."""
     folds: list[Fold] = []
     message = MessageText(lambda: COLUMNS, folds)
     message.write(text, final=True)
     message.end()
-    return message.take(), folds
+    return shown(message.take(), folds)
 
 
-def partly(text: str) -> str:
-    """Return what people see of a text that is still being written."""
-    folds: list[Fold] = []
-    message = MessageText(lambda: COLUMNS, folds)
-    message.write(text)
-    return shown([*message.take(), *message.live()], folds)
+class Growing:
+    """A text in a terminal in which no line is wrapped, while it is being written."""
+
+    def __init__(self) -> None:
+        self._folds: list[Fold] = []
+        self._message = MessageText(lambda: WIDE, self._folds)
+        self._lines: list[str] = []
+
+    def write(self, text: str, *, final: bool = False) -> str:
+        """Continue with the whole text so far, and return what people see of it."""
+        self._message.write(text, final=final)
+        if final:
+            self._message.end()
+        self._lines += self._message.take()
+        live = [] if final else self._message.live()
+        return shown([*self._lines, *live], list(self._folds), WIDE)

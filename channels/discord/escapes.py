@@ -43,7 +43,9 @@ def _in_texts(events: Sequence[MarkdownEvent], text: str) -> Iterator[int]:
         end = event.end
         for found in _SIGN.finditer(text, start, end):
             if not _is_harmless(text, *found.span()):
-                yield from range(found.start() + (is_escaped and found.start() == start), found.end())
+                yield from range(
+                    found.start() + (is_escaped and found.start() == start), found.end()
+                )
 
 
 def _is_harmless(text: str, start: int, end: int) -> bool:

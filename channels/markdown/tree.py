@@ -25,7 +25,9 @@ WIDE_STOPS: Final = r"\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
 """Chinese and Japanese punctuation, for use in a regex character class."""
 
 _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
-ADDRESS: Final = re.compile(rf"(?<![A-Za-z0-9])https?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
+ADDRESS: Final = re.compile(
+    rf"(?<![A-Za-z0-9])https?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+"
+)
 """A bare web address, without any Chinese punctuation around it."""
 
 _WHOLE: Final = re.compile(r"(?<![A-Za-z0-9])https?://\S+")

@@ -1,8 +1,8 @@
 """Whether people see what the model wrote: an oracle that does not parse Markdown.
 
 The runs of letters and digits of a text are compared, in order, with those that a reader of each
-target sees: Telegram's text and entities, Chromium's text of the page, the screen of a terminal, and
-what the readers of Discord and of Slack (tests/fakes) make of what is sent to them.
+target sees: Telegram's text and entities, Chromium's text of the page, the screen of a terminal,
+and what the readers of Discord and of Slack (tests/fakes) make of what is sent to them.
 
 runs      the runs of a text, and which of them may be missing
 compare   finds the first run that is not shown

@@ -149,7 +149,11 @@ def missing(text: str, shown: Shown, kept: tuple[str, ...] = ()) -> str | None:
             begins.add(len(runs))
         last = 0
         for run, start, end in runs_of(message):
-            if shown.wraps and "\n" in message[last:start] and not (run + message[last - 1]).isascii():
+            if (
+                shown.wraps
+                and "\n" in message[last:start]
+                and not (run + message[last - 1]).isascii()
+            ):
                 goes_on.add(len(runs))
             runs.append(run)
             last = end

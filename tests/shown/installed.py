@@ -27,10 +27,9 @@ def sections(most: int) -> list[str]:
 
 def _sections() -> Iterator[str]:
     for one in distributions():
-        if "markdown" in (one.metadata.get("Description-Content-Type") or ""):
-            payload = one.metadata.get_payload()
-            described = payload if isinstance(payload, str) and payload else one.metadata["Description"]
-            yield from _parts(str(described or ""))
+        described = one.metadata.json
+        if "markdown" in str(described.get("description_content_type")):
+            yield from _parts(str(described.get("description") or ""))
 
 
 def _parts(text: str) -> Iterator[str]:

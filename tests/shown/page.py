@@ -34,7 +34,8 @@ const text = (html, copied) => {
   showBody(body, html);
   const targets = [...body.querySelectorAll('a')].map((one) => one.getAttribute('href'));
   for (const one of body.querySelectorAll(FURNITURE)) one.remove();
-  for (const one of body.querySelectorAll('.show-image span')) if (one.textContent === 'Image') one.remove();
+  const images = [...body.querySelectorAll('.show-image span')];
+  for (const one of images) if (one.textContent === 'Image') one.remove();
   for (const list of body.querySelectorAll('ol')) {
     let number = list.start;
     for (const item of list.children) item.prepend(`${number++}. `);

@@ -55,6 +55,11 @@ def _shown(messages: list[tuple[str, list[str]]]) -> Shown:
     return Shown(texts, tuple(target for _text, targets in messages for target in targets))
 
 
+def in_plain_text(text: str) -> Shown:
+    """Return what people see where Telegram took no entities."""
+    return _shown([(one, []) for one, _none in telegram.plain(text)])
+
+
 TARGETS: Final[dict[str, Callable[[str], Shown]]] = {
     "telegram": on_telegram,
     "discord": on_discord,

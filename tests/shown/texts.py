@@ -10,8 +10,28 @@ from tests.shown import words as given
 
 _MARKS: Final = ("**", "**", "**", "*", "_", "***", "~~", "`", "``", "__", "||")
 _BLOCKS: Final = (
-    *("paragraph", "paragraph", "paragraph", "paragraph", "heading", "heading", "bullets", "bullets"),
-    *("numbers", "numbers", "tasks", "table", "table", "fence", "fence", "quote", "formula", "rule"),
+    *(
+        "paragraph",
+        "paragraph",
+        "paragraph",
+        "paragraph",
+        "heading",
+        "heading",
+        "bullets",
+        "bullets",
+    ),
+    *(
+        "numbers",
+        "numbers",
+        "tasks",
+        "table",
+        "table",
+        "fence",
+        "fence",
+        "quote",
+        "formula",
+        "rule",
+    ),
     *("underlined", "indented", "html", "references", "notes", "long", "line", "labelled"),
 )
 _INDENTS: Final = {"- ": "  ", "* ": "  ", "+ ": "  ", "-   ": "    "}
@@ -28,7 +48,7 @@ class Written:
 
 def written(seed: int, *, most: int = 6) -> Written:
     """Return the text of a seed, of at most so many blocks; one in forty is many messages long."""
-    writer = _Writer(Random(seed))  # noqa: S311
+    writer = _Writer(Random(seed))
     count = 60 if seed % 40 == 39 else writer.chosen.randint(1, most)
     return writer.text(count)
 
@@ -82,7 +102,11 @@ class _Writer:
             return f"`` {code} ``" if "`" in code or mark == "``" else f"`{code}`"
         inside = self.words(4)
         if self.chosen.random() < 0.2:
-            more = (self.signed, self.link, self.code) if mark in ("**", "~~") else (self.link, self.code)
+            more = (
+                (self.signed, self.link, self.code)
+                if mark in ("**", "~~")
+                else (self.link, self.code)
+            )
             inside += f" {self.chosen.choice(more)()}"
         if mark == "||":
             return f"||{inside}||"
@@ -128,11 +152,13 @@ class _Writer:
         return self.chosen.choice(pools[kind])
 
     def escaped(self) -> str:
-        return self.chosen.choice((r"Hello\!", r"1\. a", r"\*no\*", r"\_x\_", r"\[a\]", r"a\|b", "\\# x"))
+        return self.chosen.choice(
+            (r"Hello\!", r"1\. a", r"\*no\*", r"\_x\_", r"\[a\]", r"a\|b", "\\# x")
+        )
 
     def line(self, most: int = 6) -> str:
-        kinds = (self.words,) * 6 + (self.marked,) * 3
-        kinds += (self.link, self.signed, self.signed, self.odd, self.code, self.escaped)
+        kinds = [*[self.words] * 6, *[self.marked] * 3, self.link, self.signed, self.signed]
+        kinds += [self.odd, self.code, self.escaped]
         parts = [self.chosen.choice(kinds)() for _ in range(self.chosen.randint(1, most))]
         return " ".join(parts)
 
@@ -153,7 +179,8 @@ class _Writer:
         return self.line(2)
 
     def _labelled(self, _depth: int) -> str:
-        return f"**{self.words(2)}**{self.chosen.choice((':', '：', ' -', ''))} {self.line(3)}"
+        sign = self.chosen.choice((":", "\uff1a", " -", ""))
+        return f"**{self.words(2)}**{sign} {self.line(3)}"
 
     def _long(self, _depth: int) -> str:
         if self.chosen.random() < 0.1:

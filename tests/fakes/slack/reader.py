@@ -1,6 +1,6 @@
 """What people see of a `markdown` block on Slack, by its published rules; for `tests.shown` only.
 
-The block is standard Markdown: headings, marks, links, lists, boxes, quotes, code, lines, and tables;
+The block is standard Markdown: headings, marks, links, lists, boxes, quotes, code, lines, tables;
 an image is shown as the text of a link. HTML is shown as text. `reader_inline` reads lines.
 https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 """
@@ -8,7 +8,7 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,7 +20,9 @@ _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]+|$)")
 _CLOSING: Final = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _QUOTE: Final = re.compile(r"^ {0,3}> ?")
-_ITEM: Final = re.compile(r"(?P<lead> {0,3})(?P<mark>[-+*]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|$)")
+_ITEM: Final = re.compile(
+    r"(?P<lead> {0,3})(?P<mark>[-+*]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|$)"
+)
 _RULED: Final = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _DEFINED: Final = re.compile(
     r" {0,3}\[(?P<label>(?:[^\[\]\\]|\\.)+)\]:[ \t]*(?:<(?P<angled>[^<>]*)>|(?P<bare>[^\s<]\S*))"
@@ -92,9 +94,7 @@ class _Blocks:
             if line.strip():
                 numbers = {}
 
-    def _fence(
-        self, lines: list[str], at: int, fence: re.Match[str]
-    ) -> Iterator[str]:  # type: ignore[misc]
+    def _fence(self, lines: list[str], at: int, fence: re.Match[str]) -> Generator[str, None, int]:
         mark, lead = fence["mark"], len(fence["lead"])
         closing = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$")
         at += 1
@@ -106,7 +106,7 @@ class _Blocks:
 
     def _item(
         self, lines: list[str], at: int, item: re.Match[str], numbers: dict[str, int], depth: int
-    ) -> Iterator[str]:  # type: ignore[misc]
+    ) -> Generator[str, None, int]:
         gap = len(item["gap"])
         width = item.end() if 1 <= gap <= 4 else item.end("mark") + 1
         inner = " " * width
@@ -127,7 +127,7 @@ class _Blocks:
         yield from shown[1:]
         return stop
 
-    def _paragraph(self, lines: list[str], at: int) -> Iterator[str]:  # type: ignore[misc]
+    def _paragraph(self, lines: list[str], at: int) -> Generator[str, None, int]:
         if at + 1 < len(lines) and "|" in lines[at] and _RULED.match(lines[at + 1]):
             columns = len(_cells(lines[at]))
             if columns == len(_cells(lines[at + 1])):
@@ -168,13 +168,13 @@ def _begins(line: str) -> bool:
     return starts or any(one.match(line) for one in (_FENCE, _HEADING, _BREAK, _QUOTE))
 
 
-def _while(lines: list[str], at: int, holds) -> int:  # type: ignore[no-untyped-def]
+def _while(lines: list[str], at: int, holds: Callable[[str], bool]) -> int:
     while at < len(lines) and holds(lines[at]):
         at += 1
     return at
 
 
-def _lazily(lines: list[str], at: int, holds, *, first: bool = False) -> int:  # type: ignore[no-untyped-def]
+def _lazily(lines: list[str], at: int, holds: Callable[[str], bool], *, first: bool = False) -> int:
     """Return where a quote or an item ends; a paragraph in it may go on without its mark."""
     fence = ""
     is_text = True
@@ -201,7 +201,7 @@ def _lazily(lines: list[str], at: int, holds, *, first: bool = False) -> int:  #
 
 
 def _cells(row: str) -> list[str]:
-    """Return the cells of a row of a table; a pipe in code parts them, too, unless it is escaped."""
+    """Return the cells of a row; a pipe in code parts them, too, unless it is escaped."""
     row = row.strip()
     row = row.removeprefix("|")
     row = row[:-1] if row.endswith("|") and not row.endswith("\\|") else row

@@ -101,7 +101,9 @@ class Lines:
             self.targets.append(target)
             return self.read(label, depth + 1) or target, found.end()
         named = _NAMED.match(text, end + 1)
-        target = self._definitions.get(label_of(named["label"] if named and named["label"] else label))
+        target = self._definitions.get(
+            label_of(named["label"] if named and named["label"] else label)
+        )
         if target is None:
             return None
         self.targets.append(target)

@@ -51,6 +51,11 @@ _TICKS: Final = re.compile(r"`+")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _RULED: Final = re.compile(r"[-:| \t]+")
 _RULE: Final = re.compile(r":?-+:?")
+_BLOCK: Final = re.compile(
+    r"#{1,6}[ \t]|```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]|([-*_])(?:[ \t]*\1){2,}\Z"
+)
+"""What ends a table as a blank line does."""
+
 _MARGIN: Final = "> \t\r"
 _RUNS: Final = re.compile(r"[*~]+")
 
@@ -187,18 +192,25 @@ def _backslashes(text: str) -> Iterator[int]:
 
 def _pipes(text: str) -> Iterator[int]:
     """Yield the pipes in a table's code, and those between more cells than its head has."""
-    columns, head, start = 0, (0, 0), 0
+    columns, head, start, quotes = 0, (0, 0), 0, 0
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         line = text[start:end].strip(_MARGIN)
-        if columns and line:
+        depth, quotes = quotes, _quotes(text[start:end])
+        is_row = columns and line and depth == quotes  # a table ends with its quote
+        if is_row and not _BLOCK.match(line):
             yield from _in_row(text, start, end, columns)
         elif (columns := _columns(line)) and "|" in text[slice(*head)]:
             yield from _in_code(text, *head)
         else:
             columns = 0
         head, start = (start, end), end + 1
+
+
+def _quotes(line: str) -> int:
+    """Return how many quotes a line stands in."""
+    return line[: len(line) - len(line.lstrip(_MARGIN))].count(">") if ">" in line else 0
 
 
 def _columns(line: str) -> int:

@@ -80,3 +80,15 @@ def test_a_path_begins_no_formula() -> None:
 )
 def test_an_address_keeps_its_signs(text: str) -> None:
     assert to_text(text) == text
+
+
+def test_a_table_ends_with_the_quote_that_it_stands_in() -> None:
+    text = "> a | b | c\n> --|---|--\nd | e\n--|--\n1 | 2 | 3"
+    assert "3" in to_text(text)
+    assert [text[at:] for at in literals(text)] == ["| 3"]
+
+
+@pytest.mark.parametrize("line", ["----", "# head", "* * *", "- item", "1. item"])
+def test_a_table_ends_with_a_block_of_another_kind(line: str) -> None:
+    text = f"a | b | c\n--|---|--\n{line}\nd | e\n--|--\n1 | 2 | 3"
+    assert "| 3" in [text[at:] for at in literals(text)]

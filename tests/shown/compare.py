@@ -82,7 +82,7 @@ class _Comparison:
             return
         run = runs[state.run]
         if not state.cut and self._may_miss(run):
-            yield state._replace(run=state.run + 1)
+            yield _State(state.run + 1, 0, state.seen, state.used, state.joined)
         if state.seen == len(self.shown):
             return
         if state.used and not state.cut and not self._joins(state, run):

@@ -22,7 +22,8 @@ AT_ONCE: Final = 200
 
 _TYPES: Final = {".js": "text/javascript", ".css": "text/css"}
 _HTML: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8">
-<link rel="stylesheet" href="room.css"><link rel="stylesheet" href="answers.css"></head>
+<link rel="stylesheet" href="colours.css"><link rel="stylesheet" href="room.css">
+<link rel="stylesheet" href="answers.css"></head>
 <body><div class="msg" data-role="agent"><div class="body"></div></div>
 <script type="module">
 import { showBody } from './markup.js';

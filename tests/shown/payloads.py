@@ -83,7 +83,7 @@ async def on_discord(answer: str) -> Row:
     """Return what Discord is sent."""
     with TemporaryDirectory() as home:
         async with discord_bot(Path(home)) as bot:
-            bot.model.script(Text((answer,)))
+            bot.model.enqueue(Text((answer,)))
             await bot.ask("What does it do?")
             sent = "\n".join(bot.texts())
     found = discord_reader.read(sent)

@@ -1,6 +1,7 @@
 """Looks at many texts on all five targets, for minutes; prints what is not shown.
 
-    python -m tests.shown.run [--texts 10000] [--sections 500] [--growing 300] [--first 0] [--targets page]
+    python -m tests.shown.run [--texts 10000] [--sections 500] [--growing 300] [--first 0]
+        [--targets page]
 
 A text that fails is printed in a smaller form. The exit code is 1 if one does.
 """

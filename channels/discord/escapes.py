@@ -63,12 +63,14 @@ def _is_ascii_word(char: str) -> bool:
 
 
 def unsafe_marks(events: Sequence[MarkdownEvent], text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of marks that Discord would end inside code or an address."""
+    """Yield the places of marks that Discord would end elsewhere, as inside code or an address."""
     opened: list[MarkdownEvent] = []
     unsafe: dict[int, MarkdownEvent] = {}
     for event in events:
         if event.name in _STYLES:
             if event.phase == "open":
+                if _is_merged(event, opened[-1] if opened else None, text):
+                    unsafe[event.start] = event
                 opened.append(event)
             elif opened:
                 opened.pop()
@@ -79,6 +81,16 @@ def unsafe_marks(events: Sequence[MarkdownEvent], text: str) -> Iterator[tuple[i
         if text[one.start : one.start + size] == text[one.start] * size:
             yield one.start, one.start + size
             yield one.end - size, one.end
+
+
+def _is_merged(event: MarkdownEvent, outer: MarkdownEvent | None, text: str) -> bool:
+    """Return whether a mark ends at another of its sign that is not the end of what it is in."""
+    sign = text[event.start]
+    if text[event.end : event.end + 1] != sign:
+        return False
+    if outer is None or outer.end - _STYLES[outer.name] != event.end:
+        return True
+    return sign == "_" and text[event.start - 1] != sign
 
 
 def _whole(event: MarkdownEvent, text: str) -> str:

@@ -43,6 +43,9 @@ _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 """The beginning of an HTML tag; an address in angle brackets (`<https://...>`) is a link."""
 
+_TARGET: Final = re.compile(r"\]\(<?[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*")
+"""The target of a link, in which no mark is found, and in which a hidden one would end it."""
+
 _HTML_ROUNDS: Final = 3
 
 
@@ -145,6 +148,9 @@ def _without_addresses(source: str) -> str:
 def _without_literals(source: str, seen: str) -> tuple[str, dict[int, str]]:
     """Hide what is no mark, and wide punctuation beside marks; return how to show it again."""
     places = literals(source)
+    if places and "](" in source:
+        targets = {at for found in _TARGET.finditer(source) for at in range(*found.span())}
+        places = [at for at in places if at not in targets or source[at] == "|"]
     if places:
         chars = list(seen)
         for at in places:

@@ -92,3 +92,11 @@ def test_a_table_ends_with_the_quote_that_it_stands_in() -> None:
 def test_a_table_ends_with_a_block_of_another_kind(line: str) -> None:
     text = f"a | b | c\n--|---|--\n{line}\nd | e\n--|--\n1 | 2 | 3"
     assert "| 3" in [text[at:] for at in literals(text)]
+
+
+@pytest.mark.parametrize("path", ["__init__.py", "a_(__b__)", "2*3*4", "$5", "x||y"])
+def test_a_link_may_have_signs_in_its_target(path: str) -> None:
+    url = f"https://example.org/{path}"
+    (opened,) = (one for one in parse(f"see [a]({url}) b") if one.phase == "open" and one.data)
+    assert opened.name == "Link"
+    assert opened.data["dest_url"] == url

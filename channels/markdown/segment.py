@@ -24,10 +24,11 @@ WIDE_STOPS: Final = r"\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
 """Chinese and Japanese punctuation, for use in a regex character class."""
 
 _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
-ADDRESS: Final = re.compile(rf"\bhttps?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
+ADDRESS: Final = re.compile(
+    rf"(?<![A-Za-z0-9])https?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+"
+)
 """A bare web address, without any Chinese punctuation around it."""
 
-_WHOLE: Final = re.compile(r"\bhttps?://\S+")
 _BARE: Final = re.compile(rf"(?<!\]\()(?<!<)(?:{ADDRESS.pattern})")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0e-\x16\ud800-\udfff\ufdd0-\ufdef]")
 _DEFINITION: Final = re.compile(
@@ -38,6 +39,9 @@ _SHOWN: Final[dict[int, str]] = str.maketrans({hidden: char for char, hidden in 
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 """The beginning of an HTML tag; an address in angle brackets (`<https://...>`) is a link."""
+
+_TARGET: Final = re.compile(r"\]\(<?[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*")
+"""The target of a link, in which no mark is found, and in which a hidden one would end it."""
 
 _BLANK_LINE: Final = re.compile(rb"\n[ \t]*\r?\n")
 _HTML_ROUNDS: Final = 3
@@ -107,7 +111,8 @@ def _without_addresses(source: str) -> str:
         return source
 
     def hidden(found: re.Match[str]) -> str:
-        kept = found[0].rstrip("_~")
+        is_whole = source[found.end() : found.end() + 1] == "("
+        kept = found[0] if is_whole else found[0].rstrip("_~")
         return kept.translate(_HIDE) + found[0][len(kept) :]
 
     return _BARE.sub(hidden, source)
@@ -117,6 +122,9 @@ def _without_literals(
     source: str, seen: str, signs: list[int], letters: dict[str, int]
 ) -> tuple[str, dict[int, str]]:
     """Hide what is no mark, and wide punctuation beside marks; return how to show it again."""
+    if signs and "](" in source:
+        targets = {at for found in _TARGET.finditer(source) for at in range(*found.span())}
+        signs = [at for at in signs if at not in targets or source[at] == "|"]
     if signs:
         chars = list(seen)
         for at in signs:

@@ -6,7 +6,7 @@ Each text is parsed once, however many ask, and each block of an answer that gro
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from channels.markdown.growing import Parsed, Parses
@@ -14,7 +14,7 @@ from channels.markdown.segment import ADDRESS, WIDE_STOPS, MarkdownEvent
 
 __all__ = ["ADDRESS", "WIDE_STOPS", "MarkdownEvent", "Parsed", "parse", "parsed", "unescaped"]
 
-_WHOLE: Final = re.compile(r"\bhttps?://\S+")
+_WHOLE: Final = re.compile(r"(?<![A-Za-z0-9])https?://\S+")
 PARSES: Final = Parses()
 
 
@@ -45,8 +45,7 @@ def unescaped(
     ]
     addresses: list[tuple[int, int]] = []
     if events and "://" in text:
-        part = _WHOLE.finditer(text, events[0].start, max(events[-1].end, places[-1] + 1))
-        addresses = [found.span() for found in part]
+        addresses = list(_addresses(text, events, max(events[-1].end, places[-1] + 1)))
     found: list[int] = []
     at_code = at_address = 0
     for at in places:
@@ -60,3 +59,14 @@ def unescaped(
         if not is_code or (code[at_code].name == "Code" and text[at] == "|"):
             found.append(at)
     return found
+
+
+def _addresses(text: str, events: list[MarkdownEvent], stop: int) -> Iterator[tuple[int, int]]:
+    """Yield where addresses are; the target of a link ends with it, the others at a blank."""
+    links = [one for one in events if one.phase == "open" and one.name in ("Link", "Image")]
+    at = end = 0
+    for found in _WHOLE.finditer(text, events[0].start, stop):
+        while at < len(links) and links[at].start <= found.start():
+            end = max(end, links[at].end)
+            at += 1
+        yield found.start(), min(found.end(), end) if end > found.start() else found.end()

@@ -60,6 +60,8 @@ _PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _UNSURE: Final = re.compile(r"\\|__|[*_|`~]+\Z")
 """Where the form of a last word may change as it grows."""
 
+_NOTE: Final = re.compile(r"^[ \t>*+\-\d.)]*\[(?=\^[^\[\]\n]{1,200}\]:)", re.MULTILINE)
+_NOTE_BEGUN: Final = re.compile(r"[ \t>*+\-\d.)]*\[(?:\^[^\[\]\n]{0,200}\]?)?\Z")
 _BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
 _MAX_BEGUN: Final = 10
 BLOCKS: Final = Kept[str, str](500_000)
@@ -87,30 +89,31 @@ def neutral(markdown: str) -> str:
 
 def _drawn(text: str, stop: int, pings: list[int]) -> str:
     """Return the form of the text before a position, which what follows decides as well."""
-    if not pings and not may_have_literals(text):
+    if not pings and not _may_have_signs(text):
         return text[:stop]
     known = parsed(text)
+    signs = _signs(text, known)
     if not pings:
-        return _escaped(text, stop, known)
+        return _escaped(text, stop, known, signs)
     quiet = _quiet_places(text, known.events)
-    changes = [(at, "\\") for at in unescaped(text, known.events, known.signs)]
+    changes = [(at, "\\") for at in unescaped(text, known.events, signs)]
     changes += [(at + 1, GAP) for at in pings if at not in quiet]
     return _changed(text, 0, stop, changes)
 
 
-def _escaped(text: str, stop: int, known: Parsed) -> str:
+def _escaped(text: str, stop: int, known: Parsed, signs: list[int]) -> str:
     """Return the form of a text without pings, in which each block has its own form."""
-    if not known.signs:
+    if not signs:
         return text[:stop]
     parts, last = list[str](), 0
     for block in known.blocks(text):
-        first, last = last, bisect_left(known.signs, block.end, last)
+        first, last = last, bisect_left(signs, block.end, last)
         source = text[block.start : min(block.end, stop)]
         if first == last:
             parts.append(source)
         elif block.end > stop or (drawn := BLOCKS.get(source)) is None:
             events = known.events[block.first : block.last]
-            places = unescaped(text, events, known.signs[first:last])
+            places = unescaped(text, events, signs[first:last])
             end = min(block.end, stop)
             drawn = _changed(text, block.start, end, [(at, "\\") for at in places])
             parts.append(drawn)
@@ -139,6 +142,21 @@ def _pings(text: str) -> list[int]:
     if "<" not in text and "@" not in text:
         return []
     return [found.start() for found in _PING.finditer(text)]
+
+
+def _signs(text: str, known: Parsed) -> list[int]:
+    """Return the places of what Slack would take for a mark, and is none; it has no formulas.
+
+    It would take the words of a footnote for the target of a link, and hide them.
+    """
+    signs = [at for at in known.signs if text[at] != "$"] if "$" in text else known.signs
+    if "[^" not in text:
+        return signs
+    return sorted({*signs, *(found.end() - 1 for found in _NOTE.finditer(text))})
+
+
+def _may_have_signs(text: str) -> bool:
+    return may_have_literals(text) or "[^" in text
 
 
 def _quiet_places(text: str, events: Sequence[MarkdownEvent]) -> frozenset[int]:
@@ -177,7 +195,7 @@ def begun(markdown: str) -> str:
 
 def _settled_end(text: str, pings: list[int]) -> int:
     """Return how much of an unfinished text is settled."""
-    signs = parsed(text).signs if may_have_literals(text) else []
+    signs = _signs(text, parsed(text)) if _may_have_signs(text) else []
     holds = [len(text)]
     word = text[max(text.rfind(" "), text.rfind("\n")) + 1 :]
     if unsure := _UNSURE.search(word):
@@ -185,6 +203,8 @@ def _settled_end(text: str, pings: list[int]) -> int:
     if "\\" in text:
         holds += [start for start, end in formulas(text) if end is None]
     line = text.rfind("\n") + 1
+    if _NOTE_BEGUN.match(text, line):
+        holds.append(line)
     above = text.rfind("\n", 0, max(0, line - 1)) + 1
     if not text[line:].strip(" \t>-:|") and "|" in text[above:line]:
         holds.append(above)  # it may be the head of a table

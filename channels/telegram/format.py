@@ -171,7 +171,7 @@ def _linkable(url: str) -> bool:
         return False
     if parts.scheme == "tg":
         return host not in ("", "user")  # a link to a user alerts that person
-    return parts.scheme in ("http", "https") and "." in host.strip(".")
+    return parts.scheme in ("http", "https") and "." in host and all(host.split("."))
 
 
 def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:

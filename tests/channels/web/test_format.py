@@ -218,3 +218,13 @@ def test_no_text_makes_a_tag_or_an_attribute_that_is_not_ours(text: str) -> None
 def test_what_looks_like_html_is_read_back_as_it_was_written(text: str) -> None:
     plain = " ".join(text.split())
     assert Reader(to_html(f"x{plain}")).text.strip() == f"x{plain}"
+
+
+def test_the_target_of_no_link_is_shown() -> None:
+    assert "https://x.org" in Reader(to_html("Sources\n\n[1]: https://x.org")).text
+    assert "https://x.org" not in Reader(to_html("See [A].\n\n[a]: https://x.org")).text
+    assert "https://y.org" in Reader(to_html("[a]\n\n[a]: https://x.org\n[b]: https://y.org")).text
+
+
+def test_a_path_is_no_formula() -> None:
+    assert Reader(to_html(r"D:\data\[old]\a and 1\]")).text.strip() == r"D:\data\[old]\a and 1]"

@@ -1,0 +1,110 @@
+"""The codes of a view: what has a digit in it, and must not leave in a link.
+
+Whoever follows a link tells its host what stands in it. A code of four digits says enough; halves of
+one say it in two links, so that what the links of one answer hold of it is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from gateway.links.address import folded
+
+SIZE: Final = 4
+"""Maximum characters of a code that stay unnoticed, and one more."""
+
+_HEADER: Final = re.compile(r"^\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?: #\d+)?", re.MULTILINE)
+_ASCII_WORD: Final = re.compile(r"[a-z0-9](?:[a-z0-9]|[._:/-](?=[a-z0-9])){0,63}")
+_TOKEN: Final = re.compile(r"\S+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_DIGITS: Final = re.compile(r"\d+")
+_BETWEEN: Final = re.compile(r"(?<=\d)[\W_]+(?=\d)")
+_SPACE: Final = re.compile(r"(?<=\d) (?=\d)")
+
+
+def grams(text: str) -> Iterator[str]:
+    """Yield each run of SIZE characters that has a digit."""
+    for at in range(len(text) - SIZE + 1):
+        gram = text[at : at + SIZE]
+        if any(map(str.isdigit, gram)):
+            yield gram
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of a text."""
+    return "".join(_WORD.findall(text))
+
+
+class Codes:
+    """The codes of a view's texts, without the dates and numbers that the gateway writes.
+
+    What it is asked about must be folded. `seen` counts the short parts that links have told.
+    """
+
+    def __init__(self, texts: Iterable[str], seen: Counter[str] | None = None) -> None:
+        self._grams: set[str] = set()
+        self._of_digits: set[str] = set()
+        self._runs: set[str] = set()
+        for text in texts:
+            if any(map(str.isdigit, text)):
+                self._take(folded(_HEADER.sub("", text)))
+        self.seen: Counter[str] = seen if seen is not None else Counter()
+
+    def _take(self, text: str) -> None:
+        for found in _DIGITS.finditer(text):
+            self._grams.update(grams(text[max(0, found.start() - SIZE + 1) : found.end() + SIZE - 1]))
+        for found in _DIGITS.finditer(_BETWEEN.sub("", text)):
+            self._of_digits.update(grams(found[0]))
+            self._runs.add(found[0])
+        close = _SPACE.sub("", text)
+        for found in _TOKEN.finditer(close):
+            self._grams.update(grams(letters(found[0])))
+        self._runs.update(letters(found[0]) for found in _ASCII_WORD.finditer(close))
+        self._runs = {run for run in self._runs if len(run) >= SIZE and _DIGITS.search(run)}
+
+    def holds(self, piece: str) -> bool:
+        """Return whether a piece holds SIZE characters of a code, with a digit among them."""
+        if not any(map(str.isdigit, piece)):
+            return False
+        forms = (piece, letters(piece))
+        return any(gram in self._grams for form in forms for gram in grams(form))
+
+    def holds_digits(self, digits: str) -> bool:
+        """Return whether digits that stand apart make SIZE of a code."""
+        return any(gram in self._of_digits for gram in grams(digits))
+
+    def spread(self, pieces: Iterable[str]) -> bool:
+        """Return whether a further link would say SIZE characters of one code, with those before.
+
+        What it would say counts from now on, unless it is too much.
+        """
+        parts = Counter(part for piece in pieces for part in _parts(piece))
+        new = Counter({part: 1 for part in parts})
+        both = self.seen + new
+        if new and any(_said(run, both) >= SIZE for run in self._with(new)):
+            return True
+        self.seen = both
+        return False
+
+    def _with(self, parts: Iterable[str]) -> Iterator[str]:
+        wanted = tuple(parts)
+        return (run for run in self._runs if any(part in run for part in wanted))
+
+
+def _parts(piece: str) -> Iterator[str]:
+    """Yield the short parts of a piece that may be parts of a code."""
+    for word in _WORD.findall(piece):
+        if len(word) < SIZE and any(map(str.isdigit, word)):
+            yield word
+        else:
+            yield from (digits for digits in _DIGITS.findall(word) if len(digits) < SIZE)
+
+
+def _said(run: str, parts: Counter[str]) -> int:
+    """Return how many characters of a code its parts make."""
+    return sum(
+        len(part) * min(count, run.count(part)) for part, count in parts.items() if part in run
+    )

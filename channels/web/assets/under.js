@@ -185,6 +185,7 @@ export class Under {
       line(t('Tokens'), parts.filter(Boolean).join(', '));
     }
     if (figures.cost) line(t('Cost'), money(figures));
+    if (figures.cut?.length) line(t('Links'), cutText(figures.cut));
     panel.append(list);
     if (figures.session) {
       const more = make('a', 'why-more', t('All that the model was shown, in the console'));
@@ -228,6 +229,13 @@ export class Under {
 }
 
 const money = ({ cost, currency, estimated }) => t(estimated ? 'about {0}' : '{0}', amount(cost, currency, locale));
+
+// Which links lost something on the way, for what others wrote was in view.
+function cutText(hosts) {
+  const why = t('Shortened where … stands, so that they tell nothing of this chat');
+  const named = hosts.filter(Boolean).join(', ');
+  return named ? t('{0}: {1}', why, named) : why;
+}
 
 function chipText(figures) {
   const searches = Object.entries(figures.tools).reduce((sum, [name, times]) => sum + (/search/.test(name) ? times : 0), 0);

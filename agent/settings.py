@@ -14,7 +14,9 @@ SHARED: Final = ("base_url", "api_key", "connect_timeout", "read_timeout", "retr
 """What a fallback model takes over from the first one, unless its own section says otherwise."""
 
 
-_HOST: Final = re.compile(r"(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}")
+_HOST: Final = re.compile(
+    r"(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}"
+)
 
 
 class AgentSettings(ModelSettings):

@@ -55,7 +55,9 @@ class Codes:
 
     def _take(self, text: str) -> None:
         for found in _DIGITS.finditer(text):
-            self._grams.update(grams(text[max(0, found.start() - SIZE + 1) : found.end() + SIZE - 1]))
+            self._grams.update(
+                grams(text[max(0, found.start() - SIZE + 1) : found.end() + SIZE - 1])
+            )
         for found in _DIGITS.finditer(_BETWEEN.sub("", text)):
             self._of_digits.update(grams(found[0]))
             self._runs.add(found[0])

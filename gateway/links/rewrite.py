@@ -28,7 +28,9 @@ _BREAKS: Final = ("SoftBreak", "HardBreak", "Rule")
 _LEAVES: Final = ("Text", "Code", "InlineMath", "DisplayMath")
 _MARKS: Final = ("Strong", "Emphasis", "Strikethrough", *_LINKS)
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_VANISHES: Final = re.compile(r"[*_~`|<>\[\]\\\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+_VANISHES: Final = re.compile(
+    r"[*_~`|<>\[\]\\\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
+)
 _TARGET: Final = re.compile(r"\](?:\(|:)\s*(?:<([^<>\n]*)>?|([^\s]*))")
 _CLEAR: Final = re.compile(r"[:.@/]")
 

@@ -31,7 +31,21 @@ def test_links_are_found_with_what_belongs_to_them(text: str, links: set[str] | 
     assert links_in(text) == expected
 
 
-HOSTILE = ["a.b/", "a.bc/)", "a", "[](", "<", "a.b@", "a-", "://", "1.", "+a.", "\u3002a", "é.", "%a+"]
+HOSTILE = [
+    "a.b/",
+    "a.bc/)",
+    "a",
+    "[](",
+    "<",
+    "a.b@",
+    "a-",
+    "://",
+    "1.",
+    "+a.",
+    "\u3002a",
+    "é.",
+    "%a+",
+]
 
 
 def seconds_of(text: str) -> float:

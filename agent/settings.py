@@ -85,8 +85,8 @@ class AgentSettings(ModelSettings):
     link_hosts: str = Field(
         "",
         description="More hosts whose links stay whole in answers where text of others is in view,"
-        " separated by commas; `*.` stands for one or two labels before a host. List only hosts that"
-        " tell nobody else what they are asked for.",
+        " separated by commas; `*.` stands for one or two labels before a host. List only hosts"
+        " that tell nobody else what they are asked for.",
         examples=["wiki.example.com,*.docs.example.com"],
     )
 

@@ -1,7 +1,7 @@
 """The codes of a view: what has a digit in it, and must not leave in a link.
 
-Whoever follows a link tells its host what stands in it. A code of four digits says enough; halves of
-one say it in two links, so that what the links of one answer hold of it is counted.
+Whoever follows a link tells its host what stands in it. A code of four digits says enough; halves
+of one say it in two links, so that what the links of one answer hold of it is counted.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Codes:
         What it would say counts from now on, unless it is too much.
         """
         parts = Counter(part for piece in pieces for part in _parts(piece))
-        new = Counter({part: 1 for part in parts})
+        new = Counter(dict.fromkeys(parts, 1))
         both = self.seen + new
         if new and any(_said(run, both) >= SIZE for run in self._with(new)):
             return True

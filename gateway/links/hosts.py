@@ -13,11 +13,12 @@ from gateway.links.address import WEB, Address
 _PORTS: Final = ("", "80", "443")
 _BELOW: Final = re.compile(r"(?:[a-z][a-z-]{0,19}\.){1,2}")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
-_AWAY: Final = frozenset(
-    "amp auth authorize away click connect embed exit goto intent leave live login logout oauth oauth2"
-    " out outgoing play playground proxy redir redirect repl run sandbox share signin signup sso"
-    " tracking translate try url users".split()
+_AWAY_TEXT: Final = (
+    "amp auth authorize away click connect embed exit goto intent leave live login logout"
+    " oauth oauth2 out outgoing play playground proxy redir redirect repl run sandbox share"
+    " signin signup sso tracking translate try url users"
 )
+_AWAY: Final = frozenset(_AWAY_TEXT.split())
 """What a path begins with that may send its reader on, or run what somebody left there."""
 
 

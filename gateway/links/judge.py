@@ -42,12 +42,13 @@ _RESERVED: Final = "%!#$&'()*+,/:;=?@[]~"
 _WORD: Final = re.compile(r"[^\W_]+")
 _DIGITS: Final = re.compile(r"\d")
 _SCHEMED: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}:[/\\]", re.IGNORECASE)
-_FILES: Final = frozenset(
-    "bak bmp cfg conf cpp css csv cxx dll doc docx exe flac gif go gz hpp htm html ico ini ipynb java"
-    " jpeg jpg js json jsonl jsx kt lock log lua mjs odt ogg parquet pdf php png ppt pptx proto pyi rar"
-    " rb rst scss sql svelte svg swift tar tex tgz toml ts tsv tsx txt vue wav webm webp whl xls xlsx"
-    " xml yaml yml".split()
+_FILES_TEXT: Final = (
+    "bak bmp cfg conf cpp css csv cxx dll doc docx exe flac gif go gz hpp htm html ico ini"
+    " ipynb java jpeg jpg js json jsonl jsx kt lock log lua mjs odt ogg parquet pdf php png"
+    " ppt pptx proto pyi rar rb rst scss sql svelte svg swift tar tex tgz toml ts tsv tsx txt"
+    " vue wav webm webp whl xls xlsx xml yaml yml"
 )
+_FILES: Final = frozenset(_FILES_TEXT.split())
 """What names of files end with, and no host."""
 
 _COUNTRIES: Final = frozenset(("md", "py", "rs", "sh", "zip"))
@@ -141,9 +142,9 @@ class LinkJudge:
             return Verdict("", "", True, False, "relative")
         if address.kind == "mail":
             return self._mail(link, address)
-        if address.host and not address.user and self._leads_nowhere_else(address, depth):
-            if self._hosts.holds(address) or self._is_asked_for(address):
-                return Verdict(link, host, False, True)
+        may_lead = address.host and not address.user and self._leads_nowhere_else(address, depth)
+        if may_lead and (self._hosts.holds(address) or self._is_asked_for(address)):
+            return Verdict(link, host, False, True)
         return self._cut(link, address, counts=not depth)
 
     def _mail(self, link: str, address: Address) -> Verdict:

@@ -1,7 +1,7 @@
 """Rewrites a text of Markdown so that its links are those that may be shown.
 
-Links are found where the parser finds them, in what people see of the text, and in the text as it is
-written, since each platform reads it in its own way. What was rewritten is judged again.
+Links are found where the parser finds them, in what people see of the text, and in the text as it
+is written, since each platform reads it in its own way. What was rewritten is judged again.
 """
 
 from __future__ import annotations

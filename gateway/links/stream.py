@@ -1,8 +1,8 @@
 """Filters the links of a text that arrives in pieces.
 
-Text passes as it comes while nothing in it has to be changed. From the first word on that may have to
-be, it waits for the end of its block, which is then parsed and rewritten. What has passed is never
-taken back, and never showed more than the whole.
+Text passes as it comes while nothing in it has to be changed. From the first word on that may have
+to be, it waits for the end of its block, which is then parsed and rewritten. What has passed is
+never taken back, and never showed more than the whole.
 """
 
 from __future__ import annotations

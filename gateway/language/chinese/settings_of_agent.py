@@ -155,8 +155,8 @@ _AGENT: Final = {
     "More hosts whose links stay whole in answers where text of others is in view, separated"
     " by commas; `*.` stands for one or two labels before a host. List only hosts that tell"
     " nobody else what they are asked for.": (
-        "更多主机：在能看到他人文字的回答中，这些主机的链接保持完整；以逗号分隔，`*.` 表示主机名前的"
-        "一级或两级名称。只列出不会把收到的请求内容告诉他人的主机。"
+        "更多主机：在能看到他人文字的回答中，这些主机的链接保持完整；以逗号分隔，`*.` 表示主机名前"
+        "的一级或两级名称。只列出不会把收到的请求内容告诉他人的主机。"
     ),
     "How to count the tokens of a prompt before sending it: `estimate` (corrected by the"
     " usage that the server reports), or `exact` (with the model's own vocabulary, if it is"

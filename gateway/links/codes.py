@@ -44,14 +44,14 @@ class Codes:
     What it is asked about must be folded. `seen` counts the short parts that links have told.
     """
 
-    def __init__(self, texts: Iterable[str], seen: Counter[str] | None = None) -> None:
+    def __init__(self, texts: Iterable[str], seen: Counter[tuple[str, ...]] | None = None) -> None:
         self._grams: set[str] = set()
         self._of_digits: set[str] = set()
         self._runs: set[str] = set()
         for text in texts:
             if any(map(str.isdigit, text)):
                 self._take(folded(_HEADER.sub("", text)))
-        self.seen: Counter[str] = seen if seen is not None else Counter()
+        self.seen: Counter[tuple[str, ...]] = seen if seen is not None else Counter()
 
     def _take(self, text: str) -> None:
         for found in _DIGITS.finditer(text):
@@ -91,22 +91,25 @@ class Codes:
         self.seen = both
         return False
 
-    def _with(self, parts: Iterable[str]) -> Iterator[str]:
+    def _with(self, parts: Iterable[tuple[str, ...]]) -> Iterator[str]:
         wanted = tuple(parts)
-        return (run for run in self._runs if any(part in run for part in wanted))
+        return (run for run in self._runs if any(part in run for parts in wanted for part in parts))
 
 
-def _parts(piece: str) -> Iterator[str]:
-    """Yield the short parts of a piece that may be parts of a code."""
+def _parts(piece: str) -> Iterator[tuple[str, ...]]:
+    """Yield the short parts of a piece that may be parts of a code, each with what it says less."""
     for word in _WORD.findall(piece):
-        if len(word) < SIZE and any(map(str.isdigit, word)):
-            yield word
+        short = [digits for digits in _DIGITS.findall(word) if len(digits) < SIZE]
+        if short and len(word) < SIZE:
+            yield tuple(dict.fromkeys((word, *short)))
         else:
-            yield from (digits for digits in _DIGITS.findall(word) if len(digits) < SIZE)
+            yield from ((digits,) for digits in short)
 
 
-def _said(run: str, parts: Counter[str]) -> int:
+def _said(run: str, parts: Counter[tuple[str, ...]]) -> int:
     """Return how many characters of a code its parts make."""
-    return sum(
-        len(part) * min(count, run.count(part)) for part, count in parts.items() if part in run
-    )
+    said = 0
+    for forms, count in parts.items():
+        form = next((form for form in forms if form in run), "")
+        said += len(form) * min(count, run.count(form)) if form else 0
+    return said

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from agent.links import spans
 from agent.taint import Sources
+from channels.markdown.tree import WIDE_STOPS
 from gateway.links.address import Address, decoded, folded, read, shown_host, unicode_label
 from gateway.links.codes import Codes
 from gateway.links.hosts import SharedHosts
@@ -39,6 +40,9 @@ MAX_WORDS: Final = 12
 _MAX_NESTED: Final = 3
 _UNSAFE: Final = re.compile(r"[\s\x00-\x20\x7f\\`<>\"\[\]{}|^*]")
 _RESERVED: Final = "%!#$&'()*+,/:;=?@[]~"
+STOPS: Final = re.compile(rf"[{WIDE_STOPS}\u3008-\u3011\uff08\uff09\u201c\u201d]")
+"""Punctuation that ends an address in Chinese and Japanese, which have no blanks there."""
+
 _WORD: Final = re.compile(r"[^\W_]+")
 _DIGITS: Final = re.compile(r"\d")
 _SCHEMED: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}:[/\\]", re.IGNORECASE)
@@ -126,7 +130,7 @@ class LinkJudge:
         said = self._sources.said
         self._asked = Counter(_WORD.findall(said)) | Counter(_WORD.findall(said.lower()))
         for link in self._sources.links():
-            self._known |= forms(link)
+            self._known |= forms(link) | forms(STOPS.split(link)[0])
             address = read(link)
             if address.host:
                 self._parts.setdefault(address.host, set()).update(address.path.split("/"))
@@ -173,10 +177,10 @@ class LinkJudge:
             if equals and self._is_bad(key):
                 return False
             parts.append(decoded((value if equals else key).replace("+", " ")))
-        if None in parts or any(map(self._is_bad, [*address.labels, address.port])):
+        if None in parts or self._is_bad(address.port):
             return False
         words = [word for part in parts for word in _WORD.findall(part or "")]
-        if not 0 < len(words) <= MAX_WORDS or len(address.labels) > MAX_LABELS:
+        if not 0 < len(words) <= MAX_WORDS or self._clean_host(address) != address.host:
             return False
         return all(words.count(word) <= self._times_asked(word) for word in words)
 

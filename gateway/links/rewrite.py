@@ -16,7 +16,7 @@ from agent.links import spans
 from channels.markdown.render import to_text
 from channels.markdown.tree import MarkdownEvent, parse
 from gateway.links.address import folded
-from gateway.links.judge import LinkJudge, Verdict
+from gateway.links.judge import STOPS, LinkJudge, Verdict
 
 CUT: Final = "\u2026"
 """What stands for what was cut."""
@@ -32,6 +32,8 @@ _VANISHES: Final = re.compile(
     r"[*_~`|<>\[\]\\\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
 )
 _TARGET: Final = re.compile(r"\](?:\(|:)\s*(?:<([^<>\n]*)>?|([^\s]*))")
+_MORE: Final = re.compile(r"[.,;:!?*_~'\\)\]]{1,100}(?=[\w/?#=&%])")
+_WORDS: Final = re.compile(r"\S+")
 _CLEAR: Final = re.compile(r"[:.@/]")
 
 _Change = tuple[int, int, str]
@@ -41,10 +43,8 @@ def suspect(text: str, judge: LinkJudge) -> bool:
     """Return whether a text may show a link that has to be changed, however it is read."""
     if not _CLEAR.search(text) and "&" not in text and "](" not in text:
         return False
-    flat = _VANISHES.sub("", unescape(_ESCAPED.sub(r"\1", text)))
-    for one in dict.fromkeys((text, flat)):
-        if any(judge.of(one[start:end]).cut for start, end in spans(one)):
-            return True
+    if any(any(_replaced(one, judge)) for one in dict.fromkeys((text, _flat(text)))):
+        return True
     return any(
         not judge.of(_target(found), is_target=True).whole for found in _TARGET.finditer(text)
     )
@@ -58,6 +58,11 @@ def rewritten(text: str, judge: LinkJudge) -> str:
             return text
         text = changed
     return _as_text(text, judge)
+
+
+def _flat(text: str) -> str:
+    """Return a text as who drops all marks sees it."""
+    return _VANISHES.sub("", unescape(_ESCAPED.sub(r"\1", text)))
 
 
 def _target(found: re.Match[str]) -> str:
@@ -136,6 +141,21 @@ def _says_host(label: str, verdict: Verdict) -> bool:
     return not verdict.cut and label in (verdict.host, shown, shown.partition("://")[2])
 
 
+def _replaced(text: str, judge: LinkJudge) -> Iterator[_Change]:
+    """Yield the changes of the links in a text that people see, or copy."""
+    for start, end in spans(text):
+        link = text[start:end]
+        verdict = judge.of(link)
+        stop = STOPS.search(link) if verdict.cut else None
+        if stop and not judge.of(link[: stop.start()]).cut:
+            yield start, end, f"{link[: stop.start()]} {link[stop.start() :]}"
+        elif verdict.cut:
+            judge.note_cut(link, verdict)
+            yield start, end, _bare(verdict)
+        elif verdict.whole and _MORE.match(text, end) and not text.startswith("](", end):
+            yield start, end, f"{link} "  # a platform might take more of the text for it
+
+
 def _bare(verdict: Verdict) -> str:
     """Return what stands for a link without a label that had to be cut."""
     if verdict.shown:
@@ -162,14 +182,10 @@ class _Run(NamedTuple):
     leaves: Sequence[_Leaf]
 
     def changes(self, judge: LinkJudge, coarse: bool) -> Iterator[_Change]:
-        for start, end in spans(self.seen):
-            link = self.seen[start:end]
-            verdict = judge.of(link)
-            if verdict.cut:
-                judge.note_cut(link, verdict)
-                first, last = self._place(start)[0], self._place(end - 1)[1]
-                if coarse or last - first < _COARSE * len(link):
-                    yield first, last, _bare(verdict)
+        for start, end, new in _replaced(self.seen, judge):
+            first, last = self._place(start)[0], self._place(end - 1)[1]
+            if coarse or last - first < _COARSE * (end - start):
+                yield first, last, new
 
     def _place(self, at: int) -> tuple[int, int]:
         """Return where a character of what is seen begins and ends in the source."""
@@ -208,17 +224,28 @@ def _runs(events: Sequence[MarkdownEvent], text: str) -> Iterator[_Run]:
 def _as_written(text: str, judge: LinkJudge) -> str:
     """Rewrite what is a link to who reads no Markdown, or another one."""
     changes: list[_Change] = []
-    for start, end in spans(text):
-        verdict = judge.of(text[start:end])
+    for start, end, new in _replaced(text, judge):
         plain = _ESCAPED.sub(r"\1", text[start:end])
-        if verdict.cut and (plain == text[start:end] or judge.of(plain).cut):
-            judge.note_cut(text[start:end], verdict)
-            changes.append((start, end, _bare(verdict)))
+        if plain == text[start:end] or judge.of(plain).cut:
+            changes.append((start, end, new))
     for found in _TARGET.finditer(text):
         verdict = judge.of(_target(found), is_target=True)
         if verdict.kind != "relative" and verdict.cut and found[0][1] == ":":
             changes.append((found.start(), found.start() + 1, "] "))
-    return _changed(text, changes)
+    return _WORDS.sub(lambda word: _as_marked(word[0], judge), _changed(text, changes))
+
+
+def _as_marked(word: str, judge: LinkJudge) -> str:
+    """Return a word, or what stands for it if it shows a link once all its marks are dropped."""
+    if not _VANISHES.search(word) and "&" not in word:
+        return word
+    left = word
+    for start, end in reversed(list(spans(word))):
+        verdict = judge.of(word[start:end])
+        if verdict.whole or (verdict.shown == word[start:end] and "://" in verdict.shown):
+            left = f"{left[:start]} {left[end:]}"
+    flat = _flat(left)
+    return CUT if any(judge.of(flat[start:end]).cut for start, end in spans(flat)) else word
 
 
 def _as_text(text: str, judge: LinkJudge) -> str:

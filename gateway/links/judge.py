@@ -89,6 +89,7 @@ class LinkJudge:
         self._age: object = None
         self._allowed: dict[tuple[str, bool], Verdict] = {}
         self._refused: dict[tuple[str, bool], Verdict] = {}
+        self._named: set[str] = set()  # hosts whose labels have been counted
         self._paths = 0
         self._cuts: dict[str, str] = {}
 
@@ -159,14 +160,18 @@ class LinkJudge:
 
     def _leads_nowhere_else(self, address: Address, depth: int) -> bool:
         """Return whether each address that the link holds may stand as it is."""
-        text = decoded(address.path)
-        given = decoded(f"{address.query}{address.fragment}".replace("+", " "))
-        if text is None or given is None or depth >= _MAX_NESTED:
+        inside = list[str]()
+        path = decoded(address.path)
+        if path is None or depth >= _MAX_NESTED:
             return False
-        inside = [text[one.start() :] for one in _SCHEMED.finditer(text)]
-        inside = [f"{one}{address.query}{address.fragment}" for one in inside]
-        inside += [given[start:end] for start, end in spans(given)]
-        inside += [given[one.start() :] for one in _SCHEMED.finditer(given)]
+        for given in (address.query, address.fragment):
+            text = decoded(given.replace("+", " "))
+            if text is None:
+                return False
+            inside += [text[start:end] for start, end in spans(text)]
+            inside += [text[one.start() :] for one in _SCHEMED.finditer(text)]
+        rest = f"{address.query}{address.fragment}"
+        inside += [f"{path[one.start() :]}{rest}" for one in _SCHEMED.finditer(path)]
         return not any(self._judged(one, depth=depth + 1).cut for one in inside)
 
     def _is_asked_for(self, address: Address) -> bool:
@@ -190,13 +195,17 @@ class LinkJudge:
 
     def _cut(self, link: str, address: Address, *, counts: bool) -> Verdict:
         host, port, path = self._clean_host(address), f":{address.port}", address.path
-        if not host or (host != address.host and "." not in host):
-            return Verdict("", "", True, False)
         if host != address.host or self._is_bad(address.port):
             port = path = ""
         path = self._clean_path(address, path)
-        if counts and not self._may_count(address, path):
+        if counts and self._spreads(address, path):
             port = path = ""
+            host = self._clean_host(address, digits=False)
+        elif counts and len(path) > 1:
+            self._paths += 1
+            path = path if self._paths <= MAX_PATHS else ""
+        if not host or (host != address.host and "." not in host):
+            return Verdict("", "", True, False)
         port = "" if port == ":" else port
         whole = (address.host, address.port, address.path, "", "", "")
         if (host, port[1:], path, address.user, address.query, address.fragment) == whole:
@@ -204,25 +213,30 @@ class LinkJudge:
         path = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", _balanced(path))
         return Verdict(f"{address.start}{host}{port}{path}", shown_host(host), True, False)
 
-    def _may_count(self, address: Address, path: str) -> bool:
-        """Return whether a link's path may stand beside those before it, and count it."""
+    def _spreads(self, address: Address, path: str) -> bool:
+        """Return whether a link says, with those before it, too much of one code."""
         told = [piece for piece in path.split("/") if not self._may_pass(address.host, piece)]
-        told = [folded(decoded(one) or "") for one in (*address.labels, address.port, *told)]
-        if (address.start or path) and self._codes.spread(told):
-            return False
-        self._paths += len(path) > 1
-        return len(path) <= 1 or self._paths <= MAX_PATHS
+        if address.host not in self._named and (address.start or path):
+            told += [unicode_label(label) or "" for label in address.labels]
+        if self._codes.spread(folded(decoded(one) or "") for one in (address.port, *told)):
+            return True
+        self._named.add(address.host)
+        return False
 
-    def _clean_host(self, address: Address) -> str:
-        """Return the host without the labels up to the last one that may not be shown."""
+    def _clean_host(self, address: Address, *, digits: bool = True) -> str:
+        """Return the host without the labels up to the last one that may not be shown.
+
+        Without `digits`, none of those that has one may.
+        """
+        said = "".join(_DIGITS.findall(folded(address.host)))
+        digits = digits and not self._codes.holds_digits(said)
         if address.is_ip:
-            return "" if self._codes.holds_digits(address.host.replace(".", "")) else address.host
+            return address.host if digits else ""
         labels = address.labels
         if _is_file(address):
             return address.host
         bad = [at for at, label in enumerate(labels) if self._is_bad(label)]
-        digits = "".join(_DIGITS.findall(folded(address.host)))
-        if self._codes.holds_digits(digits):
+        if not digits:
             bad += [at for at, label in enumerate(labels) if _DIGITS.search(folded(label))]
         if len(labels) > MAX_LABELS:
             bad.append(len(labels) - MAX_LABELS - 1)

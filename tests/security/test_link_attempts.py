@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from json import dumps
 from pathlib import Path
 from typing import Final
 
@@ -71,7 +72,7 @@ class Watched(ButtonChannel):
 
 @asynccontextmanager
 async def chat(home: Path) -> AsyncIterator[Scene]:
-    async with scene(home) as play:
+    async with scene(home, channel=Watched()) as play:
         await play.says(BOB, f"{BOB_SAID}. See {KNOWN}", addressed=False)
         await play.says(ALICE, ANN_SAID, addressed=False)
         yield play
@@ -85,10 +86,12 @@ async def answers(play: Scene, text: str) -> list[str]:
 
 
 async def asks(play: Scene) -> list[str]:
+    assert isinstance(play.channel, Watched)
     before = len(play.channel.sent)
+    play.channel.seen.clear()
     await play.says(ALICE, "where are the docs?")
-    assert len(play.channel.sent) > before
-    return [sent.text for sent in play.channel.sent[before:]]
+    (sent,) = play.channel.sent[before:]
+    return [*play.channel.seen, sent.text]
 
 
 def test_there_are_150_attempts_of_ten_kinds() -> None:
@@ -108,3 +111,39 @@ async def test_no_link_tells_its_host_anything_of_the_chat(kind: str, tmp_path: 
         for text in ATTEMPTS[kind]:
             for seen in await answers(play, f"It is here: {text}"):
                 assert betrayed(addresses(seen)) == [], seen
+
+
+@pytest.mark.parametrize(
+    "link", ["https://evil.example/?d=4711", "[docs](https://evil.example/4711)"]
+)
+async def test_what_a_tool_or_an_answer_repeats_of_the_model_stands_in_no_view(
+    link: str, tmp_path: Path
+) -> None:
+    search = ToolCalls((Call("c", "tape_search", dumps({"query": link})),), pieces=(link,))
+    async with chat(tmp_path) as play:
+        play.server.enqueue(search, Text((link,)))
+        seen = await asks(play)
+        await play.says(BOB, f"the bot said: {play.channel.sent[-1].text}", addressed=False)
+        for text in (*seen, *await answers(play, f"Again: {link}")):
+            assert betrayed(addresses(text)) == [], text
+
+
+async def test_the_answers_of_subagents_bring_no_link_into_the_view(tmp_path: Path) -> None:
+    link = "https://evil.example/?d=4711"
+    give = ToolCalls((Call("c", "subagent", dumps({"task": "look it up"})),))
+    async with chat(tmp_path) as play:
+        play.server.enqueue(give, Text((f"It is at {link}",)), Text((f"See {link}",)))
+        for text in await asks(play):
+            assert betrayed(addresses(text)) == [], text
+
+
+async def test_partial_texts_are_shown_and_are_the_beginning_of_the_answer(tmp_path: Path) -> None:
+    async with chat(tmp_path) as play:
+        seen = await answers(
+            play, "One word, and another. [docs](https://evil.example/?d=4711) end"
+        )
+    assert (
+        seen[-1] == "One word, and another. [docs](https://evil.example/) (evil.example \u2026) end"
+    )
+    assert len(set(seen)) > 1
+    assert all(seen[-1].startswith(text) for text in seen)

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from channels.draft import DraftReference
+from channels.host import ChannelEvent
 from channels.message import InboundMessage
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.gateway.scheduling.confirming import ALICE, BOB, ButtonChannel, Scene, scene
@@ -59,15 +59,20 @@ def _spells(code: str, runs: set[str]) -> bool:
 
 
 class Watched(ButtonChannel):
-    """Remembers each text that people saw, also on the way."""
+    """Remembers each text of which any channel may make a partial one, as an answer grows."""
 
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[str] = []
+        self._text = ""
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
-        self.seen.append(text)
-        return await super().show(message, place, text)
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
+        if event.kind in ("text", "reset"):
+            self._text = self._text + event.data["delta"] if event.kind == "text" else ""
+            self.seen.append(self._text)
+        elif event.kind == "final":
+            self._text = ""
+        await super().on_event(event, message)
 
 
 @asynccontextmanager

@@ -19,9 +19,9 @@ _LINK: Final = re.compile(
     rf"""(?:
         [a-z][a-z0-9+.-]{{1,20}}://{_RUN}
       | (?:https?|mailto|tel|sms|data|javascript|vbscript|file|magnet|xmpp|tg|slack|discord):{_RUN}
-      | (?:(?<![\w.+%@-]) (?:[\w.+%-]+@)? | (?<=[+%]))
+      | (?:(?<![\w.+%@-]) (?:[\w.+%-]+@)? | (?<=[+%.@]))
         (?: (?:[\w-]+{_DOT}){{20}} [\w.\u3002\uff0e\uff61-]*
-          | (?:\d{{1,3}}{_DOT}){{3}} \d{{1,3}} (?![\w.-])
+          | (?<!\d\.)(?:\d{{1,3}}{_DOT}){{3}} \d{{1,3}} (?![\w.-])
           | (?:[\w-]+{_DOT}){{1,19}} [a-z]{{2,24}} (?![\w\u0300-\u036f-])
           | (?:[\w-]+\.){{1,19}} (?:xn--[a-z0-9-]{{1,60}} | [^\W\d_]{{2,24}})
             (?![\w\u0300-\u036f-]) )
@@ -43,6 +43,7 @@ def spans(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
         return
     while found := _LINK.search(text, at):
         start, end = found.span()
+        start += len(found[0]) - len(found[0].lstrip("-"))  # an option of a command
         depth = {")": 0, "]": 0}
         for place in range(start, end):
             if text[place] in "([":
@@ -52,7 +53,7 @@ def spans(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
                 if depth[text[place]] < 0:
                     end = place
                     break
-        end = start + len(text[start:end].rstrip(".,;:!?*_~'\\"))
+        end = start + len(text[start:end].rstrip(".,;:!?*_~|'\\"))
         if end > start:
             yield start, end
         at = max(end, start + 1)

@@ -15,7 +15,10 @@ _LABEL: Final = re.compile(r"(?!-)[\w-]+")
 _IPV4: Final = re.compile(r"(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})")
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]*|\d+)", re.IGNORECASE)
 _ESCAPES: Final = re.compile(r"%[0-9a-fA-F]{2}")
-_HIDDEN: Final = ("Cc", "Cf", "Co", "Cs", "Cn", "Mn", "Me", "Zl", "Zp")
+_ODD: Final = re.compile(
+    r"\d|[\u00ad\u0300-\u036f\u061c\u180b-\u180f\u1ab0-\u1aff\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u20d0-\u20ff\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
 _ROUNDS: Final = 3
 
 
@@ -112,18 +115,13 @@ def decoded(text: str) -> str | None:
 def folded(text: str) -> str:
     """Return a text as it is compared: one form of each letter and digit, nothing invisible."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = "".join(map(_plain_digit, text))
+        text = _ODD.sub(_plain, unicodedata.normalize("NFKC", text))
     return text.casefold()
 
 
-def _plain_digit(char: str) -> str:
-    if char.isascii():
-        return char
-    if unicodedata.category(char) in _HIDDEN:
-        return ""
-    digit = unicodedata.digit(char, None)
-    return char if digit is None else str(digit)
+def _plain(found: re.Match[str]) -> str:
+    digit = unicodedata.digit(found[0], None)
+    return "" if digit is None else str(digit)
 
 
 def unicode_label(label: str) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from gateway.links.address import folded
@@ -44,14 +44,25 @@ class Codes:
     What it is asked about must be folded. `seen` counts the short parts that links have told.
     """
 
-    def __init__(self, texts: Iterable[str], seen: Counter[tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self, texts: Callable[[], Iterable[str]], seen: Counter[tuple[str, ...]] | None = None
+    ) -> None:
+        self._texts = texts
+        self._is_read = False
         self._grams: set[str] = set()
         self._of_digits: set[str] = set()
         self._runs: set[str] = set()
-        for text in texts:
-            if any(map(str.isdigit, text)):
-                self._take(folded(_HEADER.sub("", text)))
         self.seen: Counter[tuple[str, ...]] = seen if seen is not None else Counter()
+
+    def _read(self) -> None:
+        """Read the texts, the first time that this is needed: few links have a digit."""
+        if self._is_read:
+            return
+        self._is_read = True
+        for text in self._texts():
+            if _DIGITS.search(text):
+                self._take(folded(_HEADER.sub("", text)))
+        self._runs = {run for run in self._runs if len(run) >= SIZE and _DIGITS.search(run)}
 
     def _take(self, text: str) -> None:
         for found in _DIGITS.finditer(text):
@@ -65,17 +76,20 @@ class Codes:
         for found in _TOKEN.finditer(close):
             self._grams.update(grams(letters(found[0])))
         self._runs.update(letters(found[0]) for found in _ASCII_WORD.finditer(close))
-        self._runs = {run for run in self._runs if len(run) >= SIZE and _DIGITS.search(run)}
 
     def holds(self, piece: str) -> bool:
         """Return whether a piece holds SIZE characters of a code, with a digit among them."""
         if not any(map(str.isdigit, piece)):
             return False
+        self._read()
         forms = (piece, letters(piece))
         return any(gram in self._grams for form in forms for gram in grams(form))
 
     def holds_digits(self, digits: str) -> bool:
         """Return whether digits that stand apart make SIZE of a code."""
+        if len(digits) < SIZE:
+            return False
+        self._read()
         return any(gram in self._of_digits for gram in grams(digits))
 
     def spread(self, pieces: Iterable[str]) -> bool:
@@ -86,7 +100,7 @@ class Codes:
         parts = Counter(part for piece in pieces for part in _parts(piece))
         new = Counter(dict.fromkeys(parts, 1))
         both = self.seen + new
-        if new and any(_said(run, both) >= SIZE for run in self._with(new)):
+        if any(_said(run, both) >= SIZE for run in self._with(new)):
             return True
         self.seen = both
         return False

@@ -14,9 +14,9 @@ _PORTS: Final = ("", "80", "443")
 _BELOW: Final = re.compile(r"(?:[a-z][a-z-]{0,19}\.){1,2}")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 _AWAY_TEXT: Final = (
-    "amp auth authorize away click connect embed exit goto intent leave live login logout"
-    " oauth oauth2 out outgoing play playground proxy redir redirect repl run sandbox share"
-    " signin signup sso tracking translate try url users"
+    "amp auth authorize away click connect download editor embed exit goto intent leave live"
+    " login logout oauth oauth2 out outgoing people play playground proxy redir redirect repl"
+    " run sandbox share signin signup spaces sso tracking translate try url users"
 )
 _AWAY: Final = frozenset(_AWAY_TEXT.split())
 """What a path begins with that may send its reader on, or run what somebody left there."""
@@ -52,7 +52,8 @@ def _leads_away(path: str) -> bool:
     parts = [part for part in path.split("/") if part]
     if parts and _LOCALE.fullmatch(parts[0]):
         parts = parts[1:]
-    return bool(parts) and parts[0].lower() in _AWAY
+    # What begins with a tilde is somebody's own.
+    return bool(parts) and (parts[0].lower() in _AWAY or parts[0].startswith("~"))
 
 
 @cache

@@ -59,6 +59,14 @@ _COUNTRIES: Final = frozenset(("md", "py", "rs", "sh", "zip"))
 """What names of files end with, and hosts too."""
 
 
+_KEYS_TEXT: Final = (
+    "category hl id k keyword keywords lang name p page q query s search sort t tag tags term terms"
+    " text title type v w"
+)
+_KEYS: Final = frozenset(_KEYS_TEXT.split())
+"""What values are called in the links of many sites, which says nothing."""
+
+
 class Verdict(NamedTuple):
     """What may be shown of a link.
 
@@ -83,8 +91,8 @@ class LinkJudge:
         self._sources = sources
         self._hosts = hosts
         self._known: set[str] = set()
-        self._parts: dict[str, set[str]] = {}  # of paths in the view, by host
-        self._codes = Codes(())
+        self._starts: set[tuple[str, str]] = set()  # hosts, with how paths to them begin
+        self._codes = Codes(sources.texts)
         self._asked: Counter[str] = Counter()
         self._age: object = None
         self._allowed: dict[tuple[str, bool], Verdict] = {}
@@ -127,14 +135,15 @@ class LinkJudge:
             return
         self._age = age
         self._refused.clear()
-        self._codes = Codes(self._sources.texts(), self._codes.seen)
+        self._codes = Codes(self._sources.texts, self._codes.seen)
         said = self._sources.said
         self._asked = Counter(_WORD.findall(said)) | Counter(_WORD.findall(said.lower()))
         for link in self._sources.links():
             self._known |= forms(link) | forms(STOPS.split(link)[0])
             address = read(link)
-            if address.host:
-                self._parts.setdefault(address.host, set()).update(address.path.split("/"))
+            parts = address.path.split("/")[: 2 * MAX_PARTS] if address.host else []
+            starts = ("/".join(parts[:count]) for count in range(2, len(parts) + 1))
+            self._starts.update((address.host, start) for start in starts)
 
     def _judged(self, link: str, *, is_target: bool = False, depth: int = 0) -> Verdict:
         address = read(link, is_target=is_target)
@@ -179,7 +188,7 @@ class LinkJudge:
         parts = [decoded(part) for part in address.path.split("/") if part]
         for pair in re.split(r"[?&;#]", f"{address.query}{address.fragment}"):
             key, equals, value = pair.partition("=")
-            if equals and self._is_bad(key):
+            if equals and not (key in _KEYS or self._times_asked(key)):
                 return False
             parts.append(decoded((value if equals else key).replace("+", " ")))
         if None in parts or self._is_bad(address.port):
@@ -215,7 +224,8 @@ class LinkJudge:
 
     def _spreads(self, address: Address, path: str) -> bool:
         """Return whether a link says, with those before it, too much of one code."""
-        told = [piece for piece in path.split("/") if not self._may_pass(address.host, piece)]
+        told = [piece for piece in path.split("/") if not self._is_asked(piece)]
+        told = told if len(told) > self._known_parts(address) else []
         if address.host not in self._named and (address.start or path):
             told += [unicode_label(label) or "" for label in address.labels]
         if self._codes.spread(folded(decoded(one) or "") for one in (address.port, *told)):
@@ -246,27 +256,36 @@ class LinkJudge:
     def _clean_path(self, address: Address, path: str) -> str:
         """Return the path up to its first part that may not be shown."""
         kept: list[str] = []
+        known = self._known_parts(address)
         digits = "".join(_DIGITS.findall(folded(f"{address.host}{address.port}")))
-        for piece in path.split("/"):
-            if not self._may_pass(address.host, piece):
-                digits += "".join(_DIGITS.findall(folded(decoded(piece) or "")))
-                if self._is_bad(piece) or self._codes.holds_digits(digits):
+        for at, piece in enumerate(path.split("/")):
+            more = "".join(_DIGITS.findall(folded(decoded(piece) or "")))
+            if not self._is_asked(piece):
+                digits += more
+                told = self._is_bad(piece) or (more and self._codes.holds_digits(digits))
+                if at >= known and told:
                     break
-            if len(kept) > MAX_PARTS:
+            if at > max(MAX_PARTS, known):
                 break
             kept.append(piece)
         else:
             return path
         return "/".join([*kept, ""]) if kept else ""
 
-    def _may_pass(self, host: str, piece: str) -> bool:
-        """Return whether a part says only what the question, or a link to that host, says."""
-        if len(piece) > MAX_PART_CHARACTERS:
-            return False
-        if piece in self._parts.get(host, ()):
-            return True
+    def _is_asked(self, piece: str) -> bool:
+        """Return whether the question says all numbers of a part."""
         words = [word for word in _WORD.findall(decoded(piece) or "%") if _DIGITS.search(word)]
-        return bool(words) and all(map(self._times_asked, words))
+        return (
+            len(piece) <= MAX_PART_CHARACTERS and bool(words) and all(map(self._times_asked, words))
+        )
+
+    def _known_parts(self, address: Address) -> int:
+        """Return how many parts a path has in common with a link to that host in the view."""
+        parts = address.path.split("/")
+        for count in range(len(parts), 1, -1):
+            if (address.host, "/".join(parts[:count])) in self._starts:
+                return count
+        return 0
 
     def _is_bad(self, piece: str) -> bool:
         text = decoded(piece)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import unescape
 from typing import Final, NamedTuple
 
@@ -31,8 +31,9 @@ _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _VANISHES: Final = re.compile(
     r"[*_~`|<>\[\]\\\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
 )
-_TARGET: Final = re.compile(r"\](?:\(|:)\s*(?:<([^<>\n]*)>?|([^\s]*))")
-_MORE: Final = re.compile(r"[.,;:!?*_~'\\)\]]{1,100}(?=[\w/?#=&%])")
+_TARGET: Final = re.compile(r"\](?:\(|:)(?=\s{0,9}(?:<([^<>\n]{0,800})>?|(\S{0,800})))")
+_MORE: Final = re.compile(r"[.,;:!?*_~|'\\)\]]{0,100}(?=[^\W_]|[/?#=&%])")
+_MORE_IN_PROSE: Final = re.compile(r"[.,;:!?*_~|'\\)\]\"`>}]{0,100}(?=[^\W_]|[/?#=&%])")
 _WORDS: Final = re.compile(r"\S+")
 _CLEAR: Final = re.compile(r"[:.@/]")
 
@@ -43,8 +44,9 @@ def suspect(text: str, judge: LinkJudge) -> bool:
     """Return whether a text may show a link that has to be changed, however it is read."""
     if not _CLEAR.search(text) and "&" not in text and "](" not in text:
         return False
-    if any(any(_replaced(one, judge)) for one in dict.fromkeys((text, _flat(text)))):
-        return True
+    for one in dict.fromkeys((text, _flat(text))):
+        if any(_replaced(one, lambda at: _runs_on(one, at, in_prose=True), judge)):  # noqa: B023
+            return True
     return any(
         not judge.of(_target(found), is_target=True).whole for found in _TARGET.finditer(text)
     )
@@ -141,8 +143,13 @@ def _says_host(label: str, verdict: Verdict) -> bool:
     return not verdict.cut and label in (verdict.host, shown, shown.partition("://")[2])
 
 
-def _replaced(text: str, judge: LinkJudge) -> Iterator[_Change]:
-    """Yield the changes of the links in a text that people see, or copy."""
+def _replaced(
+    text: str, runs_on: Callable[[int], bool], judge: LinkJudge, *, noted: bool = False
+) -> Iterator[_Change]:
+    """Yield the changes of the links in a text that people see, or copy.
+
+    `runs_on` says whether some platform takes more for a link than ends at a position.
+    """
     for start, end in spans(text):
         link = text[start:end]
         verdict = judge.of(link)
@@ -150,10 +157,15 @@ def _replaced(text: str, judge: LinkJudge) -> Iterator[_Change]:
         if stop and not judge.of(link[: stop.start()]).cut:
             yield start, end, f"{link[: stop.start()]} {link[stop.start() :]}"
         elif verdict.cut:
-            judge.note_cut(link, verdict)
+            if noted:
+                judge.note_cut(link, verdict)
             yield start, end, _bare(verdict)
-        elif verdict.whole and _MORE.match(text, end) and not text.startswith("](", end):
-            yield start, end, f"{link} "  # a platform might take more of the text for it
+        elif "/" in link and runs_on(end):
+            yield start, end, f"{link} "
+
+
+def _runs_on(text: str, end: int, *, in_prose: bool) -> bool:
+    return (_MORE_IN_PROSE if in_prose else _MORE).match(text, end) is not None
 
 
 def _bare(verdict: Verdict) -> str:
@@ -166,13 +178,15 @@ def _bare(verdict: Verdict) -> str:
 class _Leaf(NamedTuple):
     """A part of a run: where it is in what is seen, and where in the source.
 
-    exact  whether each character stands there as it is seen
+    exact    whether each character stands there as it is seen
+    is_code  whether it is code, where quotes end an address
     """
 
     at: int
     start: int
     end: int
     exact: bool
+    is_code: bool
 
 
 class _Run(NamedTuple):
@@ -182,22 +196,29 @@ class _Run(NamedTuple):
     leaves: Sequence[_Leaf]
 
     def changes(self, judge: LinkJudge, coarse: bool) -> Iterator[_Change]:
-        for start, end, new in _replaced(self.seen, judge):
+        def runs_on(end: int) -> bool:
+            return _runs_on(self.seen, end, in_prose=not self._leaf(end - 1).is_code)
+
+        for start, end, new in _replaced(self.seen, runs_on, judge, noted=True):
             first, last = self._place(start)[0], self._place(end - 1)[1]
             if coarse or last - first < _COARSE * (end - start):
                 yield first, last, new
 
     def _place(self, at: int) -> tuple[int, int]:
         """Return where a character of what is seen begins and ends in the source."""
-        leaf = self.leaves[bisect_right(self.leaves, at, key=lambda one: one.at) - 1]
+        leaf = self._leaf(at)
         if not leaf.exact:
             return leaf.start, leaf.end
         return leaf.start + at - leaf.at, leaf.start + at - leaf.at + 1
 
+    def _leaf(self, at: int) -> _Leaf:
+        return self.leaves[bisect_right(self.leaves, at, key=lambda one: one.at) - 1]
+
 
 def _runs(events: Sequence[MarkdownEvent], text: str) -> Iterator[_Run]:
-    seen, leaves, size = list[str](), list[_Leaf](), 0
+    seen, leaves, size, block = list[str](), list[_Leaf](), 0, ""
     for event in events:
+        block = event.name if event.phase == "open" else block
         if event.phase != "leaf" and event.name in _MARKS:
             continue
         if event.phase != "leaf" or event.name in _BREAKS:
@@ -205,16 +226,16 @@ def _runs(events: Sequence[MarkdownEvent], text: str) -> Iterator[_Run]:
                 yield _Run("".join(seen), leaves)
             seen, leaves, size = [], [], 0
         elif event.name in _LEAVES:
-            shown = str(event.data)
+            shown, is_code = str(event.data), "Code" in (event.name, block[:4])
             # In code, the end of a line is a blank.
             source = text[event.start : event.end]
             source = source.replace("\n", " ") if event.name == "Code" else source
             start = source.find(shown)
             if start >= 0:
                 start += event.start
-                leaves.append(_Leaf(size, start, start + len(shown), True))
+                leaves.append(_Leaf(size, start, start + len(shown), True, is_code))
             else:
-                leaves.append(_Leaf(size, event.start, event.end, False))
+                leaves.append(_Leaf(size, event.start, event.end, False, is_code))
             seen.append(shown)
             size += len(shown)
     if leaves:
@@ -224,7 +245,12 @@ def _runs(events: Sequence[MarkdownEvent], text: str) -> Iterator[_Run]:
 def _as_written(text: str, judge: LinkJudge) -> str:
     """Rewrite what is a link to who reads no Markdown, or another one."""
     changes: list[_Change] = []
-    for start, end, new in _replaced(text, judge):
+
+    def runs_on(end: int) -> bool:
+        is_target = text.startswith((")", ">)", "]("), end)
+        return not is_target and _runs_on(text, end, in_prose=False)
+
+    for start, end, new in _replaced(text, runs_on, judge, noted=True):
         plain = _ESCAPED.sub(r"\1", text[start:end])
         if plain == text[start:end] or judge.of(plain).cut:
             changes.append((start, end, new))

@@ -24,6 +24,7 @@ from agent.links import links_in
         ("mailto:a@b.example a@b.example", {"mailto:a@b.example", "a@b.example"}),
         ("https://intranet/x", {"https://intranet/x"}),
         ("12:30, a/b, no link: at all", set()),
+        ("-a.example/x ..b.example/x @c.example/x", {"a.example/x", "b.example/x", "c.example/x"}),
     ],
 )
 def test_links_are_found_with_what_belongs_to_them(text: str, links: set[str] | None) -> None:

@@ -181,6 +181,6 @@ ATTEMPTS: Final[dict[str, tuple[str, ...]]] = {
         "[docs](//evil.example/?d=4711)",
         "[docs](\\\\evil.example/4711)",
         "https://known.example/a?x=1&d=4711",
-        "https://known.example/a?x=1'4711 and https://known.example/a?x=1)4711",
+        'https://known.example/a?x=1)4711 and https://known.example/a?x=1"4711',
     ),
 }

@@ -18,6 +18,7 @@ _APART: Final = re.compile(r"[\s<>\"'`|{}\u2026]+|\]\(|\)\]|\]\[")
 _HOSTLIKE: Final = re.compile(r"\w[.\u3002\uff0e\uff61]\w")
 _OPENS: Final = re.compile(r"[a-z][a-z+.-]*:\S", re.IGNORECASE)
 _TARGET: Final = re.compile(r"\]\s*[(:]\s*<?([^\s>]+)")
+_DISCORD: Final = re.compile(r"https?://[^\s<]+[^<.,:;\"'\]\s]")
 _COMMON: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
@@ -38,6 +39,7 @@ def of_telegram(text: str, entities: Sequence[dict[str, Any]]) -> Iterator[str]:
 def of_discord(content: str) -> Iterator[str]:
     """Yield what Discord's own Markdown links, and what it shows."""
     yield from (found[1] for found in _TARGET.finditer(content))
+    yield from _DISCORD.findall(content)
     yield from of_text(content)
     yield from of_text(re.sub(r"[*_~|\\]", "", content))
 

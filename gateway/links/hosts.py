@@ -30,6 +30,9 @@ class SharedHosts:
         self._hosts = frozenset(one for one in entries if not one.startswith("*."))
         self._above = frozenset(one[2:] for one in entries if one.startswith("*."))
 
+    def __len__(self) -> int:
+        return len(self._hosts) + len(self._above)
+
     def holds(self, address: Address) -> bool:
         """Return whether a link leads to a host of the list, and no further."""
         if address.scheme not in ("", *WEB) or address.port not in _PORTS or address.user:

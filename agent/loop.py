@@ -66,6 +66,10 @@ async def _nothing() -> None:
     return
 
 
+async def _all(text: str) -> str:
+    return text
+
+
 @dataclass(slots=True)
 class Task:
     """What the loop needs to run one turn.
@@ -101,7 +105,7 @@ class Task:
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
     options: Mapping[str, Any] = field(default_factory=dict)
-    may_say: Callable[[str], str] = str
+    may_say: Callable[[str], Awaitable[str]] = _all
     _noticed: bool = field(default=False, init=False)
     _reported: bool = field(default=False, init=False)
     _shown: str = field(default="", init=False)  # the text of the steps so far
@@ -294,7 +298,7 @@ async def _make_calls(
     task: Task, call: _ModelCall, reply: ModelReply
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
-    said = task.may_say(reply.text)  # later views must not find a link that was withheld
+    said = await task.may_say(reply.text)  # later views must not find a link that was withheld
     text = [message("assistant", said)] if said.strip() else []
     used = {USED: facts_of(call.request, call.reply)}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)

@@ -51,7 +51,10 @@ class Address(NamedTuple):
 
 def read(link: str, *, is_target: bool = False) -> Address:
     """Return the parts of a link; a target of Markdown without a scheme is relative."""
-    text = "".join(one for one in link if unicodedata.category(one) not in ("Cc", "Cf")).strip()
+    text = link
+    if not (link.isascii() and link.isprintable()):
+        text = "".join(one for one in link if unicodedata.category(one) not in ("Cc", "Cf"))
+    text = text.strip()
     scheme, start, rest = "", "", text
     found = _SCHEME.match(text)
     if found and not _PORT.match(text):

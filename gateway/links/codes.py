@@ -18,7 +18,7 @@ SIZE: Final = 4
 
 _HEADER: Final = re.compile(r"^\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?: #\d+)?", re.MULTILINE)
 _ASCII_WORD: Final = re.compile(r"[a-z0-9](?:[a-z0-9]|[._:/-](?=[a-z0-9])){0,63}")
-_TOKEN: Final = re.compile(r"\S+")
+_SIGNS: Final = re.compile(r"[^\w\s]|_")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DIGITS: Final = re.compile(r"\d+")
 _BETWEEN: Final = re.compile(r"(?<=\d)[\W_]+(?=\d)")
@@ -31,6 +31,18 @@ def grams(text: str) -> Iterator[str]:
         gram = text[at : at + SIZE]
         if any(map(str.isdigit, gram)):
             yield gram
+
+
+def _windows(text: str) -> set[str]:
+    """Return all runs of SIZE characters."""
+    return set(map("".join, zip(*(text[at:] for at in range(SIZE)), strict=False)))
+
+
+def _near_digits(text: str) -> set[str]:
+    """Return all runs of SIZE characters that have a digit, and some that have none."""
+    spread = SIZE - 1
+    places = (found.span() for found in _DIGITS.finditer(text))
+    return _windows("\0".join(text[max(0, start - spread) : end + spread] for start, end in places))
 
 
 def letters(text: str) -> str:
@@ -54,6 +66,10 @@ class Codes:
         self._runs: set[str] = set()
         self.seen: Counter[tuple[str, ...]] = seen if seen is not None else Counter()
 
+    @property
+    def is_read(self) -> bool:
+        return self._is_read
+
     def _read(self) -> None:
         """Read the texts, the first time that this is needed: few links have a digit."""
         if self._is_read:
@@ -62,20 +78,15 @@ class Codes:
         for text in self._texts():
             if _DIGITS.search(text):
                 self._take(folded(_HEADER.sub("", text)))
-        self._runs = {run for run in self._runs if len(run) >= SIZE and _DIGITS.search(run)}
+        self._runs = {run for run in self._runs if _DIGITS.search(run)}
 
     def _take(self, text: str) -> None:
-        for found in _DIGITS.finditer(text):
-            self._grams.update(
-                grams(text[max(0, found.start() - SIZE + 1) : found.end() + SIZE - 1])
-            )
-        for found in _DIGITS.finditer(_BETWEEN.sub("", text)):
-            self._of_digits.update(grams(found[0]))
-            self._runs.add(found[0])
         close = _SPACE.sub("", text)
-        for found in _TOKEN.finditer(close):
-            self._grams.update(grams(letters(found[0])))
-        self._runs.update(letters(found[0]) for found in _ASCII_WORD.finditer(close))
+        self._grams |= _near_digits(text) | _near_digits(_SIGNS.sub("", close))
+        digits = _DIGITS.findall(_BETWEEN.sub("", text))
+        self._of_digits |= _windows(" ".join(digits))
+        words = (letters(word) for word in _ASCII_WORD.findall(close))
+        self._runs.update(run for run in (*digits, *words) if len(run) >= SIZE)
 
     def holds(self, piece: str) -> bool:
         """Return whether a piece holds SIZE characters of a code, with a digit among them."""

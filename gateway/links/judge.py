@@ -117,6 +117,11 @@ class LinkJudge:
                     self._allowed.setdefault((found.shown, one), left)
         return found
 
+    @property
+    def has_read(self) -> bool:
+        """Whether it has read all of the view: only what is asked about makes it do so."""
+        return self._age == self._sources.age and self._codes.is_read
+
     def note_cut(self, link: str, verdict: Verdict) -> None:
         """Take account of a link that an answer lost something of."""
         if len(self._cuts) < MAX_NOTED:

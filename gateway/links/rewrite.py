@@ -31,7 +31,9 @@ _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _VANISHES: Final = re.compile(
     r"[*_~`|<>\[\]\\\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
 )
-_TARGET: Final = re.compile(r"\](?:\(|:)(?=\s{0,9}(?:<([^<>\n]{0,800})>?|(\S{0,800})))")
+_TARGET: Final = re.compile(
+    r"\](?:\(|:)(?=\s{0,9}(?:<([^<>\n]{0,800})>?|((?:(?!\][(:])\S){0,800})))"
+)
 _MORE: Final = re.compile(r"[.,;:!?*_~|'\\)\]]{0,100}(?=[^\W_]|[/?#=&%])")
 _MORE_IN_PROSE: Final = re.compile(r"[.,;:!?*_~|'\\)\]\"`>}]{0,100}(?=[^\W_]|[/?#=&%])")
 _WORDS: Final = re.compile(r"\S+")

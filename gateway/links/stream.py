@@ -37,6 +37,10 @@ class LinkFilter:
         self._fence = ""
         self._waits = False
 
+    def __len__(self) -> int:
+        """Return how much of the text may have to be looked at again."""
+        return len(self._block)
+
     def whole(self, text: str) -> str:
         return self.feed(text) + self.end()
 

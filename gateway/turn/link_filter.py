@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+import re
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
+
+import anyio.to_thread
 
 from agent.events import AgentEvent, EventKind
 from agent.turn_log import TurnLog
@@ -15,6 +18,8 @@ from gateway.links.stream import LinkFilter
 from tape.entry import event
 from tape.turn_events import LINKS_CUT
 
+MAX_INLINE_CHARACTERS: Final = 4_000
+_MAYBE: Final = re.compile(r"[.:/@]\S")
 _STREAMED: Final[tuple[EventKind, ...]] = ("text", "reasoning")
 
 
@@ -26,9 +31,19 @@ class AnswerLinks:
         self._judge = LinkJudge(log.sources, hosts)
         self._streams: dict[EventKind, LinkFilter] = {}
 
-    def whole(self, text: str) -> str:
+    async def whole(self, text: str) -> str:
         """Return a whole text as it may be shown now."""
-        return LinkFilter(self._judge).whole(text) if self._log.sources.taint else text
+        if not self._log.sources.taint:
+            return text
+        stream = LinkFilter(self._judge)
+        return await self._run(lambda: stream.whole(text), text, len(text))
+
+    async def _run(self, work: Callable[[], str], text: str, size: int) -> str:
+        """Filter a text; what may take long leaves the event loop to others."""
+        reads = not self._judge.has_read and _MAYBE.search(text) is not None
+        if reads or size >= MAX_INLINE_CHARACTERS:
+            return await anyio.to_thread.run_sync(work)
+        return work()
 
     async def filtered(
         self, events: AsyncGenerator[AgentEvent, None]
@@ -37,38 +52,38 @@ class AnswerLinks:
         try:
             async with aclosing(events):
                 async for happened in events:
-                    for shown in self._shown(happened):
+                    for shown in await self._shown(happened):
                         if shown.kind == "final":
                             self._record()
                         yield shown
         finally:
             self._record()
 
-    def _shown(self, happened: AgentEvent) -> Iterator[AgentEvent]:
+    async def _shown(self, happened: AgentEvent) -> list[AgentEvent]:
         if happened.kind in _STREAMED:
-            if shown := self._delta(happened):
-                yield shown
-            return
-        for kind, waiting in self._streams.items():
-            rest = waiting.end()
-            if rest and happened.kind != "reset":
-                yield AgentEvent(kind, {"delta": rest})
+            return await self._delta(happened)
+        rests = [
+            (kind, await self._run(waiting.end, ".a" if waiting else "", len(waiting)))
+            for kind, waiting in self._streams.items()
+        ]
+        shown = [AgentEvent(kind, {"delta": rest}) for kind, rest in rests if rest]
         text = happened.data.get("text")
         if happened.kind == "final" and isinstance(text, str):
-            happened = replace(happened, data={**happened.data, "text": self.whole(text)})
-        yield happened
+            happened = replace(happened, data={**happened.data, "text": await self.whole(text)})
+        return [happened] if happened.kind == "reset" else [*shown, happened]
 
-    def _delta(self, happened: AgentEvent) -> AgentEvent | None:
+    async def _delta(self, happened: AgentEvent) -> list[AgentEvent]:
         """Return what may be shown by now of a text that grows."""
         if not self._log.sources.taint:
-            return happened
+            return [happened]
         delta = str(happened.data["delta"])
         if happened.data.get("again"):
-            delta = self.whole(delta)
+            delta = await self.whole(delta)
         else:
             stream = self._streams.setdefault(happened.kind, LinkFilter(self._judge))
-            delta = stream.feed(delta)
-        return replace(happened, data={**happened.data, "delta": delta}) if delta else None
+            given = delta
+            delta = await self._run(lambda: stream.feed(given), given, len(stream))
+        return [replace(happened, data={**happened.data, "delta": delta})] if delta else []
 
     def _record(self) -> None:
         if found := self._judge.take_cut():

@@ -32,7 +32,7 @@ def filtered(text: str) -> str:
         "```\nx = y[1]\nos.path.join(a.b)\n```\nAfter `it`.",
         "- [a](https://github.com/a?x)\n- [b](https://github.com/b_c?x)\n\n1. `x`\n",
         "| a | b |\n|---|---|\n| [x](https://github.com/a?x) | y |\n",
-        '{"url": "https://github.com/a?x=1","next": "b"}',
+        '```\n{"url": "https://github.com/a?x=1","next": "b"}\n```',
         "`https://github.com/a?x=1`",
         "Write to a@shop.example, or see shop.example/a_b_c.",
         "> quoted\n> https://good.example/a?x=1\n\nnot quoted",
@@ -61,7 +61,7 @@ def test_what_may_stay_is_not_touched(text: str) -> None:
         ("[a](//3221225991/x)", "a (\u2026)"),
         (
             "[a](https://\u0435vil.example/b)",
-            "[a](https://\u0435vil.example/b) (xn--vil-tdd.example)",
+            "[a](https://\u0435vil.example/b) (xn--vil-qdd.example)",
         ),
         (f"[{EVIL}](https://github.com/a)", "[https://evil.example/ \u2026](https://github.com/a)"),
         (f"[a][1]\n\n[1]: {EVIL}", "[a][1]\n\n[1]: https://evil.example/ \u2026"),

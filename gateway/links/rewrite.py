@@ -37,6 +37,7 @@ _TARGET: Final = re.compile(
 _MORE: Final = re.compile(r"[.,;:!?*_~|'\\)\]]{0,100}(?=[^\W_]|[/?#=&%])")
 _MORE_IN_PROSE: Final = re.compile(r"[.,;:!?*_~|'\\)\]\"`>}]{0,100}(?=[^\W_]|[/?#=&%])")
 _WORDS: Final = re.compile(r"\S+")
+_HINT: Final = re.compile(r"[.:@/\u3002\uff0e\uff61]\S|&|\]\(")
 _CLEAR: Final = re.compile(r"[:.@/]")
 
 _Change = tuple[int, int, str]
@@ -44,14 +45,15 @@ _Change = tuple[int, int, str]
 
 def suspect(text: str, judge: LinkJudge) -> bool:
     """Return whether a text may show a link that has to be changed, however it is read."""
-    if not _CLEAR.search(text) and "&" not in text and "](" not in text:
+    if not _HINT.search(text):
         return False
     for one in dict.fromkeys((text, _flat(text))):
         if any(_replaced(one, lambda at: _runs_on(one, at, in_prose=True), judge)):  # noqa: B023
             return True
-    return any(
-        not judge.of(_target(found), is_target=True).whole for found in _TARGET.finditer(text)
-    )
+    if "](" not in text and "]:" not in text:
+        return False
+    targets = map(_target, _TARGET.finditer(text))
+    return any(not judge.of(target, is_target=True).whole for target in targets)
 
 
 def rewritten(text: str, judge: LinkJudge) -> str:
@@ -66,6 +68,8 @@ def rewritten(text: str, judge: LinkJudge) -> str:
 
 def _flat(text: str) -> str:
     """Return a text as who drops all marks sees it."""
+    if not _VANISHES.search(text) and "&" not in text:
+        return text
     return _VANISHES.sub("", unescape(_ESCAPED.sub(r"\1", text)))
 
 

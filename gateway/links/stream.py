@@ -18,7 +18,6 @@ MAX_OPEN_CHARACTERS: Final = 2_000
 """Maximum characters behind an open bracket that are looked at before their block ends."""
 
 _ENDS_WORD: Final = re.compile(r"\s|[^!-~]")
-_LAST: Final = re.compile(r"\S*\Z")
 _REST: Final = re.compile(r"\A\S+")
 _ASCII: Final = re.compile(r"[!-~]")
 _FENCE: Final = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)")
@@ -114,12 +113,16 @@ def _word(text: str, end: int) -> int:
 
 def _context(text: str, end: int) -> int:
     """Return from where on a word that has begun to pass may be the beginning of a link."""
-    begin = max(0, end - MAX_LINK_CHARACTERS)
-    return end - len(_LAST.search(text[begin:end])[0])  # type: ignore[index]
+    if not end or text[end - 1].isspace():
+        return end
+    begun = text[max(0, end - MAX_LINK_CHARACTERS) : end].rsplit(None, 1)
+    return end - len(begun[-1])
 
 
 def _opened(text: str) -> int:
     """Return where a bracket opens that what follows may make a link, or -1."""
+    if "[" not in text and "<" not in text:
+        return -1
     opened: list[int] = []
     last = -1
     for found in _BRACKETS.finditer(text):

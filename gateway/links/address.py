@@ -22,7 +22,7 @@ _ODD: Final = re.compile(
 _ROUNDS: Final = 3
 
 
-class Address(NamedTuple):
+class LinkParts(NamedTuple):
     """The parts of a link, each as it was written but for the host.
 
     kind   web (http, https, or none was written), mail, other (another scheme), or relative
@@ -49,7 +49,7 @@ class Address(NamedTuple):
         return _IPV4.fullmatch(self.host) is not None
 
 
-def read(link: str, *, is_target: bool = False) -> Address:
+def read(link: str, *, is_target: bool = False) -> LinkParts:
     """Return the parts of a link; a target of Markdown without a scheme is relative."""
     text = link
     if not (link.isascii() and link.isprintable()):
@@ -60,19 +60,19 @@ def read(link: str, *, is_target: bool = False) -> Address:
     if found and not _PORT.match(text):
         scheme, rest = found[1].lower(), text[found.end() :]
         if scheme not in WEB:
-            return Address("other", scheme=scheme)
+            return LinkParts("other", scheme=scheme)
         bare = rest.lstrip("/\\")
         start, rest = f"{scheme}://", bare
     elif text[:2].replace("\\", "/") == "//":
         start, rest = "https://", text.lstrip("/\\")
     elif is_target:
-        return Address("relative")
+        return LinkParts("relative")
     place, path, query, fragment = _parted(rest)
     user, at, server = place.rpartition("@")
     host, port = _host(server)
     if at and not start and not (path or query or fragment or port) and ":" not in user:
-        return Address("mail", "", user, host)
-    return Address("web", start, user + at, host, port, path, query, fragment, scheme)
+        return LinkParts("mail", "", user, host)
+    return LinkParts("web", start, user + at, host, port, path, query, fragment, scheme)
 
 
 def _parted(rest: str) -> tuple[str, str, str, str]:

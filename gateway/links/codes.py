@@ -1,7 +1,7 @@
 """The codes of a view: what has a digit in it, and must not leave in a link.
 
-Whoever follows a link tells its host what stands in it. A code of four digits says enough; halves
-of one say it in two links, so that what the links of one answer hold of it is counted.
+A host learns what stands in a link from whoever follows it. A code of four digits says enough;
+halves of one say it in two links, so that what the links of one answer hold of it is counted.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from gateway.links.address import WEB, Address
+from gateway.links.address import WEB, LinkParts
 
 _PORTS: Final = ("", "80", "443")
 _BELOW: Final = re.compile(r"(?:[a-z][a-z-]{0,19}\.){1,2}")
@@ -33,7 +33,7 @@ class SharedHosts:
     def __len__(self) -> int:
         return len(self._hosts) + len(self._above)
 
-    def holds(self, address: Address) -> bool:
+    def holds(self, address: LinkParts) -> bool:
         """Return whether a link leads to a host of the list, and no further."""
         if address.scheme not in ("", *WEB) or address.port not in _PORTS or address.user:
             return False

@@ -1,7 +1,7 @@
 """Decides what of a link an answer may show while its view is tainted.
 
 A link stays whole if it stands in the view, if the question asks for all that it says, or if its
-host is on the list of hosts whose links people share. Of any other link stays what tells its host
+host is on the list of hosts whose links people share. Any other link is left with what says
 nothing of the view: no user, query, fragment, long part, or part with a code of the view.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from agent.links import spans
 from agent.taint import Sources
 from channels.markdown.tree import WIDE_STOPS
-from gateway.links.address import Address, decoded, folded, read, shown_host, unicode_label
+from gateway.links.address import LinkParts, decoded, folded, read, shown_host, unicode_label
 from gateway.links.codes import Codes
 from gateway.links.hosts import SharedHosts
 
@@ -74,7 +74,7 @@ class Verdict(NamedTuple):
     host   the host as people read it, or the scheme of a link that stays text
     cut    whether something was cut
     whole  whether it may stand as it is, with nothing beside it
-    kind   see `Address`
+    kind   see `LinkParts`
     """
 
     shown: str
@@ -166,13 +166,13 @@ class LinkJudge:
             return Verdict(link, host, False, True)
         return self._cut(link, address, counts=not depth)
 
-    def _mail(self, link: str, address: Address) -> Verdict:
+    def _mail(self, link: str, address: LinkParts) -> Verdict:
         mine = [address.user.rstrip("@"), *address.labels]
         if address.host and not any(map(self._is_bad, mine)):
             return Verdict(link, address.host, False, False, "mail")
         return Verdict("", address.host and self._clean_host(address), True, False, "mail")
 
-    def _leads_nowhere_else(self, address: Address, depth: int) -> bool:
+    def _leads_nowhere_else(self, address: LinkParts, depth: int) -> bool:
         """Return whether each address that the link holds may stand as it is."""
         inside = list[str]()
         path = decoded(address.path)
@@ -188,7 +188,7 @@ class LinkJudge:
         inside += [f"{path[one.start() :]}{rest}" for one in _SCHEMED.finditer(path)]
         return not any(self._judged(one, depth=depth + 1).cut for one in inside)
 
-    def _is_asked_for(self, address: Address) -> bool:
+    def _is_asked_for(self, address: LinkParts) -> bool:
         """Return whether the question says each value and each part of the path."""
         parts = [decoded(part) for part in address.path.split("/") if part]
         for pair in re.split(r"[?&;#]", f"{address.query}{address.fragment}"):
@@ -207,7 +207,7 @@ class LinkJudge:
         """Return how often the question says a word; Chinese has no blanks around its own."""
         return self._asked[word] if word.isascii() else self._sources.said.count(word)
 
-    def _cut(self, link: str, address: Address, *, counts: bool) -> Verdict:
+    def _cut(self, link: str, address: LinkParts, *, counts: bool) -> Verdict:
         host, port, path = self._clean_host(address), f":{address.port}", address.path
         if host != address.host or self._is_bad(address.port):
             port = path = ""
@@ -227,7 +227,7 @@ class LinkJudge:
         path = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", _balanced(path))
         return Verdict(f"{address.start}{host}{port}{path}", shown_host(host), True, False)
 
-    def _spreads(self, address: Address, path: str) -> bool:
+    def _spreads(self, address: LinkParts, path: str) -> bool:
         """Return whether a link says, with those before it, too much of one code."""
         told = [piece for piece in path.split("/") if not self._is_asked(piece)]
         told = told if len(told) > self._known_parts(address) else []
@@ -238,7 +238,7 @@ class LinkJudge:
         self._named.add(address.host)
         return False
 
-    def _clean_host(self, address: Address, *, digits: bool = True) -> str:
+    def _clean_host(self, address: LinkParts, *, digits: bool = True) -> str:
         """Return the host without the labels up to the last one that may not be shown.
 
         Without `digits`, none of those that has one may.
@@ -258,7 +258,7 @@ class LinkJudge:
         kept = labels[max(bad) + 1 :] if bad else labels
         return ".".join(kept)
 
-    def _clean_path(self, address: Address, path: str) -> str:
+    def _clean_path(self, address: LinkParts, path: str) -> str:
         """Return the path up to its first part that may not be shown."""
         kept: list[str] = []
         known = self._known_parts(address)
@@ -284,7 +284,7 @@ class LinkJudge:
             len(piece) <= MAX_PART_CHARACTERS and bool(words) and all(map(self._times_asked, words))
         )
 
-    def _known_parts(self, address: Address) -> int:
+    def _known_parts(self, address: LinkParts) -> int:
         """Return how many parts a path has in common with a link to that host in the view."""
         parts = address.path.split("/")
         for count in range(len(parts), 1, -1):
@@ -300,7 +300,7 @@ class LinkJudge:
         return self._codes.holds(folded(text)) or _SCHEMED.search(text) is not None
 
 
-def _is_file(address: Address) -> bool:
+def _is_file(address: LinkParts) -> bool:
     """Return whether it is the name of a file, which nobody takes for a host."""
     if address.start or address.user or address.port or address.path:
         return False

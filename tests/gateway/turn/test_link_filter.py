@@ -71,10 +71,9 @@ async def test_why_says_whose_links_were_cut(tmp_path: Path) -> None:
         lines = turn_lines("editing:1", turn, [e for e in entries if e.meta.get("turn") == turn])
         services = play.gateway.services
         figures = await figures_of(services, services.tapes.tape("editing:1"), turn)
-    assert [line.says for line in lines if "links lost" in line.says] == [
-        "2 links lost what could tell their hosts something of this chat, where \u2026 stands:"
-        " evil.example"
-    ]
+    (says,) = [line.says for line in lines if " lost " in line.says]
+    assert says.startswith("1 link lost what could tell its host something")
+    assert says.endswith("stands: evil.example")
     assert figures is not None
     assert figures["cut"] == ["evil.example"]
     assert "hunter2" not in str([entry.payload for entry in entries])

@@ -53,7 +53,7 @@ def letters(text: str) -> str:
 class Codes:
     """The codes of a view's texts, without the dates and numbers that the gateway writes.
 
-    What it is asked about must be folded. `seen` counts the short parts that links have told.
+    What it is asked about must be folded. `seen` counts the short parts in links so far.
     """
 
     def __init__(

@@ -70,7 +70,7 @@ async def test_why_says_whose_links_were_cut(tmp_path: Path) -> None:
         turn = str(entries[-1].meta["turn"])
         lines = turn_lines("editing:1", turn, [e for e in entries if e.meta.get("turn") == turn])
         services = play.gateway.services
-        figures = await figures_of(services, services.tapes.tape("editing:1"), turn)
+        figures = await figures_of(services, services.tapes.session_tape("editing:1"), turn)
     (says,) = [line.says for line in lines if " lost " in line.says]
     assert says.startswith("1 link lost what could tell its host something")
     assert says.endswith("stands: evil.example")

@@ -183,13 +183,13 @@ chaos-busy: $(VENV)/.dev ## a short form of it beside two cores that compute
 	$(BIN)/python -m tests.chaos --schedules 24 --burn 2
 
 chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a channel and more
-	$(BIN)/python -m tests.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20
+	$(BIN)/python -m tests.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20 --talk 100
 
 chaos-fleet: $(VENV)/.dev ## several processes on one PostgreSQL: kills, restarts, freezes; a minute
 	$(BIN)/python -m tests.fleet
 
 chaos-scale: $(VENV)/.dev ## the same for half an hour
-	$(BIN)/python -m tests.fleet --long
+	$(BIN)/python -m tests.fleet --long --talk 300
 
 rolling: $(VENV)/.dev ## this version beside its predecessor, a checkout PREDECESSOR with its own .venv
 	$(BIN)/python -m tests.fleet.rolling "$(PREDECESSOR)"

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from bench.figures import Figure, report
+from bench.fleet.backlog import backlog_figures
 from bench.fleet.churn import churn_figures
 from bench.fleet.claims import claim_figures, wake_figures
 from bench.fleet.engines import engine_figures
@@ -61,6 +62,10 @@ class Size:
     lines: int = 1000
     churned: int = 200_000
     units: int = 5_000
+    groups: int = 2_000
+    backlog: int = 100_000
+    backlog_workers: int = 2
+    backlog_seconds: float = 15.0
 
 
 QUICK: Final = Size(
@@ -78,6 +83,9 @@ QUICK: Final = Size(
     lines=200,
     churned=10_000,
     units=500,
+    groups=50,
+    backlog=1_000,
+    backlog_seconds=3.0,
 )
 
 
@@ -137,6 +145,11 @@ async def _units(own: Server, size: Size) -> list[Figure]:
     return await unit_figures(own, size.units)
 
 
+async def _backlog(own: Server, size: Size) -> list[Figure]:
+    more = (size.groups, size.backlog, size.backlog_seconds)
+    return await backlog_figures(own, size.backlog_workers, *more)
+
+
 Part = Callable[[Server, Size], Coroutine[Any, Any, list[Figure]]]
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
     {
@@ -151,6 +164,7 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
         "rooms": _rooms,
         "churn": _churn,
         "units": _units,
+        "backlog": _backlog,
     }
 )
 

@@ -89,12 +89,12 @@ class Server:
         started = " ".join([f"-p {self.port}", *options])
         self._own.run("pg_ctl", "-D", self._data, "-l", self._log, "-w", "-o", started, "start")
 
-    def new_database(self) -> str:
-        """Create a database, and return its URL."""
+    def new_database(self, like: str = "template0") -> str:
+        """Create a database, as a copy of another one that nobody uses, and return its URL."""
         name = f"own_{secrets.token_hex(6)}"
         with psycopg.connect(self.url, autocommit=True) as connection:
-            made = sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name))
-            connection.execute(made)
+            made = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+            connection.execute(made.format(sql.Identifier(name), sql.Identifier(like)))
         return self.url.replace("/postgres", f"/{name}")
 
     def pid(self) -> int:

@@ -74,9 +74,9 @@ def _used(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def roles_of(workers: int) -> tuple[Role, ...]:
-    """Return the roles of a fleet; without workers it is one process that does everything."""
-    return ("ingress", *["worker"] * workers) if workers else ("all",)  # type: ignore[arg-type]
+def roles_of(workers: int, alone: Role = "all") -> tuple[Role, ...]:
+    """Return the roles of a fleet; without workers it is one process, by default for everything."""
+    return ("ingress", *["worker"] * workers) if workers else (alone,)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -88,11 +88,12 @@ async def staged_fleet(
     url: str = "",
     proxied: bool = False,
     embedded: bool = False,
+    alone: Role = "all",
     **settings: str,
 ) -> AsyncIterator[FleetStage]:
     """Run an ingress and so many workers on a new database, or on the one of a URL.
 
-    If it is `embedded`, the one process (without `workers`) has SQLite instead.
+    Without `workers`, it is one process with the role `alone`, on SQLite if it is `embedded`.
     """
     url = url or await asyncio.to_thread(server.new_database)
     async with AsyncExitStack() as stack:
@@ -110,7 +111,7 @@ async def staged_fleet(
             **settings,
         }
         own = FleetStage(server, url, telegram, model, [], [])
-        for number, role in enumerate(roles_of(workers)):
+        for number, role in enumerate(roles_of(workers, alone)):
             there = url
             if proxied:
                 proxy = await enter(CuttingProxy(server.port))

@@ -50,14 +50,14 @@ async def platform(starts: int = 0) -> AsyncIterator[Platform]:
     """Run the fakes, for a home in which a gateway has been started so often before."""
     async with (
         FakeTelegram(token=TOKEN, username=USERNAME) as telegram,
-        FakeOpenAI(default=_answer) as model,
+        FakeOpenAI(default=answer_newest) as model,
     ):
         made = Platform(telegram, model)
         made.goes_on(starts)
         yield made
 
 
-def _answer(request: Request) -> Reply:
+def answer_newest(request: Request) -> Reply:
     """Answer the newest question that a prompt has, also where people have spoken since."""
     texts = (orjson.dumps(one).decode() for one in reversed(request.body["messages"]))
     return answer_to(next((number for text in texts if (number := number_of(text))), None))

@@ -28,6 +28,7 @@ from gateway.intake.placing.sink import IntakeSink
 from gateway.intake.planner import IntakePlanner
 from gateway.intake.reassembly import Parts, Reassembler
 from gateway.intake.waiting.keys import LineKeys
+from gateway.intake.waiting.left_over import LeftOver
 from gateway.intake.waiting.messages import Sift, WaitingMessages, all_of
 from gateway.intake.waiting.under_way import UnderWay
 from gateway.intake.waiting.watch import WaitingWatch
@@ -39,9 +40,16 @@ from gateway.storage.waiting import UnreadRow, WaitingChat, goes_first
 from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
+"""Maximum messages that are taken together."""
+
+MIN_BATCH: Final = 8
+"""The same where questions keep interrupting talk, or where placing takes long."""
+
+TOGETHER_SECONDS: Final = 0.1
+"""Seconds that messages take that are placed together: who asks now waits for their commit."""
 
 URGENT_SECONDS: Final = 0.02
-"""Seconds after which urgent messages that are planned are written, and the others come later."""
+"""Seconds after which urgent messages that are planned are written, if others are urgent, too."""
 
 
 def _alone(message: InboundMessage) -> InboundMessage:
@@ -79,8 +87,11 @@ class Intake:
         self._under_way = UnderWay()
         self._waiting = WaitingMessages(services, self._sifted)
         self.keys = LineKeys()
+        places = (self._under_way, self.keys, self._waiting)
+        self._left_over = LeftOver(services, *places, self._merge)
         self._placed = 0
         self.watch = WaitingWatch(services, lambda: self._placed)
+        self._most = MAX_BATCH
         self._is_placing, self._rested = False, anyio.Event()
 
     async def accept(
@@ -142,6 +153,10 @@ class Intake:
             meters.add(MESSAGES, name, "new", by=new)
             meters.add(MESSAGES, name, "repeated", by=len(messages) - new)
 
+    def look_ahead(self) -> None:
+        """Begin to read what waits, before anything is accepted; `start` takes it in."""
+        self._left_over.look_ahead()
+
     def start(self, newest: int = 0) -> None:
         """Take in what waits, then what is accepted; call this only once.
 
@@ -151,80 +166,52 @@ class Intake:
         self._services.spawn("intake", partial(self._begin, newest))
 
     async def _begin(self, newest: int) -> None:
-        if newest:
-            try:
-                await self._put_all_left_over(newest)
-            except StoreUnavailable:
-                raise  # the process is ending
-            except Exception as cause:  # what is accepted from now on is placed all the same
-                get_log().error("intake.failed", messages=0, exc_info=cause)
+        try:
+            if newest:
+                await self._left_over.add(await self._left_in_chats(), newest)
+        except StoreUnavailable:
+            raise  # the process is ending
+        except Exception as cause:  # what is accepted from now on is placed all the same
+            get_log().error("intake.failed", messages=0, exc_info=cause)
         early, self._early = self._early or [], None
         for row in early:
             self._enter(row)
+        self._services.spawn("what is left over", self._put_rest)
         self._rest()
         await self._run()
 
-    async def _put_all_left_over(self, newest: int) -> None:
-        table, here = self._services.ledger.waiting, self._services.router.channels
-        chats = await self._services.guard.retrying("intake", table.chats)
-        await self.put_left_over([one for one in chats if one.channel in here], newest)
+    async def _left_in_chats(self) -> list[WaitingChat]:
+        """Return what waits for channels that run, by chat."""
+        here = self._services.router.channels
+        return [one for one in await self._left_over.chats() if one.channel in here]
 
     async def put_left_over(self, chats: Sequence[WaitingChat], newest: int) -> None:
         """Take in what an earlier process left over in chats, up to a row; it is read later on."""
-        places = [(one, [number for number in one.ids if number <= newest]) for one in chats]
-        places = [(one, self._under_way.enter(one.session_id, ids)) for one, ids in places]
-        places = [(one, ids) for one, ids in places if ids]
-        for at in range(0, len(places), MAX_BATCH):
-            some = places[at : at + MAX_BATCH]
-            firsts = [ids[0] for _one, ids in some]
-            table = self._services.ledger.waiting
-            rows = await self._services.guard.retrying("intake", partial(table.rows, firsts))
-            found = {row.id: row for row in rows}
-            for one, ids in some:
-                row, rest = found.get(ids[0]), ids
-                if row is None:  # it has ended just now, or cannot be read
-                    row, rest = await self._first_of(ids[1:])
-                    for number in ids[: len(ids) - len(rest)]:
-                        self._under_way.leave(one.session_id, number)
-                if row is not None:
-                    await self._put_chat(one, row, rest)
+        await self._left_over.add(chats, newest)
+        await self._put_rest()
 
-    async def _first_of(self, ids: list[int]) -> tuple[InboxRow | None, list[int]]:
-        """Return the first message of a chat that waits and can be read, and the ids from it on."""
-        table = self._services.ledger.waiting
-        while ids:
-            some = partial(table.rows, ids[:MAX_BATCH])
-            rows = await self._services.guard.retrying("intake", some)
-            if rows:
-                return rows[0], ids[ids.index(rows[0].id) :]
-            ids = ids[MAX_BATCH:]
-        return None, []
-
-    async def _put_chat(self, chat: WaitingChat, first: InboxRow, ids: Sequence[int]) -> None:
-        key = first.session_id or await accepted_in(self._services, first.message)
-        key = self.keys.of(key)
-        self.keys.find(chat.account_id, chat.chat_id, key)
-        self._waiting.add_unread(key, ids, chat.urgent, old=True)
-        if chat.to_chat:
-            self._merge(session_of(replace(first.message, chat_id=chat.to_chat)), key)
+    async def _put_rest(self) -> None:
+        await self._left_over.put_rest()
         self._note_urgent()
+        self._wake()
 
     def put_unread(self, rows: Iterable[UnreadRow], lost: Collection[str] = ()) -> None:
         """Take in rows that others accepted, of which only the ids are known, unless under way.
 
         `lost` are the sessions that an earlier process has worked on.
         """
-        by_session: dict[str, dict[int, bool]] = {}
+        by_session: dict[str, dict[int, UnreadRow]] = {}
         for row in rows:
-            by_session.setdefault(row.session_id, {})[row.id] = row.urgent
+            by_session.setdefault(row.session_id, {})[row.id] = row
         for session_id, own in by_session.items():
             ids = self._under_way.enter(session_id, sorted(own))
-            urgent = [number for number in ids if own[number]]
+            urgent = {number for number in ids if own[number].urgent}
             key = self.keys.of(session_id)
             ahead = self._line.ids_of(session_id)
             if ids and ahead:
                 self._waiting.lines.hold(key, ahead)
-            self._waiting.add_unread(key, ids, set(urgent), old=session_id in lost)
+            self._waiting.add_unread(key, ids, urgent, old=session_id in lost)
+            self._waiting.note_unsure(key, [number for number in ids if own[number].unsure])
         self._note_urgent()
 
     def again(self, row: InboxRow) -> None:
@@ -251,14 +238,16 @@ class Intake:
             await self._line.idle()
             if self._unsorted:
                 continue
-            if not self._waiting.lines and not self._is_placing:
+            if not self._waiting.lines and not self._is_placing and not self._left_over:
                 return
             await self._rested.wait()
 
     def _enter(self, row: InboxRow) -> None:
         """Have a message completed and joined; a chat's new id waits behind its change."""
-        if row.message.to_chat:
-            self._merge(_moved(row), self._key_of(row))
+        moved = _moved(row) if row.message.to_chat else ""
+        self._left_over.put_before(row, self._session_of(row), moved)
+        if moved:
+            self._merge(moved, self._key_of(row))
             self.keys.expect(_moved(row), row.id)
         self._complete(row, None)
 
@@ -289,8 +278,11 @@ class Intake:
     def _key_of(self, row: InboxRow) -> str:
         """Return the session in whose line a message waits."""
         key = self.keys.of_chat(row.account_id, row.message.chat_id)
-        key = key or row.session_id or row.line
-        return self.keys.of(key or self._services.pipeline.default_session(row.message))
+        return self.keys.of(key or self._session_of(row))
+
+    def _session_of(self, row: InboxRow) -> str:
+        known = row.session_id or row.line
+        return known or self._services.pipeline.default_session(row.message)
 
     def _release(self, parts: Parts) -> None:
         """Put a whole message into the line of its session."""
@@ -309,7 +301,7 @@ class Intake:
             await self._waiting.lines.filled()
             self._is_placing = True
             try:
-                ready, urgent = await self._waiting.take(MAX_BATCH)
+                ready, urgent = await self._waiting.take(self._most)
                 for key, number in ready.ended:
                     self._under_way.leave(None, number)
                     self._under_way.leave(key, number)
@@ -327,6 +319,9 @@ class Intake:
         self.keys.forget(self._waiting.lines.settle())
         self._note_urgent()
         self._is_placing = False
+        self._wake()
+
+    def _wake(self) -> None:
         self._rested.set()
         self._rested = anyio.Event()
 
@@ -345,7 +340,8 @@ class Intake:
                 left.append(parts)
             else:
                 self._under_way.leaves(parts)
-        ours, later = list(left), list[Parts]()
+        ours, later, monotonic = list(left), list[Parts](), self._services.clock.monotonic
+        started = monotonic()
         try:
             await self._placer.take(left, self._stops_urgent if urgent else self._stops)
             later = left
@@ -366,6 +362,14 @@ class Intake:
                     self._leaves(parts)
             for parts in reversed(later):
                 self._put_back(parts)
+            self._fit(len(ours) - len(later), monotonic() - started, is_cut=bool(later))
+
+    def _fit(self, placed: int, seconds: float, *, is_cut: bool) -> None:
+        """Take so many messages next that they take `TOGETHER_SECONDS`, and none in vain."""
+        if placed:
+            fitting = TOGETHER_SECONDS * placed / seconds if seconds > 0 else MAX_BATCH
+            most = placed if is_cut else 2 * self._most
+            self._most = max(MIN_BATCH, min(MAX_BATCH, most, round(fitting)))
 
     def _leaves(self, parts: Parts) -> None:
         self._placed += len(parts)
@@ -378,7 +382,7 @@ class Intake:
         return self._waiting.has_urgent
 
     def _stops_urgent(self, seconds: float) -> bool:
-        return seconds >= URGENT_SECONDS
+        return seconds >= URGENT_SECONDS and self._waiting.has_urgent
 
     async def _take_alone(self, parts: Parts) -> None:
         try:

@@ -37,7 +37,7 @@ _TARGET: Final = re.compile(
 _MORE: Final = re.compile(r"[.,;:!?*_~|'\\)\]]{0,100}(?=[^\W_]|[/?#=&%])")
 _MORE_IN_PROSE: Final = re.compile(r"[.,;:!?*_~|'\\)\]\"`>}]{0,100}(?=[^\W_]|[/?#=&%])")
 _WORDS: Final = re.compile(r"\S+")
-_HINT: Final = re.compile(r"[.:@/\u3002\uff0e\uff61]\S|&|\]\(")
+_HINT: Final = re.compile(r"[.:@/\u3002\uff0e\uff61]\S|&|\][(:]")
 _CLEAR: Final = re.compile(r"[:.@/]")
 
 _Change = tuple[int, int, str]

@@ -71,7 +71,10 @@ class Recovery:
             get_log().error("ledger.leases_not_ended", why=str(away))
         sends = await self._services.ledger.outbox.open_rows()
         backlog = self._backlog(await self._services.ledger.inbox.questions(), sends)
-        return replace(backlog, newest=await self._services.ledger.waiting.newest())
+        backlog = replace(backlog, newest=await self._services.ledger.waiting.newest())
+        if backlog.newest:
+            self.intake.look_ahead()
+        return backlog
 
     def _backlog(self, rows: Sequence[InboxRow], sends: Sequence[OutboxRow]) -> Backlog:
         # Rows of channels that do not run now (under `tapeway run`) stay for the next gateway.

@@ -148,7 +148,7 @@ class SharedWork:
 
     def joined(self, outcome: Outcome) -> None:
         """Take in what was accepted for a session that goes on as one of ours."""
-        found = [UnreadRow(one["id"], one["session_id"], one["urgent"]) for one in outcome.rows]
+        found = [UnreadRow.read(one) for one in outcome.rows]
         self.take_in(sorted(found, key=lambda one: one.id))
 
     def announce(self, arrival: Arrival) -> None:

@@ -27,11 +27,21 @@ def goes_first(said: InboundMessage) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class UnreadRow:
-    """An accepted message whose content was not read; `urgent` says whether it goes first."""
+    """An accepted message whose content was not read.
+
+    urgent  whether it goes first
+    unsure  whether it is an edit or a deletion, which goes first if that is of a question
+    """
 
     id: int
     session_id: str
     urgent: bool
+    unsure: bool = False
+
+    @classmethod
+    def read(cls, row: Row) -> UnreadRow:
+        """Read a row that has these columns."""
+        return cls(row["id"], row["session_id"], bool(row["urgent"]), bool(row["unsure"]))
 
 
 def split_unread(rows: Sequence[Row]) -> tuple[list[Row], list[UnreadRow]]:
@@ -43,7 +53,7 @@ def split_unread(rows: Sequence[Row]) -> tuple[list[Row], list[UnreadRow]]:
     unread, whole = list[UnreadRow](), list[Row]()
     for row in rows:
         if row["session_id"] in far and row["status"] == "accepted":
-            unread.append(UnreadRow(row["id"], row["session_id"], bool(row["urgent"])))
+            unread.append(UnreadRow.read(row))
         else:
             whole.append(row)
     return whole, unread

@@ -27,8 +27,9 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     read      how many messages its newest prompt showed; `messages` has the ids of those that are
               not deleted, as the page knows them
     tools     maps the tools that were called to how often
-    cost      in the `currency` of the prices, as recorded; `estimated` if a server did not report
-              all tokens
+    cost      in the `currency` of the prices, as recorded, or None if these are not known;
+              `estimated` if a server did not report all tokens
+    unpriced  whether some of it has no known price
     cut       the hosts of links that lost something, "" for one that nothing is left of
     """
     entries = await tape.find(turn=turn)
@@ -42,6 +43,7 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     read = await _messages(tape, prompts[-1].entries if prompts else (), turn)
     totals = sum(spent.models.values(), Counter[str]())
     ends = [entry for entry in entries if entry.name == TURN_END]
+    cost, unpriced = await _cost(services, spent, turn)
     return {
         "turn": turn,
         "status": ends[-1].payload["data"].get("status", "") if ends else "",
@@ -52,20 +54,26 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
         "calls": len(steps),
         "seconds": _seconds(entries, ends),
         "tokens": [totals[name] for name in TOKENS],
-        "cost": await _cost(services, spent, turn),
+        "cost": cost,
+        "unpriced": unpriced,
         "currency": services.settings.agent.currency,
         "estimated": totals["estimated"] > 0,
         "cut": _cut(entries),
     }
 
 
-async def _cost(services: Services, spent: Spent, turn: str) -> float:
-    """Return what a turn cost when it ended, or by the present prices if it still runs."""
+async def _cost(services: Services, spent: Spent, turn: str) -> tuple[float | None, bool]:
+    """Return what a turn cost when it ended, or by the present prices if it still runs.
+
+    The cost is the sum of what is known, or None; the other value is whether something is not.
+    """
     rows = await services.store.select("ledger.used_by_turn", {"turn_id": turn})
     if rows:
-        return float(rows[0]["cost"])
+        return rows[0]["cost"], rows[0]["unpriced"] > 0
     settings = services.settings
-    return sum(cost_of(settings, model, counts) for model, counts in spent.models.items())
+    costs = [cost_of(settings, model, counts) for model, counts in spent.models.items()]
+    known = [cost for cost in costs if cost is not None]
+    return (sum(known) if known or not costs else None), len(known) < len(costs)
 
 
 async def _messages(tape: Tape, shown: Sequence[int], turn: str) -> list[str]:

@@ -32,7 +32,7 @@ MOST_ROUNDS: Final = 5
 async def _play(options: argparse.Namespace, keep: Path) -> list[Played]:
     policies = _policies(options)
     async with burning(options.burn):
-        run = Run(keep, options.side_by_side, options.a_home, options.fresh)
+        run = Run(keep, options.side_by_side, options.a_home, options.fresh, options.talk)
         run.until = time.monotonic() + options.seconds
         await run.play(_wanted(options, policies))
         for number in range(MOST_ROUNDS if options.each_point else 0):
@@ -108,6 +108,7 @@ def _options() -> argparse.Namespace:
     add("--side-by-side", type=int, default=6, metavar="N", help="gateways at once")
     add("--a-home", type=int, default=A_HOME, metavar="N", help="schedules each")
     add("--fresh", type=int, default=0, metavar="N", help="each Nth home forks no gateway")
+    add("--talk", type=int, default=0, metavar="N", help="messages that wait at each beginning")
     add("--burn", type=int, default=0, metavar="N", help="so many processes compute beside it")
     add("--seconds", type=float, default=math.inf, help="begin none after so long")
     add("--json", type=Path, metavar="FILE", help="write what came of each there")

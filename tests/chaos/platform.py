@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
@@ -126,6 +126,14 @@ class Platform(Stage, Generic[StageT, RequestT]):
         else:
             said = await self.stage.say(chat, person, text)
         self._said.append(said)
+
+    async def talk(self, texts: Sequence[str]) -> list[str]:
+        """Have people say to each other what asks nothing, in turn where not everything does."""
+        rooms = [chat for chat in self.places[PRIVATE:] if chat.thread is None]
+        for number, text in enumerate(texts):
+            person = self.stage.person(PEOPLE[number % len(PEOPLE)])
+            await self.stage.say(rooms[number % len(rooms)], person, text, mention=False)
+        return list(texts)
 
     async def trouble(self, trouble: Trouble) -> None:
         """Deliver messages again, or let requests and connections fail.

@@ -17,6 +17,8 @@ from tests.chaos.model import RETRIES, Model
 from tests.chaos.plan import MODEL, Plan, Question, Trouble
 from tests.chaos.record import Record, read_ledger
 from tests.chaos.stage import Stage
+from tests.chaos.talk import read_faults
+from tests.chaos.talk import talk as talked
 from tests.chaos.tool import MARKS
 from tests.chaos.traps import Traps
 from tests.fakes.openai.server import FakeOpenAI
@@ -41,10 +43,12 @@ async def play(
     folder: Path,
     launch: Launch,
     good: Callable[[Record], bool],
+    talk: int = 0,
 ) -> list[Record]:
     """Play schedules of one policy one after the other on a home, until one is not good.
 
-    After each the gateway is waited for until it is idle; in the end all are looked at again.
+    Each begins with so many messages of `talk` that ask nothing. After each the gateway is waited
+    for until it is idle; in the end all are looked at again.
     """
     records = [Record(plan, folder / "home") for plan in plans]
     supervisor = Supervisor(launch, records[0])
@@ -60,7 +64,8 @@ async def play(
             for record in records:
                 supervisor.record = record
                 played.append(record)
-                await _Acting(record, stage, says, supervisor, traps).all()
+                acting = _Acting(record, stage, says, supervisor, traps)
+                await acting.all(talk)
                 if not good(record):
                     break
             else:
@@ -84,8 +89,10 @@ class _Acting:
         self._supervisor = supervisor
         self._traps = traps
 
-    async def all(self) -> None:
+    async def all(self, talk: int) -> None:
         """Make everything happen at its moment, and wait until all is answered."""
+        first = int(self._record.plan.questions[0].token[1:])
+        self._record.talk = await self._stage.talk(talked(first, talk))
         begun = time.monotonic()
         async with asyncio.TaskGroup() as group:
             for each in self._record.plan.happens():
@@ -154,6 +161,7 @@ async def _see(record: Record, stage: Stage) -> None:
     await stage.see(record)
     with suppress(apsw.Error):
         record.rows = read_ledger(record.home)[0]
+        record.strange += read_faults(record.home, record.talk)
     marks = record.home.parent / "marks.txt"
     if marks.exists():
         done = marks.read_text().split()

@@ -68,6 +68,7 @@ Messages = list[tuple[str, str]]
 class Record:
     """What was asked and what came of it; moments are of the monotonic clock.
 
+    talk     what was said and asks nothing
     texts    by place, what can be seen of the agent in the end
     strange  what a stage saw that nobody should
     """
@@ -75,6 +76,7 @@ class Record:
     plan: Plan
     home: Path
     asked: list[Question] = field(default_factory=list)
+    talk: list[str] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     kills: list[float] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
@@ -104,7 +106,7 @@ OUTBOX: Final = "SELECT payload, status, turn_id, platform_id, idem FROM outbox 
 
 
 def read_ledger(home: Path) -> tuple[dict[str, Row], list[str]]:
-    """Return what the ledger says of every question, and the sends that are not at their end."""
+    """Return what the ledger says of every question, and what else is not at its end."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with closing(apsw.Connection(str(home / "tapeway.db"), flags=flags)) as connection:
         return rows_of(connection.execute(INBOX), connection.execute(OUTBOX))
@@ -113,9 +115,10 @@ def read_ledger(home: Path) -> tuple[dict[str, Row], list[str]]:
 def rows_of(
     inbox: Iterable[Sequence[object]], outbox: Iterable[Sequence[object]]
 ) -> tuple[dict[str, Row], list[str]]:
-    """Return the rows of `INBOX` and `OUTBOX` by question, and the sends not at their end."""
+    """Return the rows of `INBOX` and `OUTBOX` by question, and what is not at its end."""
     rows: dict[str, Row] = {}
     turns: dict[str, str] = {}
+    waiting = 0
     for payload, status, lane, number, turn_id in inbox:
         found = ASKED.search(str(payload))
         if found and not (found[1] in rows and status in TOLD):
@@ -124,7 +127,9 @@ def rows_of(
             if before is not None:
                 rows[before].asked_with = found[1]
             turns[str(turn_id)] = found[1]
-    still_open: list[str] = []
+        elif status == "accepted":
+            waiting += 1
+    still_open = [f"{waiting} messages that ask nothing"] if waiting else []
     for payload, status, turn_id, platform_id, idem in outbox:
         if status in ("draft", "pending", "sending"):
             still_open.append(f"{idem} {status}")

@@ -92,14 +92,17 @@ class Run:
     """Plays schedules; the homes of those that failed are kept.
 
     Gateways are forks, but in a new interpreter on each `fresh`th home. None is begun on a home
-    after `until`.
+    after `until`. Each begins with so many messages of `talk`, which wait to be placed meanwhile.
     """
 
-    def __init__(self, keep: Path, side_by_side: int, a_home: int = A_HOME, fresh: int = 0) -> None:
+    def __init__(
+        self, keep: Path, side_by_side: int, a_home: int = A_HOME, fresh: int = 0, talk: int = 0
+    ) -> None:
         self._keep = keep
         self._side_by_side = side_by_side
         self._a_home = a_home
         self._fresh = fresh
+        self._talk = talk
         self._homes = 0
         self.until = math.inf
         self.played: list[Played] = []
@@ -149,6 +152,7 @@ class Run:
             folder,
             launch,
             lambda record: not judge(record, stage.window, stage.queue).failed,
+            self._talk,
         )
         verdicts = [judge(record, stage.window, stage.queue) for record in records]
         failed = any(verdict.failed for verdict in verdicts)

@@ -6,7 +6,7 @@ A channel joins by a class in a module of its own, which is named in `CHANNELS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from pkgutil import resolve_name
@@ -59,6 +59,10 @@ class Stage(AbstractAsyncContextManager["Stage"], ABC):
     @abstractmethod
     async def ask(self, question: Question) -> None:
         """Ask a question, without waiting for the gateway: its token, its kind and "please"."""
+
+    async def talk(self, texts: Sequence[str]) -> list[str]:
+        """Have people say to each other what asks nothing; return what of it was said."""
+        return []
 
     @abstractmethod
     async def trouble(self, trouble: Trouble) -> None:

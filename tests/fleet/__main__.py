@@ -126,7 +126,7 @@ def _shape(options: argparse.Namespace) -> Shape:
     shape = LONG if options.long else Shape()
     named = {
         name: value
-        for name in ("seconds", "rate", "lease", "patience", "waits", "seed")
+        for name in ("seconds", "rate", "talk", "lease", "patience", "waits", "seed")
         if (value := getattr(options, name)) is not None
     }
     counts = {
@@ -145,6 +145,7 @@ def _options() -> argparse.Namespace:
     add("--roles", nargs="+", choices=("all", "ingress", "worker"), help="the processes")
     add("--seconds", type=float, help="so long people ask and things go wrong")
     add("--rate", type=float, help="questions a second")
+    add("--talk", type=int, metavar="N", help="messages that ask nothing, at once, now and then")
     add("--lease", type=float, help="seconds of the leases")
     add("--patience", type=float, metavar="SECONDS", help="while nothing changes in the end")
     add("--waits", type=float, metavar="SECONDS", help="at most, for a slow machine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -9,11 +10,13 @@ from typing import Any, Final
 import psycopg
 
 from tests.chaos.record import INBOX, OUTBOX, Row, rows_of
+from tests.chaos.talk import TAPED, faults
 
 TABLES: Final = ("tape", "entry", "inbox", "outbox", "session", "worker", "control", "append_key")
 _OPEN: Final = """
 SELECT (SELECT count(*) FROM inbox),
-       (SELECT count(*) FROM inbox WHERE status IN ('accepted', 'waiting', 'taken')),
+       (SELECT count(*) FROM inbox WHERE status IN ('accepted', 'waiting', 'taken')
+            AND payload !~ '"text":"T[0-9]+-'),
        (SELECT count(*) FROM outbox WHERE status IN ('draft', 'pending', 'sending'))
 """
 
@@ -38,7 +41,7 @@ async def connected(url: str) -> psycopg.AsyncConnection[tuple[Any, ...]]:
 
 
 async def open_counts(url: str) -> tuple[int, int, int]:
-    """Return how many messages were accepted, and how many of them and of the sends are open."""
+    """Return how many messages were accepted, and how many questions and sends are open."""
     async with await connected(url) as connection:
         row = await (await connection.execute(_OPEN)).fetchone()
     assert row is not None
@@ -49,6 +52,12 @@ async def read(url: str) -> Found:
     """Read all rows."""
     async with await connected(url) as connection:
         return Found(*rows_of(await _rows(connection, INBOX), await _rows(connection, OUTBOX)))
+
+
+async def talk_faults(url: str, said: Collection[str]) -> list[str]:
+    """Return what became of talk that nobody should see."""
+    async with await connected(url) as connection:
+        return faults(await _rows(connection, TAPED), said)
 
 
 async def copy(url: str, folder: Path) -> None:

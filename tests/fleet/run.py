@@ -33,6 +33,7 @@ ANSWER_SECONDS: Final = 0.5
 LONG: Final = 120
 READY_SECONDS: Final = 300.0
 SAID_SECONDS: Final = 10.0
+TALK_SECONDS: Final = 8.0
 SIDES: Final = ("ingress", "worker")
 MAX_OPEN: Final = 40
 """With so many questions and sends unfinished, a fleet does not keep up."""
@@ -47,6 +48,7 @@ class Shape:
     roles     the processes
     seconds   so long people ask and things go wrong, while the fleet keeps up
     rate      so many questions a second
+    talk      so many messages that ask nothing are said at once, every `TALK_SECONDS`
     lease     seconds of the leases of sessions and pollers
     patience  so long nothing may change while something is open in the end
     waits     so long the run may wait for a slow machine before it is cut short
@@ -55,6 +57,7 @@ class Shape:
     roles: tuple[Role, ...] = ("ingress", "ingress", "worker", "worker", "worker", "worker")
     seconds: float = 24.0
     rate: float = 4.0
+    talk: int = 0
     lease: float = 3.0
     keep: float = 1.0
     patience: float = 120.0
@@ -153,10 +156,13 @@ class Run:
         return receives and works and sum(self._open[1:]) <= MAX_OPEN
 
     async def _ask(self, chance: random.Random) -> None:
-        moment = 0.0
+        moment = talked = 0.0
         while (moment := moment + chance.expovariate(self._shape.rate)) < self._shape.seconds:
             if not await self._pace.until(moment):
                 return
+            if self._shape.talk and moment >= talked:
+                talked = moment + TALK_SECONDS
+                await self._town.talk(self._shape.talk)
             await self._town.ask()
             if chance.random() < 0.5:
                 await self._town.deliver_again()
@@ -270,6 +276,7 @@ class Run:
                 f"{member.name} ended by itself at {at:.3f}: {code}"
                 for at, code in member.strange_ends
             ]
+        self._notes += await ledger.talk_faults(self._server.url, self._town.said)
         await ledger.copy(self._server.url, self._folder)
         disruptions = self._troubles.disruptions
         names = {member.host: member.name for member, _proxy in self._members}

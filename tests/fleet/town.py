@@ -18,6 +18,7 @@ from tests.chaos.plan import Kind, Plan, Question, Trouble
 from tests.chaos.platform import REDELIVER
 from tests.chaos.record import Record
 from tests.chaos.slack import Slack
+from tests.chaos.talk import talk
 from tests.chaos.telegram import Telegram
 from tests.chaos.traps import Traps
 
@@ -81,6 +82,8 @@ class Town:
     def __init__(self, folder: Path, seed: str) -> None:
         self._chance = random.Random(seed)
         self._number = FIRST_TOKEN
+        self._talks = 0
+        self.said: list[str] = []
         self._stack = AsyncExitStack()
         self.asked: dict[str, tuple[Question, float]] = {}
         self.quarters: list[Quarter] = []
@@ -130,6 +133,13 @@ class Town:
         quarter.record.asked.append(question)
         await quarter.platform.ask(question)
         return question
+
+    async def talk(self, count: int) -> None:
+        """Have so many messages said that ask nothing, on every platform by turns."""
+        self._talks += 1
+        texts = talk(self._talks, count)
+        for at, quarter in enumerate(self.quarters):
+            self.said += await quarter.platform.talk(texts[at :: len(self.quarters)])
 
     async def deliver_again(self) -> None:
         """Deliver the last messages of each platform again that were taken."""

@@ -184,7 +184,7 @@ export class Under {
       ];
       line(t('Tokens'), parts.filter(Boolean).join(', '));
     }
-    if (figures.cost) line(t('Cost'), money(figures));
+    if (figures.cost || figures.unpriced) line(t('Cost'), money(figures));
     if (figures.cut?.length) line(t('Links'), cutText(figures.cut));
     panel.append(list);
     if (figures.session) {
@@ -228,7 +228,13 @@ export class Under {
   }
 }
 
-const money = ({ cost, currency, estimated }) => t(estimated ? 'about {0}' : '{0}', amount(cost, currency, locale));
+// What is `unpriced` has no known price, which is not 0.
+function money({ cost, currency, estimated, unpriced }) {
+  if (unpriced && cost === null) return t('price unknown');
+  const known = amount(cost, currency, locale);
+  if (unpriced) return t('at least {0}', known);
+  return t(estimated ? 'about {0}' : '{0}', known);
+}
 
 // Which links lost something on the way, for what others wrote was in view.
 function cutText(hosts) {

@@ -27,6 +27,10 @@ export const words = {
   'Invite, and access': '邀请与权限',
   Console: '控制台',
   'Sign out': '退出登录',
+  Menu: '菜单',
+  'Try as a guest': '以访客身份试用',
+  Guest: '访客',
+  'Model and settings': '模型与设置',
   Notice: '提示',
   Transcript: '聊天记录',
   Messages: '消息',
@@ -150,6 +154,8 @@ export const words = {
   'in part estimated': '部分为估算',
   Cost: '费用',
   'cost {0}': '费用 {0}',
+  'price unknown': '价格未知',
+  'at least {0}': '至少 {0}',
   'about {0}': '约 {0}',
 
   // the name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -47,6 +47,14 @@ class SortedIds:
             ids[taken - 1] = number
         else:
             insort_right(ids, number, taken)
+
+    def add_all(self, numbers: Sequence[int]) -> None:
+        """Add ids that are in their order, each where it belongs."""
+        if not self or (numbers and numbers[0] >= self.last):
+            self._ids.extend(numbers)
+        else:
+            for number in numbers:
+                self.add(number)
 
     def take(self) -> int:
         """Take the first id."""

@@ -9,7 +9,7 @@ taken session by session, up to `MAX_RUN` messages of one before the next.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
@@ -45,11 +45,6 @@ class SessionLine:
     entry: int = 0
     listed: bool = False
     awaits: set[int] | None = None
-
-    def add(self, number: int, *, urgent: bool) -> None:
-        self.ids.add(number)
-        if urgent:
-            self.urgent.add(number)
 
     def take(self) -> int:
         number = self.ids.take()
@@ -116,13 +111,28 @@ class SessionLines:
 
         `old` says that an earlier process left it over, `again` that it was taken and not placed.
         """
+        self.add_all(key, (number,), (number,) if urgent else (), old=old, again=again)
+
+    def add_all(
+        self,
+        key: str,
+        numbers: Sequence[int],
+        urgent: Sequence[int],
+        *,
+        old: bool = False,
+        again: bool = False,
+    ) -> None:
+        """Add messages as `add` does: their ids, and which of them are urgent, in their order."""
+        if not numbers:
+            return
         line = self._lines.setdefault(key, SessionLine())
         self._list(key, line, first=again)
         if old:
-            line.old = max(line.old, number)
+            line.old = max(line.old, numbers[-1])
         had_urgent, had_new = bool(line.urgent), line.has_new
-        line.add(number, urgent=urgent)
-        self._count += 1
+        line.ids.add_all(numbers)
+        line.urgent.add_all(urgent)
+        self._count += len(numbers)
         self._filled.set()
         if urgent and (not had_urgent or line.has_new > had_new):
             self._queue(key, line)

@@ -6,17 +6,19 @@ has left over, or another one accepted, is read for the first time then: its par
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 from gateway.intake.reassembly import Parts, joined_parts
 from gateway.intake.waiting.lines import SessionLines
+from gateway.logs import get_log
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from gateway.storage.waiting import goes_first
 from tape.entry import parse_date
+from tape.errors import StoreUnavailable
 
 MAX_KEPT: Final = 300
 """Maximum messages whose content is kept in memory, and as many that are urgent."""
@@ -34,6 +36,8 @@ async def all_of(rows: list[InboxRow]) -> list[InboxRow]:
 
 
 Place = tuple[str, int]  # the session in whose line a message waits, and the id of its row
+
+_Known = tuple[Parts, tuple[int, ...], bool, bool]  # as WaitingMessages keeps it
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +65,7 @@ class WaitingMessages:
     _unread: set[int] = field(default_factory=set)
     _old: set[int] = field(default_factory=set)  # left over by an earlier process, and unread
     _unsure: list[Place] = field(default_factory=list)  # edits and deletions, maybe of questions
+    _alone: int = 0  # messages that are read one by one, as reading them together failed
 
     def add(self, key: str, parts: Parts, *, again: bool = False) -> None:
         """Add a whole message to a line; `again` says that it was taken and not placed."""
@@ -76,19 +81,25 @@ class WaitingMessages:
         self.lines.add(key, row.id, urgent=urgent, old=row.replayed, again=again)
 
     def add_unread(
-        self, key: str, ids: Iterable[int], urgent: Collection[int], *, old: bool
+        self, key: str, ids: Sequence[int], urgent: Collection[int], *, old: bool
     ) -> None:
-        """Add rows of which nothing is known but their ids, and which of them are urgent.
+        """Add rows of which nothing is known but their ids, in order, and which are urgent.
 
         What is in memory of them is forgotten: they may be of another session now.
         """
-        for number in ids:
-            self._unread.add(number)
-            self._kept.pop(number, None)
-            self._joined.pop(number, None)
-            if old:
-                self._old.add(number)
-            self.lines.add(key, number, urgent=number in urgent, old=old)
+        self._unread.update(ids)
+        if self._kept or self._joined:
+            for number in ids:
+                self._kept.pop(number, None)
+                self._joined.pop(number, None)
+        if old:
+            self._old.update(ids)
+        first = [number for number in ids if number in urgent] if urgent else ()
+        self.lines.add_all(key, ids, first, old=old)
+
+    def note_unsure(self, key: str, ids: Iterable[int]) -> None:
+        """Note edits and deletions that wait: those of questions go first."""
+        self._unsure.extend((key, number) for number in ids)
 
     def forget(self) -> None:
         """Keep no content in memory: words were erased, maybe of these messages as well."""
@@ -108,26 +119,71 @@ class WaitingMessages:
 
     async def take(self, most: int) -> tuple[Ready, bool]:
         """Take what goes next, up to so many messages; say whether it is urgent."""
-        unsure, self._unsure = self._unsure, []
+        unsure, self._unsure = self._unsure[:MAX_KEPT], self._unsure[MAX_KEPT:]
         if unsure:
             asked = [number for _key, number in unsure]
             found = await self._retrying(lambda: self._table.about_questions(asked))
             for key, number in unsure:
                 if number in found:
                     self.lines.promote(key, number)
-        places, urgent = self.lines.take(most)
-        return await self._read(places), urgent
-
-    async def _read(self, places: Sequence[Place]) -> Ready:
-        ready, lines = Ready(), dict[int, str]()
+        places, urgent = self.lines.take(1 if self._alone else most)
+        self._alone = max(0, self._alone - len(places))
+        lines = dict[int, str]()
         for key, number in places:
             lines.setdefault(number, key)  # it may stand in two, or twice in one
-        places = [(key, number) for number, key in lines.items()]
-        kept = self._take_kept(lines)
+        ready, known = Ready(), {number: self._known(number) for number in lines}
+        try:
+            await self._read([(key, number) for number, key in lines.items()], ready)
+        except StoreUnavailable:
+            raise  # the process is ending
+        except Exception as cause:
+            self._try_alone(lines, known, ready, urgent=urgent, cause=cause)
+        return ready, urgent
+
+    def _try_alone(
+        self,
+        lines: Mapping[int, str],
+        known: Mapping[int, _Known],
+        ready: Ready,
+        *,
+        urgent: bool,
+        cause: Exception,
+    ) -> None:
+        """Have messages read one by one; what fails alone as well waits for the next start."""
+        whole = {part.id for parts in ready.messages for part in parts}
+        whole |= {row.id for row in ready.unready} | {number for _key, number in ready.ended}
+        left = [number for number in lines if number not in whole]
+        get_log().error("intake.failed", messages=len(left), exc_info=cause)
+        if len(lines) == 1:
+            ready.ended.extend((lines[number], number) for number in left)
+            self._unread.difference_update(left)
+            self._old.difference_update(left)
+            return
+        self._alone += len(left)
+        for number in reversed(left):
+            parts, joined, is_unread, is_old = known[number]
+            if parts:
+                self._kept[number] = parts
+            if joined:
+                self._joined[number] = joined
+            if is_unread:
+                self._unread.add(number)
+            if is_old:
+                self._old.add(number)
+            self.lines.add(lines[number], number, urgent=urgent, old=is_old, again=True)
+
+    def _known(self, number: int) -> _Known:
+        """Return what is known of a message beside its id."""
+        kept, joined = self._kept.get(number, ()), self._joined.get(number, ())
+        return kept, joined, number in self._unread, number in self._old
+
+    async def _read(self, places: Sequence[Place], ready: Ready) -> None:
+        """Read messages, and add them to those that are ready."""
+        kept = self._take_kept(number for _key, number in places)
         missing = [one for _key, one in places if one not in kept]
         if not missing:
             ready.messages = list(kept.values())
-            return ready
+            return
         wanted = {part for one in missing for part in self._joined.get(one, (one,))}
         rows = {row.id: row for row in await self._retrying(lambda: self._table.rows(wanted))}
         ready.ended = self._ended([one for one in places if one[1] in missing], rows.keys())
@@ -150,7 +206,6 @@ class WaitingMessages:
                 ready.messages.append(parts)
         for key, own in unread.items():
             await self._join(key, own, ready)
-        return ready
 
     def _ended(self, places: Sequence[Place], open_ids: Collection[int]) -> list[Place]:
         """Return what was to be read, and is not there any more."""

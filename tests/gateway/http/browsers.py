@@ -41,5 +41,7 @@ async def member_of(
     """Invite a member to a room; yield the browsers of the owner and the member."""
     async with browser(gateway.url) as owner, outside(gateway.url) as guest:
         used = await guest.post("/login/code", json={"code": await invited(owner, room)})
-        assert used.json() == {"room": room}
+        led = used.json()
+        assert led["room"] == room
+        guest.base_url = httpx2.URL(gateway.url).join(led["path"])
         yield owner, guest

@@ -340,6 +340,7 @@ async def test_of_much_that_was_accepted_only_the_first_messages_are_read(shared
         replace(SAID, ext_id=f"1/{number}", addressed=number == many, follows=False)
         for number in range(many + 1)
     ]
+    said[3], said[7] = replace(said[3], kind="edit"), replace(said[7], kind="delete")
     await shared.of("zz").accept(said, None, [("web:lobby", "t")] * len(said), works=False)
     await shared.of("zz").accept(
         [replace(SAID, ext_id="2/1", chat_id="2")], None, [("web:2", "t2")], works=False
@@ -349,3 +350,4 @@ async def test_of_much_that_was_accepted_only_the_first_messages_are_read(shared
     assert [row.id for row in work.unread] == sorted(row.id for row in work.unread)
     assert [row.session_id for row in work.unread].count("web:lobby") == len(said)
     assert [row.urgent for row in work.unread if row.session_id == "web:lobby"].count(True) == 1
+    assert [at for at, row in enumerate(work.unread) if row.unsure] == [3, 7]

@@ -205,14 +205,16 @@ WHERE session_id = ANY (text_list(current_setting('tapeway.claimed', true)::json
 -- name: open_inbox
 -- Every message of these sessions, or of those that were claimed just now, that has not ended;
 -- oldest first. Of the accepted ones, only the first have their content; of all others is said
--- whether somebody waits for them.
+-- whether somebody waits for them, or may do so, as they may change a question.
 SELECT inbox.id, account_id, session_id, entry_id, lane, turn_id,
        CASE WHEN place <= :most_read OR inbox.status <> 'accepted' THEN payload END AS payload,
        inbox.status, attempts, crashes, received_at, held_as,
        CASE WHEN total > :most_read AND inbox.status = 'accepted'
             THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
                   OR json_text(payload, '{command}') <> ''
-                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent,
+       CASE WHEN total > :most_read AND inbox.status = 'accepted'
+            THEN json_text(payload, '{kind}') IN ('edit', 'delete') END AS unsure
 FROM (SELECT id, count(*) FILTER (WHERE status = 'accepted') OVER (ORDER BY id) AS place,
              count(*) FILTER (WHERE status = 'accepted') OVER () AS total
       FROM inbox
@@ -243,7 +245,9 @@ SELECT added.held_id, added.arrived, added.asked, inbox.id, account_id, session_
        CASE WHEN total > :most_read AND status = 'accepted'
             THEN (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
                   OR json_text(payload, '{command}') <> ''
-                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent
+                  OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) END AS urgent,
+       CASE WHEN total > :most_read AND status = 'accepted'
+            THEN json_text(payload, '{kind}') IN ('edit', 'delete') END AS unsure
 FROM (SELECT held.session_id AS held_id, session.arrived, session.asked, inbox.id,
              count(inbox.id) FILTER (WHERE status = 'accepted') OVER (ORDER BY inbox.id) AS place,
              count(inbox.id) FILTER (WHERE status = 'accepted') OVER () AS total
@@ -280,7 +284,8 @@ WHERE session_id IN (:session_id, :same_as)
 RETURNING id, session_id,
           (json_text(payload, '{addressed}') = 'true' OR json_text(payload, '{follows}') = 'true'
              OR json_text(payload, '{command}') <> ''
-             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) AS urgent
+             OR json_text(payload, '{kind}') IN ('press', 'pairing', 'change')) AS urgent,
+          json_text(payload, '{kind}') IN ('edit', 'delete') AS unsure
 
 -- name: dissolve
 -- Nobody holds a session any more that continues under another id; what is open in it goes on.

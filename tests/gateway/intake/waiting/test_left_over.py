@@ -24,6 +24,7 @@ BROKEN = {
     "says nothing": {},
     "has a quote of another kind": {**MESSAGE.to_payload(), "quote": "some words"},
     "has parts of another kind": {**MESSAGE.to_payload(), "parts": [[]]},
+    "is no JSON": "{",
 }
 
 
@@ -32,7 +33,8 @@ async def broken(group: GroupChat, text: str, payload: object) -> None:
     services = group.gateway.services
     (row,) = [one for one in await services.ledger.inbox.open_rows() if one.message.text == text]
     unit = Unit()
-    unit.run("ledger.complete", id=row.id, payload=dump(payload))
+    text = payload if isinstance(payload, str) else dump(payload)
+    unit.run("ledger.complete", id=row.id, payload=text)
     await services.store.commit(unit)
 
 

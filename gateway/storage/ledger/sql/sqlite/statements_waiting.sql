@@ -3,19 +3,26 @@
 -- name: waiting_chats
 -- The accepted messages of each chat: all their ids, those that go first, and where the chat moves to.
 -- An edit or a deletion goes first if it is about a question that no turn has taken.
+-- Materialized, as otherwise the sorter carries every payload.
 WITH open AS MATERIALIZED (
     SELECT id, account_id, chat_id, message_id, session_id,
-           iif(json_valid(payload), payload, '{}') AS payload
+           coalesce(payload ->> '$.output_channel', payload ->> '$.channel') AS channel,
+           payload ->> '$.to_chat' AS to_chat, payload ->> '$.kind' AS kind,
+           payload ->> '$.addressed' OR payload ->> '$.follows' OR payload ->> '$.command' <> ''
+               AS asks
     FROM inbox INDEXED BY inbox_open -- left to itself, SQLite reads every row
     WHERE status IN ('accepted', 'waiting', 'taken') AND status = 'accepted'
+      AND json_valid(payload)
+    UNION ALL
+    SELECT id, account_id, chat_id, message_id, session_id, NULL, NULL, NULL, 0
+    FROM inbox INDEXED BY inbox_open
+    WHERE status IN ('accepted', 'waiting', 'taken') AND status = 'accepted'
+      AND NOT json_valid(payload)
 ), said AS (
-    SELECT id, account_id, chat_id, session_id,
-           coalesce(payload ->> '$.output_channel', payload ->> '$.channel',
-                    substr(account_id, 1, instr(account_id || ':', ':') - 1)) AS channel,
-           payload ->> '$.to_chat' AS to_chat,
-           payload ->> '$.addressed' OR payload ->> '$.follows' OR payload ->> '$.command' <> ''
-           OR payload ->> '$.kind' IN ('press', 'pairing', 'change')
-           OR (payload ->> '$.kind' IN ('edit', 'delete') AND EXISTS (
+    SELECT id, account_id, chat_id, session_id, to_chat,
+           coalesce(channel, substr(account_id, 1, instr(account_id || ':', ':') - 1)) AS channel,
+           asks OR kind IN ('press', 'pairing', 'change')
+           OR (kind IN ('edit', 'delete') AND EXISTS (
                SELECT 1 FROM inbox AS said
                WHERE said.message_id = open.message_id AND said.chat_id = open.chat_id
                  AND said.account_id = open.account_id AND said.id < open.id

@@ -10,10 +10,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from channels.markdown import MarkdownEvent, close_open_marks, first, parse, render_spans, split
-from channels.markdown.literal import literals
+from channels.markdown import MarkdownEvent, close_open_marks, first, render_spans, split
 from channels.markdown.spoilers import operators
-from channels.markdown.tree import unescaped
+from channels.markdown.tree import parsed, unescaped
 
 LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
@@ -67,9 +66,9 @@ class _Rewriter:
         self._found: list[_Change] = []
 
     def changes(self) -> list[_Change]:
-        events = parse(self._text)
+        events, signs, _cuts = parsed(self._text)
         ends = _ends(events)
-        self._escape(events)
+        self._escape(events, signs)
         for at, event in enumerate(events):
             if event.phase == "leaf":
                 if event.name == "TaskListMarker":
@@ -78,16 +77,20 @@ class _Rewriter:
                 self._block(event, events[at + 1 : ends[at]])
         return self._found
 
-    def _escape(self, events: list[MarkdownEvent]) -> None:
+    def _escape(self, events: list[MarkdownEvent], signs: list[int]) -> None:
         """Escape what Discord would take for a mark: signs, names, paths and operators."""
-        bars = [at + one for at in operators(events, self._text) for one in (0, 1)]
+        bars: list[int] = []
+        if "||" in self._text:
+            bars = [at + one for at in operators(events, self._text) for one in (0, 1)]
+        if not bars and not signs:
+            return
         drawn = {
             at
             for event in events
             if event.phase == "open" and event.name in ("Table", "Image")
             for at in range(event.start, event.end)
         }
-        for at in unescaped(self._text, events, sorted({*literals(self._text), *bars})):
+        for at in unescaped(self._text, events, sorted({*signs, *bars})):
             if self._text[at] in _MARKED and at not in drawn:
                 self._change(at, at, "\\")
 

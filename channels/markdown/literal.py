@@ -66,15 +66,23 @@ def literals(text: str, *, in_formulas: bool = True) -> list[int]:
     return sorted(found)
 
 
-def without_wide_stops(text: str) -> tuple[str, dict[int, str]]:
+def may_have_literals(text: str) -> bool:
+    """Return whether to look for literals in a text at all."""
+    return "*" in text or "__" in text or "\\" in text or ("|" in text and "-" in text)
+
+
+def without_wide_stops(
+    text: str, letters: dict[str, int] | None = None
+) -> tuple[str, dict[int, str]]:
     """Return a text with letters of our own for wide punctuation beside marks, and what they show.
 
     Chinese, Japanese and Korean have no blanks around it; marks open and close beside it as well.
+    `letters` are those that are taken already; new ones are added.
     """
     shown: dict[int, str] = {}
     if text.isascii():
         return text, shown
-    letters: dict[str, int] = {}
+    letters = {} if letters is None else letters
     chars = list(text)
     for found in _RUNS.finditer(text):
         for at in (found.start() - 1, found.end()):

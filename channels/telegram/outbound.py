@@ -10,9 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
-import anyio
-import anyio.to_thread
-
+from channels.apart import apart
 from channels.errors import DraftGone, SendRefused
 from channels.markdown.render import is_visible
 from channels.message import Button, OutboundMessage, Receipt
@@ -32,8 +30,6 @@ GENERAL: Final = "1"  # the id of a group's topic General; Telegram refuses this
 NO_PREVIEW: Final = {"is_disabled": True}
 MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
 MAX_ALERT: Final = 200  # maximum UTF-16 units shown to a person who pressed a button
-MAX_INLINE_RENDER: Final = 500
-"""Maximum characters of partial text that are rendered on the event loop, not in a thread."""
 
 GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 UNCHANGED: Final = ("message is not modified",)
@@ -62,7 +58,9 @@ class TelegramSender:
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it; raises ChannelError."""
         private = _is_private(message.chat_id)
-        rendered = _visible(render(message.text, private=private), message.text)
+        rendered = _visible(
+            await apart(partial(render, private=private), message.text), message.text
+        )
         try:
             return [Receipt(await self._put(message, rendered))]
         except NotAsSent as refused:
@@ -231,10 +229,7 @@ def _is_private(chat: str) -> bool:
 
 
 async def _partial(text: str, private: bool) -> Rendered:
-    if len(text) < MAX_INLINE_RENDER:
-        return render_partial(text, private=private)
-    # Rendering a long text may be slow and must not block the event loop.
-    return await anyio.to_thread.run_sync(partial(render_partial, text, private=private))
+    return await apart(partial(render_partial, private=private), text)
 
 
 def _visible(rendered: Rendered, text: str) -> Rendered:

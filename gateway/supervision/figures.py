@@ -1,4 +1,4 @@
-"""What an answer was made of, in the few figures that fit below it; none of them is a word."""
+"""What an answer was made of, in the few figures that fit below it, and what was cut from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateway.turn.usage import cost_of
 from tape.deletions import deleted
 from tape.entry import MESSAGE, TOOL_CALL, Entry, parse_date
 from tape.handle import Tape
-from tape.turn_events import LOOP_STEP, TURN_END, TURN_START
+from tape.turn_events import LINKS_CUT, LOOP_STEP, TURN_END, TURN_START
 
 Json = dict[str, Any]
 TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
@@ -30,6 +30,7 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     cost      in the `currency` of the prices, as recorded, or None if these are not known;
               `estimated` if a server did not report all tokens
     unpriced  whether some of it has no known price
+    cut       the hosts of links that lost something, "" for one that nothing is left of
     """
     entries = await tape.find(turn=turn)
     if not entries:
@@ -57,6 +58,7 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
         "unpriced": unpriced,
         "currency": services.settings.agent.currency,
         "estimated": totals["estimated"] > 0,
+        "cut": _cut(entries),
     }
 
 
@@ -98,6 +100,11 @@ def _tools(entries: Sequence[Entry]) -> dict[str, int]:
         call for entry in entries if entry.kind == TOOL_CALL for call in entry.payload["calls"]
     ]
     return dict(Counter(str(call["function"]["name"]) for call in calls))
+
+
+def _cut(entries: Sequence[Entry]) -> list[str]:
+    found = [entry.payload["data"] for entry in entries if entry.name == LINKS_CUT]
+    return list(dict.fromkeys(str(host) for data in found for host in data["hosts"] or [""]))
 
 
 def _seconds(entries: Sequence[Entry], ends: Sequence[Entry]) -> float | None:

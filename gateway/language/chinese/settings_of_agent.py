@@ -155,6 +155,12 @@ _AGENT: Final = {
         "同时为一个回答工作的子助手数上限；0 表示不使用。"
     ),
     "Maximum model calls of one subagent.": "一个子助手的模型调用次数上限。",
+    "More hosts whose links stay whole in answers where text of others is in view, separated"
+    " by commas; `*.` stands for one or two labels before a host. List only hosts that tell"
+    " nobody else what they are asked for.": (
+        "更多主机：在能看到他人文字的回答中，这些主机的链接保持完整；以逗号分隔，`*.` 表示主机名前"
+        "的一级或两级名称。只列出不会把收到的请求内容告诉他人的主机。"
+    ),
     "How to count the tokens of a prompt before sending it: `estimate` (corrected by the"
     " usage that the server reports), or `exact` (with the model's own vocabulary, if it is"
     " known; needs `tapeway[exact]`).": (

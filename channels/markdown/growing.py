@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from channels.markdown.literal import without_wide_stops
 from channels.markdown.rows import Rows, rows_of
-from channels.markdown.segment import MarkdownEvent, Segment, read_segment
+from channels.markdown.segment import MarkdownEvent, Read, Segment, read_segment
 
 MAX_TEXTS: Final = 8
 """Maximum texts whose parse is kept whole."""
@@ -149,9 +149,14 @@ class _Growing:
 
 
 class Parses:
-    """What is kept of the texts that were parsed last, for any thread."""
+    """What is kept of the texts that were parsed last, for any thread.
 
-    def __init__(self) -> None:
+    `read` parses a part of a text, and so many characters (`key`) say which answer one may be.
+    """
+
+    def __init__(self, read: Read = read_segment, key: int = KEY) -> None:
+        self._read = read
+        self._key = key
         self._lock = Lock()
         self._texts: OrderedDict[str, Parsed] = OrderedDict()
         self._growing: OrderedDict[str, _Growing] = OrderedDict()
@@ -174,18 +179,18 @@ class Parses:
             if (known := self._texts.get(text)) is not None:
                 self._texts.move_to_end(text)
                 return known
-            growing = self._growing.get(text[:KEY])
+            growing = self._growing.get(text[: self._key])
             cut = growing.last_in(text) if growing is not None else _START
             events = growing.events[: cut.events] if growing is not None else []
             signs = growing.signs[: cut.signs] if growing is not None else []
             cuts = growing.cuts_to(cut) if growing is not None else []
             rows = growing.rows_in(text, cut) if growing is not None else None
-        segment = rows.read(text) if rows is not None else None
+        segment = rows.read(text, self._read) if rows is not None else None
         if segment is None:
-            segment = read_segment(text, cut.place, dict(cut.letters))
+            segment = self._read(text, cut.place, dict(cut.letters))
         if cut.place and not segment.whole:
             cut, events, signs, cuts = _START, [], [], []
-            segment = read_segment(text, 0, {})
+            segment = self._read(text, 0, {})
         more = _cuts(text, cut, segment)
         if cut.place:
             found = Parsed(events + segment.events, signs + segment.signs, cuts + more)
@@ -194,7 +199,7 @@ class Parses:
         is_table = bool(segment.events) and segment.events[-1].name == "Table"
         with self._lock:
             self._keep(text, found)
-            if (more or is_table) and len(text) > KEY:
+            if (more or is_table) and len(text) > self._key:
                 self._end(_Ended(text, cut, segment, more))
         return found
 
@@ -207,7 +212,7 @@ class Parses:
             self._kept -= len(oldest.events)
 
     def _end(self, ended: _Ended) -> None:
-        key = ended.text[:KEY]
+        key = ended.text[: self._key]
         growing = self._growing.get(key) or _Growing()
         before = growing.size
         if ended.cut.place and ended.cut not in growing.cuts:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from channels.markdown.segment import MarkdownEvent, Segment, read_segment
+from channels.markdown.segment import MarkdownEvent, Read, Segment
 
 _UNSURE: Final = ("\\", "<", "]:")
 """What may reach from one row into another: formulas, HTML and definitions."""
@@ -38,13 +38,13 @@ class Rows:
     signs: list[int]
     letters: Letters
 
-    def read(self, text: str) -> Segment | None:
+    def read(self, text: str, read: Read) -> Segment | None:
         """Return what a text is from `since` on, or None if it does not go on as these rows do."""
         begin, end = self.head
         last, size = len(self.text), end - begin
         if any(text.find(one, last) >= 0 for one in _UNSURE):
             return None
-        found = read_segment(text[begin:end] + text[last:], 0, dict(self.letters))
+        found = read(text[begin:end] + text[last:], 0, dict(self.letters))
         at = next((at for at, one in enumerate(found.events) if one.name == "TableRow"), 0)
         if not at or not found.whole or found.events[at].start != size:
             return None

@@ -8,6 +8,7 @@ bare addresses are kept as text: chats do not show them, and all text must be ke
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
 import pyromark
@@ -78,6 +79,10 @@ class Segment(NamedTuple):
     signs: list[int]
     hold: int
     whole: bool
+
+
+Read = Callable[[str, int, dict[str, int]], Segment]
+"""Parses a part of a text, as `read_segment` does."""
 
 
 def read_segment(text: str, start: int, letters: dict[str, int]) -> Segment:

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from channels.discord import format as discord
-from channels.markdown import growing, plain, rows, split, to_text, tree
+from channels.markdown import plain, split, to_text, tree
 from channels.markdown.growing import MAX_EVENTS, MAX_GROWING, MAX_TEXTS, Parses
-from channels.markdown.segment import read_segment
+from channels.markdown.segment import Segment, read_segment
 from channels.markdown.tree import parse
 from channels.slack import format as slack
 from channels.telegram import format as telegram
@@ -87,11 +87,6 @@ CHANGED = (
 """Texts in which something far below may change what stands above, or seems to."""
 
 
-@pytest.fixture(autouse=True)
-def _short_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing, "KEY", 8)
-
-
 numbers = count()
 
 
@@ -99,7 +94,7 @@ def grows_as_whole(text: str, step: int) -> None:
     """Draw each prefix of a text as it grows, and afresh: as if it were all there is."""
     places = [*range(step, len(text), step), len(text)]
     for name, draw in TARGETS.items():
-        begin = f"{name} {next(numbers)}.\n\n"
+        begin = f"{name} {next(numbers)}. {BEGINNING}"
         grown = [draw(begin + text[:place]) for place in places]
         for place, found in zip(places, grown, strict=True):
             forget()
@@ -131,51 +126,49 @@ def test_each_prefix_of_a_text_that_grows_is_drawn_as_afresh(text: str, step: in
 def test_what_is_known_of_a_text_that_grows_and_shrinks_is_what_it_is(
     text: str, step: int, shorter: int
 ) -> None:
-    grown = Parses()
+    grown = Parses(key=8)
     for end in [*range(step, len(text), step), len(text), min(shorter, len(text))]:
         assert grown.of(text[:end]) == Parses().of(text[:end])
 
 
-def read_lengths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that gets how many characters are parsed each time."""
-    found: list[int] = []
+class Noting:
+    """Parses, and notes how many characters at a time."""
 
-    def read(text: str, start: int, letters: dict[str, int]) -> Any:
-        found.append(len(text) - start)
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+
+    def __call__(self, text: str, start: int, letters: dict[str, int]) -> Segment:
+        self.lengths.append(len(text) - start)
         return read_segment(text, start, letters)
 
-    monkeypatch.setattr(growing, "read_segment", read)
-    monkeypatch.setattr(rows, "read_segment", read)
-    return found
 
-
-def test_a_block_that_has_ended_is_parsed_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = read_lengths(monkeypatch)
+def test_a_block_that_has_ended_is_parsed_no_more() -> None:
+    read = Noting()
     paragraph = "A **paragraph** of some words, `code` and [a link](https://a.example).\n\n"
-    parses, text = Parses(), ""
+    parses, text = Parses(read, 8), ""
     for _number in range(50):
         for char in (paragraph[:30], paragraph[30:]):
             text += char
             parses.of(text)
-    assert max(lengths) < 3 * len(paragraph)
-    assert sum(lengths) < 5 * len(text)
+    assert max(read.lengths) < 3 * len(paragraph)
+    assert sum(read.lengths) < 5 * len(text)
 
 
-def test_a_row_that_has_ended_is_parsed_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = read_lengths(monkeypatch)
-    parses, text = Parses(), "These are the teas of the house:\n\n| a | b |\n|---|:-:|\n"
+def test_a_row_that_has_ended_is_parsed_no_more() -> None:
+    read = Noting()
+    parses, text = Parses(read, 8), "These are the teas of the house:\n\n| a | b |\n|---|:-:|\n"
     for number in range(100):
         text += f"| tea {number} | **good** |\n"
         parses.of(text)
-    assert max(lengths) < 200
+    assert max(read.lengths) < 200
 
 
-def test_a_text_is_parsed_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = read_lengths(monkeypatch)
+def test_a_text_is_parsed_once_for_all_who_ask() -> None:
+    forget()
     text = BEGINNING + "a **b** \\( c \\) ||d||\n\n| a |\n|---|\n| `|` |\n"
     for ask in (parse, parse, slack.neutral, slack.size, to_text, plain.plain):
         ask(text)
-    assert len(lengths) == 1
+    assert tree.PARSES.sizes()[0] == 1
 
 
 def test_what_is_kept_of_texts_has_a_bound() -> None:

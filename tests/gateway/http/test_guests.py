@@ -11,8 +11,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.home import find_running
-from tests.gateway.http.browsers import TOKEN, browser, invited, outside, post
-from tests.gateway.http.test_members import OWNERS
+from tests.gateway.http.browsers import OWNERS, TOKEN, browser, invited, outside, post
 from tests.kit.gateways import gateway_of, settled
 
 

@@ -13,29 +13,17 @@ from gateway.http.sessions import Sessions
 from gateway.settings.bounds import Bounds
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
-from tests.gateway.http.browsers import ELSEWHERE, TOKEN, browser, invited, member_of, outside, post
+from tests.gateway.http.browsers import (
+    ELSEWHERE,
+    OWNERS,
+    TOKEN,
+    browser,
+    invited,
+    member_of,
+    outside,
+    post,
+)
 from tests.kit.gateways import gateway_of, settled
-
-OWNERS = [
-    ("GET", "/api/tapes"),
-    ("POST", "/api/tapes/entries"),
-    ("POST", "/api/tapes/search"),
-    ("POST", "/api/tapes/rewind"),
-    ("POST", "/api/tapes/import"),
-    ("GET", "/api/ledger"),
-    ("GET", "/api/usage"),
-    ("GET", "/api/explain?message=1"),
-    ("GET", "/api/access"),
-    ("POST", "/api/access/grant"),
-    ("POST", "/api/access/pair"),
-    ("GET", "/api/sessions"),
-    ("POST", "/api/sessions/end"),
-    ("POST", "/api/invitations"),
-    ("POST", "/api/codes"),
-    ("GET", "/api/terminal/lobby/events"),
-    ("POST", "/api/terminal/lobby/messages"),
-    ("GET", "/slack/install"),
-]
 
 
 async def test_a_member_uses_one_room_and_nothing_else(gateway: Gateway) -> None:

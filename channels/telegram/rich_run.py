@@ -6,7 +6,7 @@ https://core.telegram.org/bots/api#richtext
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -23,7 +23,7 @@ _KINDS: Final = ("spoiler", "link", "bold", "italic", "strike", "code", "formula
 _TYPES: Final = {"link": "url", "strike": "strikethrough"}
 _ATOMS: Final = ("link", "code", "formula")
 _ADDRESS: Final = re.compile(
-    rf"(?<![\w.@-])https?://[^\s<>\"`|\\^{{}}{WIDE_STOPS}\u2018-\u201f\u3008-\u3011\u3014-\u301b"
+    rf"(?<![A-Za-z0-9_.@-])https?://[^\s<>\"`|\\^{{}}{WIDE_STOPS}\u2018-\u201f\u3008-\u3011\u3014-\u301b"
     r"\uff08\uff09]+",
     re.IGNORECASE,
 )
@@ -157,14 +157,15 @@ def _addresses(text: str, marks: Sequence[Span]) -> Iterator[Span]:
 
 
 def _trimmed(address: str) -> str:
-    """Return an address without the stops and brackets that belong to the sentence around it."""
-    spare: Mapping[str, int] = {
-        closing: address.count(closing) - address.count(opening)
-        for closing, opening in _BRACKETS.items()
-    }
-    left, end = dict(spare), len(address)
-    while end and (address[end - 1] in _STOPS or left.get(address[end - 1], 0) > 0):
-        if address[end - 1] in left:
-            left[address[end - 1]] -= 1
-        end -= 1
-    return address[:end]
+    """Return an address without the bracket or stop that ends it, and what is behind that."""
+    opened = dict.fromkeys(_BRACKETS.values(), 0)
+    end = len(address)
+    for at, char in enumerate(address):
+        if char in opened:
+            opened[char] += 1
+        elif char in _BRACKETS:
+            opened[_BRACKETS[char]] -= 1
+            if opened[_BRACKETS[char]] < 0:
+                end = at
+                break
+    return address[:end].rstrip(_STOPS)

@@ -56,13 +56,13 @@ class RichChats:
     """The chats that get rich messages, and those that get none now, since one was refused."""
 
     def __init__(self, chats: Collection[int] = (), now: Callable[[], float] = float) -> None:
-        self._chats = frozenset(chats)
+        self.chats = frozenset(chats)
         self._now = now
         self._refused: OrderedDict[str, float] = OrderedDict()
 
     def includes(self, chat: str) -> bool:
         """Return whether a chat, or the Telegram chat that it is a part of, gets rich messages."""
-        return address_of(chat).chat in self._chats
+        return address_of(chat).chat in self.chats
 
     def body(self, chat: str, text: str) -> Body | None:
         """Return a whole text as a rich message, or None if it is sent with entities."""
@@ -84,7 +84,7 @@ class RichChats:
             self._refused.popitem(last=False)
 
     def _is_open(self, chat: str) -> bool:
-        if not self._chats or not self.includes(chat):
+        if not self.includes(chat):
             return False
         until = max(self._refused.get(key, 0.0) for key in (chat, _EVERYWHERE))
         return self._now() >= until

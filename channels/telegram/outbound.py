@@ -71,6 +71,8 @@ class TelegramSender:
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it; raises ChannelError."""
+        if not self.rich.chats:
+            return await self._with_entities(message)
         rich = self.rich.body(message.chat_id, message.text)
         try:
             if rich is None:
@@ -109,7 +111,7 @@ class TelegramSender:
     async def _with_entities(self, message: OutboundMessage) -> list[Receipt]:
         body = _visible(with_entities(message.chat_id, message.text), message.text)
         try:
-            return await self._put_one(message, body)
+            return [Receipt(await self._put(message, body))]
         except NotAsSent as refused:
             if not says(refused, *UNFIT):
                 raise
@@ -201,7 +203,9 @@ class TelegramSender:
             body = await _rendered(text, partial(partial_with_entities, chat, text))
             return await show(body) if is_visible(body.text) else None
 
-        rich = await _rendered(text, partial(self.rich.partial, chat, text))
+        rich = None
+        if self.rich.chats:
+            rich = await _rendered(text, partial(self.rich.partial, chat, text))
         if rich is None:
             return await with_entities()
         return await self._in_either_form(chat, partial(show, rich), with_entities)

@@ -17,7 +17,7 @@ from channels.markdown.spoilers import spoilers
 from channels.markdown.table import text_table
 from channels.markdown.tree import MarkdownEvent, parse
 from channels.telegram.format import LIMIT, begun, clean, linkable, size
-from channels.telegram.rich_run import Run
+from channels.telegram.rich_words import RichWords
 
 MAX_BLOCKS: Final = 500
 """Maximum number of blocks of a message, counting those inside others, list items and rows."""
@@ -73,7 +73,7 @@ class _Writer:
         self._items: list[list[Block]] = []
         self._lists: list[ListNumbers] = []
         self._depth = 0
-        self._run: Run | None = None
+        self._run: RichWords | None = None
         self._starts: list[int] = []
         self._links: list[tuple[int, str]] = []
         self._spoilers: deque[int] = deque()
@@ -81,7 +81,7 @@ class _Writer:
         self._code: list[str] | None = None
         self._info = ""
         self._aligned: list[str] = []
-        self._rows: list[list[Run]] = []
+        self._rows: list[list[RichWords]] = []
 
     def written(self) -> list[Block]:
         """Return the blocks, or none if they exceed a limit."""
@@ -101,10 +101,10 @@ class _Writer:
 
     # -- words
 
-    def _words(self) -> Run:
+    def _words(self) -> RichWords:
         """Return the words of the block under way; the text of a tight list has no paragraph."""
         if self._run is None:
-            self._run = Run()
+            self._run = RichWords()
         return self._run
 
     def _leaf(self, event: MarkdownEvent) -> None:
@@ -275,7 +275,7 @@ class _Writer:
         self._rows.append([])
 
     def begin_cell(self, _event: MarkdownEvent) -> None:
-        self._run = Run()
+        self._run = RichWords()
 
     def end_cell(self, _event: MarkdownEvent) -> None:
         self._rows[-1].append(self._words())
@@ -289,14 +289,14 @@ class _Writer:
             return
         cells, inside = [], 0
         for number, row in enumerate(rows):
-            padded = [*row, *(Run() for _ in range(width - len(row)))]
+            padded = [*row, *(RichWords() for _ in range(width - len(row)))]
             found = [self._cell(cell, at, number == 0) for at, cell in enumerate(padded)]
             cells.append([cell for cell, _depth in found])
             inside = max(inside, *(depth for _cell, depth in found))
         self.count += len(rows)
         self._add({"type": "table", "cells": cells, "is_bordered": True}, 2 + inside)
 
-    def _cell(self, run: Run, column: int, is_header: bool) -> tuple[Block, int]:
+    def _cell(self, run: RichWords, column: int, is_header: bool) -> tuple[Block, int]:
         text, depth = run.rich()
         self._size += run.size
         align = self._aligned[column] if column < len(self._aligned) else "left"

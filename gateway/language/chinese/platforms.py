@@ -61,7 +61,8 @@ _TELEGRAM: Final = {
     ),
     "Correct the id in TAPEWAY_TELEGRAM__RICH, and restart. `tapeway access list` shows the ids of"
     " open chats.": (
-        "请更正 TAPEWAY_TELEGRAM__RICH 中的 id 并重启。`tapeway access list` 会列出已开放聊天的 id。"
+        "请更正 TAPEWAY_TELEGRAM__RICH 中的 id 并重启。"
+        "`tapeway access list` 会列出已开放聊天的 id。"
     ),
     "Telegram delivers the bot's messages to another address.": (
         "Telegram 把机器人的消息发送到另一个地址。"

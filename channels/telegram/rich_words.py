@@ -31,7 +31,7 @@ _STOPS: Final = ".,:;!?'*_~"
 _BRACKETS: Final = {")": "(", "]": "["}
 
 
-class Run:
+class RichWords:
     """The words of one block; the kinds of marks are those of `Span`, and `formula`."""
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ def _disjoint(marks: Iterable[Span], kind: str) -> list[Span]:
 
 
 def _addresses(text: str, marks: Sequence[Span]) -> Iterator[Span]:
-    """Yield the bare web addresses as links, since Telegram is told to look for none."""
+    """Yield the bare web addresses as links, since Telegram looks for none."""
     if "://" not in text:
         return
     taken = [one for kind in _ATOMS for one in _disjoint(marks, kind)]

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
+from unicodedata import bidirectional
 
 from channels.markdown.render import ListNumbers
 from channels.markdown.spoilers import spoilers
@@ -29,6 +30,7 @@ MAX_CHARACTERS: Final = 32_768
 Block = dict[str, Any]
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 _MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
+_STRONG: Final = ("L", "R", "AL")  # what decides a text's direction: the first such letter
 _ALIGNED: Final = {"Center": "center", "Right": "right"}
 
 
@@ -38,8 +40,14 @@ def rich_message(markdown: str) -> Mapping[str, Any] | None:
 
     That is a text that has nothing visible, or exceeds one of Telegram's limits.
     """
-    blocks = _Writer(clean(markdown)).written()
-    return {"blocks": blocks, "skip_entity_detection": True} if blocks else None
+    source = clean(markdown)
+    blocks = _Writer(source).written()
+    if not blocks:
+        return None
+    # Unlike a text, a rich message has the direction that it is given.
+    strong = (kind for kind in map(bidirectional, source) if kind in _STRONG)
+    direction = {"is_rtl": True} if next(strong, "L") != "L" else {}
+    return {"blocks": blocks, "skip_entity_detection": True, **direction}
 
 
 def rich_partial(markdown: str) -> Mapping[str, Any] | None:

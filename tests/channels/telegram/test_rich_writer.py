@@ -138,6 +138,20 @@ def test_what_no_rich_message_can_show_is_left_to_entities() -> None:
     assert rich_message("> " * 10 + "a") is not None
 
 
+@pytest.mark.parametrize(
+    ("markdown", "is_rtl"),
+    [
+        ("# \u05e9\u05dc\u05d5\u05dd abc", True),
+        ("1. \u0633\u0644\u0627\u0645", True),
+        ("abc \u05e9", None),
+    ],
+)
+def test_a_message_runs_in_the_direction_of_its_first_letter(
+    markdown: str, is_rtl: bool | None
+) -> None:
+    assert kept(markdown).get("is_rtl") == is_rtl
+
+
 def test_a_text_is_cut_before_500_blocks() -> None:
     written = "\n".join(f"- {number}" for number in range(700))
     pieces = split(written, LIMIT, rich_size)

@@ -8,6 +8,8 @@ import re
 import pytest
 from pydantic import ValidationError
 
+from channels.message import OutboundMessage
+from channels.telegram.bodies import REFUSED_SECONDS
 from channels.telegram.settings import MAX_RICH, TelegramSettings
 from gateway.delivery.sender import RESENT
 from tests.channels.telegram.bots import GROUP, Bot, in_group, in_private, running
@@ -117,6 +119,19 @@ async def test_only_a_bot_with_such_chats_counts_blocks(fake: FakeTelegram) -> N
     async with running(fake) as plain, running(fake, rich="7") as rich:
         assert len(plain.channel.split(text)) == 1
         assert len(rich.channel.split(text)) > 1
+
+
+async def test_the_minute_without_rich_messages_is_one_of_the_host_s_clock(
+    fake: FakeTelegram,
+) -> None:
+    fake.group(GROUP)
+    fake.fail("sendRichMessage", Refuse(400, "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"))
+    async with running(fake, rich=str(GROUP)) as app:
+        await app.host.until(lambda: app.host.times_ready == 1)
+        for _ in range(3):
+            await app.channel.deliver(OutboundMessage("telegram", str(GROUP), "a"))
+            await app.clock.advance(REFUSED_SECONDS / 2)
+        assert [one.rich is not None for one in fake.messages(GROUP)] == [False, False, True]
 
 
 @pytest.mark.parametrize("value", ["", "7", " -1001234567890 , 7,"])

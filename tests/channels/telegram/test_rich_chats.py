@@ -157,6 +157,14 @@ async def test_an_edit_that_is_refused_as_rich_is_made_with_entities(bot: Bot) -
     assert (bot.last().text, bot.is_rich(), bot.last().edits) == ("whole", False, 1)
 
 
+async def test_a_message_that_was_deleted_is_not_edited_in_the_other_form(bot: Bot) -> None:
+    place = await bot.shows("half")
+    bot.fake.delete(GROUP, int(place))
+    with pytest.raises(NotAsSent, match="not found"):
+        await bot.shows("half and more", place)
+    assert len(bot.fake.calls_of("editMessageText")) == 1
+
+
 OTHERS: dict[str, tuple[Fault, type[Exception]]] = {
     "the way": (RetryAfter(3), SendDelayed),
     "a right": (Refuse(403, "Forbidden: bot was kicked from the group chat"), SendRefused),
